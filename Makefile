@@ -1,0 +1,50 @@
+# What a newcomer types and what CI runs. `make` alone lists the targets.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo check fix test test-slow docs golden bench build
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+setup: $(READY) ## create .venv and install keval and its tools into it
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+demo: $(READY) ## run examples/quickstart with the stand-in model and show its report
+	$(BIN)/keval run examples/quickstart/eval.yaml --mock --output demo.jsonl
+
+check: $(READY) ## formatting, lint, types, schemas, generated docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -m 'not slow' tests/unit/test_schema.py tests/schemas
+	$(BIN)/cog --check -r docs/*.md README.md
+
+fix: $(READY) ## format and apply safe fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: $(READY) ## all fast tests: no key, no network
+	$(BIN)/python -m pytest -q -n 2 -m 'not slow'
+
+test-slow: $(READY) ## what takes longer: faults, kill -9, the built wheel
+	$(BIN)/python -m pytest -q -m slow
+
+docs: $(READY) ## rewrite the generated parts of the docs
+	$(BIN)/cog -r docs/*.md README.md
+
+golden: $(READY) ## rewrite the expected output of the golden cases and show what changed
+	KEVAL_GOLDEN=write $(BIN)/python -m pytest -q tests/golden
+	git --no-pager diff --stat -- tests/golden
+
+bench: $(READY) ## measure throughput and memory, and append the figures to benchmarks/results.md
+	$(BIN)/python benchmarks/throughput.py
+
+build: $(READY) ## build the wheel and the source distribution into dist/
+	$(BIN)/python -m build
