@@ -1,0 +1,148 @@
+"""What an agent is: a prompt in, an answer out, or an `AgentError` that says whether to try again.
+
+An agent never sees the golden answer, the condition's name, or any other field of the sample.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from keval.errors import ItemError
+
+Status = Literal["answered", "empty", "refused", "limit"]
+"""How the agent ended by its own account: it answered, said nothing, declined, or met its turn limit."""
+
+FailureKind = Literal[
+    "timeout", "agent_error", "infra_error", "mcp_not_ready", "mcp_failed", "mcp_unused", "mcp_all_failed"
+]
+"""How a task can fail; `timeout` and the gates `mcp_unused` and `mcp_all_failed` are found by the runner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more model calls; None where the service did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One step of the agent: a text it wrote, or a tool it called."""
+
+    type: Literal["text", "tool_call"]
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    server: str | None = None
+    """The MCP server of a tool called `mcp__<server>__<tool>`, else None."""
+    input: Mapping[str, Any] | None = None
+    result: str | None = None
+    error: bool | None = None
+    """Whether the call failed; a call that was never answered is an error without a result."""
+    duration_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class McpUse:
+    """What became of one MCP server of the condition during one task."""
+
+    status: str
+    offered: tuple[str, ...] = ()
+    """Names of the tools that the server listed."""
+    called: int = 0
+    failed: int = 0
+    server_name: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the agent answered, how it got there, and what that cost."""
+
+    status: Status
+    text: str
+    turns: tuple[Turn, ...] = ()
+    mcp: Mapping[str, McpUse] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    num_turns: int | None = None
+    models: tuple[str, ...] = ()
+    """The models that really answered, as the service names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What an agent is told about one task, and where it may work."""
+
+    question: str
+    turns: tuple[str, ...]
+    """The user's messages in order; one for a plain question."""
+    system_prompt: str
+    mcp_servers: Mapping[str, Mapping[str, Any]]
+    """The condition's servers by name, with `${VAR}` resolved: never to be logged."""
+    repetition: int
+    workspace: Path
+    """An empty folder with an opaque name, gone when the task is over."""
+    env: Mapping[str, str]
+    """The whole environment that the agent's processes may have, made from an allow-list."""
+    so_far: Callable[[Answer], None] = lambda _: None
+    """To be called with what is known so far whenever the agent shows life: the idle timeout
+    starts anew, and a task that times out keeps its turns."""
+    folder: Path = Path()
+    """The config's folder, to which paths in an agent's options are relative."""
+
+
+class AgentError(ItemError):
+    """The agent could not answer one task; `partial` carries turns, usage and cost so far, as known."""
+
+    def __init__(  # noqa: PLR0913 - what the runner decides by, all by name
+        self,
+        kind: FailureKind,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+        overloaded: bool = False,
+        partial: Answer | None = None,
+    ) -> None:
+        super().__init__(kind, message, retryable=retryable, retry_after_s=retry_after_s, overloaded=overloaded)
+        self.partial = partial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agent(ABC):
+    """Base of all agents: a frozen dataclass whose fields are its options."""
+
+    uses_models: ClassVar[bool] = True
+    """Whether the agent itself talks to the Messages API and so needs a key, or the mock."""
+
+    @property
+    def model_name(self) -> str | None:
+        """The model as configured, or None for an agent that names none."""
+        return getattr(self, "model", None)
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """Built-in tools that the agent has in every condition; part of each condition's identity."""
+        return tuple(getattr(self, "tools", ()))
+
+    @property
+    def secret_names(self) -> tuple[str, ...]:
+        """Environment variables that the agent must have, such as its key."""
+        name = getattr(self, "api_key_env", None)
+        return (name,) if name else ()
+
+    @abstractmethod
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Answer one task.
+
+        Cancelling the call ends every process that it started. Raises AgentError.
+        """
