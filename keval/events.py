@@ -1,0 +1,68 @@
+"""Makes events and turns them into lines.
+
+An event is a plain JSON object; its fields are those of `schemas/<type>.schema.json`, which are
+the source of truth. Every event gets its envelope here, and is checked before it is written.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from keval import schema
+from keval.errors import KevalError
+from keval.ids import JsonObject, digest
+
+VERSION = 1
+"""The version of the event format, `v` in every event."""
+
+
+def now() -> str:
+    """Return the time as events write it: RFC 3339, UTC, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def new_run_id() -> str:
+    """Return a fresh id for one call of one command."""
+    return secrets.token_hex(8)
+
+
+def event(event_type: str, event_id: str, run_id: str, **fields: object) -> JsonObject:
+    """Return an event with its envelope first."""
+    return {"type": event_type, "v": VERSION, "id": event_id, "time": now(), "run_id": run_id, **fields}
+
+
+def failure_id(target: str, run_id: str) -> str:
+    """Return the id of a failure: `target` (a response's or judgment's id) failed in this run."""
+    return digest("failure", target, run_id)
+
+
+def encode(event_: Mapping[str, Any]) -> bytes:
+    """Return an event as a line with its newline, checked against its schema.
+
+    Lone surrogates, which JSON text from outside may smuggle in and UTF-8 cannot hold, become
+    U+FFFD. Raises KevalError for an event that its schema refuses: that is a bug.
+    """
+    try:
+        line = orjson.dumps(event_, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        event_ = _without_surrogates(event_)
+        line = orjson.dumps(event_, option=orjson.OPT_APPEND_NEWLINE)
+    problem = schema.event_problem(event_)
+    if problem:
+        raise KevalError(f"an event that keval made breaks its own schema: {event_.get('type')}: {problem}")
+    return line
+
+
+def _without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in value)
+    if isinstance(value, Mapping):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in value]
+    return value

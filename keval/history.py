@@ -1,0 +1,55 @@
+"""What a log already holds: the fold that resume and rejudging start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from keval.ids import JsonObject
+from keval.stream import Line, read
+
+
+@dataclass
+class History:
+    """Ids of what was done, and the newest runs; memory grows with the number of ids only."""
+
+    responses: dict[str, int] = field(default_factory=dict)
+    """Response id to the number of its last line."""
+    judged: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    """Ids of the responses that a `generate` failed to get, and never got since."""
+    newest_generate: JsonObject | None = None
+    """The newest `run` event that has conditions."""
+    newest_judges: list[JsonObject] = field(default_factory=list)
+    """The judges of the newest `run` event of a config."""
+
+    def add(self, line: Line) -> None:
+        """Fold in one event."""
+        event = line.event
+        match event["type"]:
+            case "response":
+                self.responses[event["id"]] = line.number
+                self.failed.discard(event["id"])
+            case "judgment":
+                self.judged.add(event["id"])
+            case "failure" if event["stage"] == "generate" and event.get("response_id"):
+                if event["response_id"] not in self.responses:
+                    self.failed.add(event["response_id"])
+            case "retraction":
+                self.responses.pop(event["target"], None)
+                self.judged.discard(event["target"])
+            case "run" if event["conditions"]:
+                self.newest_generate = event
+                self.newest_judges = event["judges"]
+            case _:
+                pass
+
+
+def of_log(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> History:
+    """Return the history of a log; of a log that does not exist yet, an empty one."""
+    history = History()
+    if path.exists():
+        for line in read(path, warn, skip_invalid=skip_invalid):
+            history.add(line)
+    return history

@@ -1,0 +1,77 @@
+"""Fixtures that keep every test on this machine and away from the keys and settings of its user."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+
+FOREIGN = ("ANTHROPIC_", "CLAUDE", "AWS_", "GOOGLE_", "KEVAL_")
+NOWHERE = "http://127.0.0.1:9"
+"""A proxy that nobody serves: a process that would leave this machine fails at once."""
+
+
+def _is_loopback(address: object) -> bool:
+    if not isinstance(address, tuple):
+        return True  # a path: a unix socket
+    host = str(address[0])
+    return host in {"localhost", ""} or ip_address(host.partition("%")[0]).is_loopback
+
+
+@pytest.fixture(autouse=True)
+def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail a test that connects to, or looks up, anything but loopback."""
+    connect, connect_ex, lookup = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+
+    def guarded(original: Callable[..., object]) -> Callable[..., object]:
+        def connecting(self: socket.socket, address: object) -> object:
+            assert _is_loopback(address), f"a test would connect to {address}"
+            return original(self, address)
+
+        return connecting
+
+    def looking_up(host: object, *arguments: object, **options: object) -> object:
+        name = host.decode() if isinstance(host, bytes) else host
+        assert name in {None, "", "localhost"} or ip_address(str(name)).is_loopback, f"a test would look up {name}"
+        return lookup(host, *arguments, **options)  # type: ignore[arg-type] # passed through as it came
+
+    monkeypatch.setattr(socket.socket, "connect", guarded(connect))
+    monkeypatch.setattr(socket.socket, "connect_ex", guarded(connect_ex))
+    monkeypatch.setattr(socket, "getaddrinfo", looking_up)
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Give each test a home of its own and none of the keys that this machine may hold."""
+    for name in os.environ:
+        if name.startswith(FOREIGN):
+            monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "claude"))
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, NOWHERE)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1,localhost")
+
+
+Keval = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def keval(tmp_path: Path) -> Keval:
+    """Return a function that runs the real command in a scratch folder and returns its outcome."""
+
+    def run(*arguments: str | Path, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "keval", *map(str, arguments)],
+            input=stdin, capture_output=True, text=True, cwd=cwd or tmp_path, timeout=120, check=False,
+        )  # fmt: skip
+
+    return run
