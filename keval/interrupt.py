@@ -1,0 +1,57 @@
+"""Ends a run in good order when the user presses Ctrl-C.
+
+The first Ctrl-C (or SIGTERM) sets `stop`: no new tasks, what is in flight is finished and
+written. The second cancels what is in flight. Nothing written is lost either way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from keval.errors import InterruptError, KevalError
+
+Warn = Callable[[str], None]
+
+
+def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
+    """Run a coroutine to its end. Raises InterruptError if it was asked to stop before."""
+    try:
+        asyncio.run(_run(main, warn))
+    except BaseExceptionGroup as group:
+        # A task group wraps what its tasks raise; the first error about the run is the one to tell.
+        about_run, bugs = group.split(KevalError)
+        if bugs is not None or about_run is None:
+            raise
+        raise _first(about_run) from None
+
+
+def _first(group: BaseExceptionGroup[KevalError]) -> KevalError:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+
+
+async def _run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
+    stop = asyncio.Event()
+    work = asyncio.ensure_future(main(stop))
+    loop = asyncio.get_running_loop()
+
+    def interrupted() -> None:
+        if stop.is_set():
+            work.cancel()
+        else:
+            stop.set()
+            warn("stopping: what is in flight will be finished (Ctrl-C again to stop at once)")
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupted)
+    try:
+        with suppress(asyncio.CancelledError):
+            await work
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+    if stop.is_set():
+        raise InterruptError("interrupted; the same command does what is missing")
