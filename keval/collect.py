@@ -1,0 +1,68 @@
+"""Turns logs and pipes into files of complete, valid lines, which is all that DuckDB may be given.
+
+DuckDB reads what it is given leniently or not at all: a cut-off line fails the whole query, and a
+wrong type becomes another value. So every line is checked here first.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from keval.errors import InputError
+from keval.stream import Line, Reader
+
+STDIN = Path("-")
+
+
+@contextmanager
+def collected(
+    logs: Sequence[Path],
+    warn: Callable[[str], None],
+    *,
+    skip_invalid: bool = False,
+    on_line: Callable[[Line], None] | None = None,
+) -> Iterator[list[Path]]:
+    """Yield paths of files that hold the logs' events and nothing else; stdin when there is no log.
+
+    A log that is whole is used as it is; one with lines to leave out, and stdin, become temporary
+    files. `on_line` is called for each line of stdin as it comes in. Raises InputError.
+    """
+    with tempfile.TemporaryDirectory(prefix="keval-") as folder:
+        paths = []
+        for number, log in enumerate(logs or [STDIN]):
+            copy = Path(folder) / f"{number}.jsonl"
+            if log == STDIN:
+                _copy(Reader(sys.stdin.buffer, "stdin", warn, skip_invalid), copy, on_line)
+                paths.append(copy)
+            else:
+                paths.append(log if _is_whole(log, warn, skip_invalid=skip_invalid) else _copied(log, copy))
+        yield paths
+
+
+def _is_whole(log: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> bool:
+    """Check every line of a log and say whether all of it can be used."""
+    try:
+        with log.open("rb") as source:
+            reader = Reader(source, str(log), warn, skip_invalid)
+            valid = sum(len(line.raw) for line in reader)
+            return valid == source.tell()
+    except OSError as error:
+        raise InputError(f"{log}: {error.strerror}") from error
+
+
+def _copied(log: Path, copy: Path) -> Path:
+    with log.open("rb") as source:
+        _copy(Reader(source, str(log), lambda _: None, skip_invalid=True), copy, None)
+    return copy
+
+
+def _copy(reader: Reader, copy: Path, on_line: Callable[[Line], None] | None) -> None:
+    with copy.open("wb") as target:
+        for line in reader:
+            target.write(line.raw)
+            if on_line is not None:
+                on_line(line)

@@ -1,0 +1,225 @@
+"""Lets judges score responses that they have not scored yet, and writes one event per verdict.
+
+The judge works on saved responses: the agent is not needed, and a judge's failure leaves the
+response as it was. One judgment is made per response, judge and replicate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from keval.config import JudgeConfig
+from keval.errors import ItemError
+from keval.events import event, failure_id
+from keval.generate import attempt_record, milliseconds_since, usage_field
+from keval.history import History
+from keval.ids import JsonObject, judgment_id
+from keval.judges import Case, JudgeError, Score, Verdict
+from keval.progress import Progress
+from keval.run import Limiter, Retry, attempts, work_off
+from keval.stream import Sink, read
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What one judge has to do once: one response, one replicate."""
+
+    response: JsonObject
+    judge: JudgeConfig
+    judge_id: str
+    replicate: int
+    judgment_id: str
+
+
+def jobs(response: JsonObject, judges: Sequence[JudgeConfig], judged: Container[str]) -> list[Job]:
+    """Return what the judges still have to do for one response."""
+    return [
+        Job(response, judge, judge.judge_id, replicate, target)
+        for judge in judges
+        for replicate in range(1, judge.replicates + 1)
+        if (target := judgment_id(response["id"], response["text"], judge.judge_id, replicate)) not in judged
+    ]
+
+
+def pending(path: Path, past: History, judges: Sequence[JudgeConfig]) -> Iterator[Job]:
+    """Yield what the judges still have to do in a log whose history is known, one job at a time.
+
+    Of a response that the log holds more than once the last one counts.
+    """
+    for line in read(path, lambda _: None, skip_invalid=True):
+        if line.event["type"] == "response" and past.responses.get(line.event["id"]) == line.number:
+            yield from jobs(line.event, judges, past.judged)
+
+
+@dataclass
+class _Work:
+    """One job while it is worked on."""
+
+    job: Job
+    started: float = field(default_factory=time.monotonic)
+    failed: list[JsonObject] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """One run of the `judge` stage."""
+
+    run_id: str
+    sink: Sink
+    env: Mapping[str, str]
+    """The variables that reach the Messages API."""
+    mock: bool
+    progress: Progress
+    stop: asyncio.Event
+    retry: Retry
+    max_concurrent: int
+    redact: Callable[[JsonObject], JsonObject] = lambda written: written
+
+    async def work_off(self, todo: Iterable[Job] | AsyncIterator[Job]) -> None:
+        """Do all jobs; returns when each has its event or `stop` was set and none is in flight."""
+        limiter = Limiter(self.max_concurrent)
+
+        async def work(job: Job) -> None:
+            await self._do(job, limiter)
+
+        await work_off(todo, work, at_once=2 * self.max_concurrent, stop=self.stop)
+
+    async def until_drained(self, todo: asyncio.Queue[Job | None]) -> None:
+        """Do the jobs that a queue brings until it brings None.
+
+        After a stop the queue is still emptied, so that whoever fills it never stands still.
+        """
+        ended = False
+
+        async def brought() -> AsyncIterator[Job]:
+            nonlocal ended
+            while (job := await todo.get()) is not None:
+                yield job
+            ended = True
+
+        await self.work_off(brought())
+        while not ended:
+            ended = await todo.get() is None
+
+    async def _do(self, job: Job, limiter: Limiter) -> None:
+        work = _Work(job)
+
+        def on_retry(error: ItemError) -> None:
+            work.failed.append(_failed_attempt(error, work))
+
+        try:
+            verdict = await attempts(lambda: self._attempt(work), self.retry, limiter, on_retry)
+        except JudgeError as error:
+            written = self._failure(work, error)
+        else:
+            written = self._judgment(work, verdict)
+        await self.sink.append(self.redact(written))
+        self.progress.finished(job.judge.name, failed=written["type"] == "failure", cost_usd=written["cost_usd"])
+
+    async def _attempt(self, work: _Work) -> Verdict:
+        work.started = time.monotonic()
+        response, judge = work.job.response, work.job.judge.judge
+        case = Case(
+            question=response["sample"]["question"],
+            golden_answer=response["sample"]["answer"],
+            text=response["text"],
+            sample=response["sample"],
+            turns=tuple(response["turns"]),
+            sources=tuple(response["sources"]),
+        )
+        self.progress.started(work.job.judge.name)
+        try:
+            verdict = await judge.judge(case, self.env)
+        except JudgeError:
+            raise
+        except Exception as error:  # foreign code: a plug-in's surprise is about this response only
+            raise JudgeError("judge_error", f"{type(error).__name__}: {error}") from error
+        finally:
+            self.progress.ended(work.job.judge.name)
+        _check_scale(verdict, work.job.judge)
+        return verdict
+
+    def _judgment(self, work: _Work, verdict: Verdict) -> JsonObject:
+        scales = {metric.name: metric for metric in work.job.judge.judge.metrics}
+        return event(
+            "judgment",
+            work.job.judgment_id,
+            self.run_id,
+            **_coordinates(work.job),
+            scores={
+                name: _score_field(score, scales[name].min, scales[name].max) for name, score in verdict.scores.items()
+            },
+            unverified_claims=list(verdict.unverified_claims),
+            outcome=None if verdict.outcome is None else dict(verdict.outcome),
+            usage=usage_field(verdict.usage),
+            cost_usd=verdict.cost_usd,
+            duration_ms=milliseconds_since(work.started),
+            attempts=len(work.failed) + 1,
+            failed_attempts=work.failed,
+            mock=self.mock,
+        )
+
+    def _failure(self, work: _Work, error: JudgeError) -> JsonObject:
+        return event(
+            "failure",
+            failure_id(work.job.judgment_id, self.run_id),
+            self.run_id,
+            stage="judge",
+            kind=error.kind,
+            message=error.message,
+            **_coordinates(work.job),
+            attempts=len(work.failed) + 1,
+            failed_attempts=work.failed,
+            cost_usd=error.cost_usd,
+            usage=usage_field(error.usage),
+            duration_ms=milliseconds_since(work.started),
+            turns=[],
+            mock=self.mock,
+        )
+
+
+def _coordinates(job: Job) -> JsonObject:
+    response, judge = job.response, job.judge
+    return {
+        "response_id": response["id"],
+        "sample_id": response["sample"]["id"],
+        "condition": response["condition"],
+        "condition_id": response["condition_id"],
+        "repetition": response["repetition"],
+        "agent_id": response["agent_id"],
+        "judge": {"name": judge.name, "type": judge.type, "model": judge.judge.model_name},
+        "judge_id": job.judge_id,
+        "replicate": job.replicate,
+    }
+
+
+def _score_field(score: Score, minimum: float, maximum: float) -> JsonObject:
+    return {
+        "score": score.score,
+        "reasoning": score.reasoning,
+        "min": minimum,
+        "max": maximum,
+        "passed": score.passed,
+    }
+
+
+def _failed_attempt(error: ItemError, work: _Work) -> JsonObject:
+    usage, cost_usd = (error.usage, error.cost_usd) if isinstance(error, JudgeError) else (None, None)
+    return attempt_record(error, usage, cost_usd, work.started)
+
+
+def _check_scale(verdict: Verdict, judge: JudgeConfig) -> None:
+    """Raise JudgeError unless the verdict has exactly the judge's metrics, each within its scale."""
+    scales = {metric.name: metric for metric in judge.judge.metrics}
+    if set(verdict.scores) != set(scales):
+        raise JudgeError("judge_invalid", f"expected the metrics {sorted(scales)}, found {sorted(verdict.scores)}")
+    for name, score in verdict.scores.items():
+        if not scales[name].min <= score.score <= scales[name].max:
+            raise JudgeError(
+                "judge_invalid",
+                f"{name}: {score.score!r} is outside {scales[name].min:g} to {scales[name].max:g}",
+            )

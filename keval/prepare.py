@@ -1,0 +1,170 @@
+"""Turns a config file into what a run needs: its samples, its environment, its `run` event."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keval import datasets, environment, servers
+from keval.config import Config, JudgeConfig
+from keval.errors import EnvironmentLacksError
+from keval.events import event
+from keval.generate import resolved_servers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from keval.datasets import Samples
+    from keval.ids import JsonObject
+    from keval.servers import ServerInfo
+
+CONNECT_TIMEOUT_S = 30.0
+"""How long a server may take to say what it offers before a run starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A config with everything that it names read and found."""
+
+    config: Config
+    dataset: Samples
+    samples: tuple[JsonObject, ...]
+    """The samples of this run: all of the dataset, or the first ones with --limit."""
+    mock_url: str | None
+
+    @property
+    def agent_env(self) -> dict[str, str]:
+        """The whole environment of the agent's processes. Raises EnvironmentLacksError for a missing key."""
+        return agent_env(self.config, self.mock_url)
+
+    @property
+    def judge_env(self) -> dict[str, str]:
+        """What reaches the judges' models. Raises EnvironmentLacksError for a missing key."""
+        return judge_env(self.config.judges, self.mock_url)
+
+
+def prepare(config: Config, mock_url: str | None, limit: int | None = None) -> Prepared:
+    """Read what the config names.
+
+    Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set.
+    """
+    missing = config.missing_variables()
+    if missing:
+        raise EnvironmentLacksError(f"{config.path}: not set: {', '.join(missing)}; export them and try again")
+    read = datasets.read(
+        config.dataset.path,
+        id_key=config.dataset.id_key,
+        question_key=config.dataset.question_key,
+        answer_key=config.dataset.answer_key,
+    )
+    return Prepared(config, read, read.samples[:limit], mock_url)
+
+
+def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
+    """Return the whole environment of the agent's processes. Raises EnvironmentLacksError."""
+    agent = config.agent.agent
+    keys = agent.secret_names
+    if mock_url is not None and agent.uses_models:
+        keys = keys or ("ANTHROPIC_API_KEY",)  # an agent that names no key may still look for the usual one
+    elif not keys:
+        return environment.allowed(config.environ)
+    return environment.allowed(config.environ) | environment.for_models(config.environ, keys, mock_url)
+
+
+def judge_env(judges: Sequence[JudgeConfig], mock_url: str | None) -> dict[str, str]:
+    """Return what reaches the judges' models. Raises EnvironmentLacksError."""
+    keys = {name for judge in judges if judge.judge.uses_models for name in judge.judge.secret_names}
+    return environment.for_models(os.environ, sorted(keys), mock_url) if keys else {}
+
+
+async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
+    """Ask every MCP server that a condition uses what it offers."""
+    config = prepared.config
+    used = {name: server for condition in config.conditions for name, server in condition.mcp_servers.items()}
+    return await servers.inspect(resolved_servers(config, used), environment.allowed(config.environ), CONNECT_TIMEOUT_S)
+
+
+def is_recorded(prepared: Prepared, newest: JsonObject | None) -> bool:
+    """Return whether a log's newest `run` event was of the same config, dataset and model service."""
+    if newest is None:
+        return False
+    dataset = newest["dataset"] or {}
+    recorded = (newest["config_sha256"], dataset.get("sha256"), dataset.get("samples"), newest["mock"])
+    mock = prepared.mock_url is not None
+    return recorded == (prepared.config.sha256, prepared.dataset.sha256, len(prepared.samples), mock)
+
+
+def run_event(prepared: Prepared, command: str, run_id: str, infos: Mapping[str, ServerInfo]) -> JsonObject:
+    """Return the `run` event of a command that generates: what is to be done, with what."""
+    config = prepared.config
+    agent = config.agent
+    written = event(
+        "run",
+        run_id,
+        run_id,
+        command=command,
+        config=config.as_written,
+        config_sha256=config.sha256,
+        dataset={
+            "path": str(config.dataset.written),
+            "sha256": prepared.dataset.sha256,
+            "samples": len(prepared.samples),
+        },
+        agent={
+            "name": agent.name,
+            "type": agent.type,
+            "model": agent.agent.model_name,
+            "agent_id": agent.agent_id,
+            "options": agent.options,
+        },
+        conditions={
+            condition.name: {
+                "condition_id": condition.condition_id,
+                "system_prompt": condition.system_prompt,
+                "mcp_servers": list(condition.mcp_servers),
+                "gates": {
+                    "require_mcp_tool_use": condition.gates.require_mcp_tool_use,
+                    "require_mcp_tool_success": condition.gates.require_mcp_tool_success,
+                },
+                "tools": list(condition.tools),
+                "tasks": len(prepared.samples) * config.execution.repetitions,
+            }
+            for condition in config.conditions
+        },
+        judges=[judge.described() for judge in config.judges],
+        mcp_servers={name: info.as_event_field() for name, info in infos.items()},
+        seed=config.execution.seed,
+        repetitions=config.execution.repetitions,
+        environment=environment.fingerprint(config.path.parent),
+        mock=prepared.mock_url is not None,
+    )
+    return config.secrets.redact_value(written)
+
+
+def judge_run_event(judges: Sequence[JudgeConfig], run_id: str, *, mock: bool) -> JsonObject:
+    """Return the `run` event of a `judge` command: its judges, and nothing of an agent."""
+    return bare_run_event("judge", run_id) | {"judges": [judge.described() for judge in judges], "mock": mock}
+
+
+def bare_run_event(command: str, run_id: str) -> JsonObject:
+    """Return the `run` event of a command that neither generates nor judges."""
+    return event(
+        "run",
+        run_id,
+        run_id,
+        command=command,
+        config=None,
+        config_sha256=None,
+        dataset=None,
+        agent=None,
+        conditions=None,
+        judges=[],
+        mcp_servers={},
+        seed=None,
+        repetitions=None,
+        environment=environment.fingerprint(Path.cwd()),
+        mock=False,
+    )
