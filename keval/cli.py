@@ -1,0 +1,97 @@
+"""Lists the commands, imports the one that is called, and turns errors into messages and exit codes.
+
+This is the only place that prints an error and ends the process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from pathlib import Path
+
+import click
+
+from keval import __version__
+from keval.errors import KevalError, ReaderGoneError
+from keval.plugins import docstring_line
+
+COMMANDS = ("generate", "judge", "aggregate", "report", "run", "sql", "check", "validate", "schemas", "plugins")
+"""What the user can type, in the order of the help; `keval/commands/<name>.py` is the command."""
+
+REPORT_BUGS_AT = "This is a bug in keval: please report it with the lines above and the command that you typed."
+
+
+class Commands(click.Group):
+    """A group that imports a command when it is called, so that `keval --help` pays for none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names of all commands, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Import and return one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = importlib.import_module(f"keval.commands.{cmd_name}").command
+        found.name = cmd_name
+        found.context_settings.setdefault("help_option_names", ["-h", "--help"])
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """Write each command's first docstring line, read from its file without importing it."""
+        folder = Path(__file__).parent / "commands"
+        rows = [(name, docstring_line(folder / f"{name}.py")) for name in COMMANDS]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: keval generate eval.yaml | keval judge | keval aggregate | keval report",
+)
+@click.version_option(__version__, "--version", prog_name="keval")
+def root() -> None:
+    """Tell whether a context makes your agent answer better: by how much, how surely, at what cost.
+
+    Data goes to stdout, everything else to stderr. `keval COMMAND --help` has options and an example.
+    """
+
+
+def main() -> None:
+    """Run the command line and end the process with the code that the outcome has."""
+    sys.exit(_exit_code())
+
+
+def _exit_code() -> int:
+    try:
+        outcome = root.main(standalone_mode=False)
+        sys.stdout.flush()
+    except (ReaderGoneError, BrokenPipeError):
+        # Whoever read our stdout has left. Python would fail once more when it closes stdout at exit.
+        _forget_stdout()
+        return 0
+    except KevalError as error:
+        click.echo(f"keval: {error}", err=True)
+        if error.exit_code == KevalError.exit_code:
+            traceback.print_exc()
+            click.echo(REPORT_BUGS_AT, err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("keval: interrupted", err=True)
+        return 130
+    except Exception:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
+        traceback.print_exc()
+        click.echo(REPORT_BUGS_AT, err=True)
+        return 70
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _forget_stdout() -> None:
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

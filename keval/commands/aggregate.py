@@ -1,0 +1,77 @@
+"""Print means, variances and intervals per condition, judge and metric, and the differences."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from keval import interrupt
+from keval.collect import STDIN, collected
+from keval.errors import UsageError
+from keval.events import encode, event, new_run_id
+from keval.ids import JsonObject, digest
+from keval.log import open_log
+from keval.options import LOGS, SKIP_INVALID, warn
+from keval.prepare import bare_run_event
+from keval.stream import Announced, Line
+
+LEVELS = {"condition": {"condition"}, "sample": {"sample"}, "all": {"condition", "sample"}}
+KEY = ("level", "baseline_id", "condition_id", "agent_id", "judge_id", "metric", "sample_id")
+"""What makes two aggregates the same number at different times."""
+
+
+@click.command(epilog="Example: keval aggregate run.jsonl | jq 'select(.type == \"comparison\")'")
+@LOGS
+@click.option("--level", type=click.Choice(list(LEVELS)), default="condition", show_default=True,
+              help="One event per condition, per sample, or both.")  # fmt: skip
+@click.option("--append", is_flag=True, help="Append the events to LOG instead of printing them.")
+@SKIP_INVALID
+def command(logs: tuple[Path, ...], level: str, append: bool, skip_invalid: bool) -> None:
+    """Print `aggregate` and `comparison` events computed from logs.
+
+    Without LOG, or with -, reads stdin and passes its events through first.
+    """
+    if append and (len(logs) != 1 or logs[0] == STDIN):
+        raise UsageError("--append takes one LOG to append to")
+    with collected(logs, warn, skip_invalid=skip_invalid, on_line=_pass_on) as paths:
+        events = list(_events(paths, level, run_id := new_run_id()))
+    if append:
+        _append(logs[0], run_id, events)
+    else:
+        for made in events:
+            sys.stdout.buffer.write(encode(made))
+    sys.stdout.flush()
+
+
+def _pass_on(line: Line) -> None:
+    sys.stdout.buffer.write(line.raw)
+
+
+def _events(paths: list[Path], level: str, run_id: str) -> Iterator[JsonObject]:
+    from keval import projections
+    from keval.stats.aggregates import aggregate
+
+    with projections.connect(paths) as connection:
+        for body in aggregate(connection, levels=LEVELS[level]):
+            yield _with_envelope(body, run_id)
+
+
+def _with_envelope(body: Mapping[str, Any], run_id: str) -> JsonObject:
+    kind = str(body["type"])
+    fields = {name: value for name, value in body.items() if name != "type"}
+    return event(kind, digest(kind, [body.get(name) for name in KEY]), run_id, **fields)
+
+
+def _append(path: Path, run_id: str, events: list[JsonObject]) -> None:
+    with open_log(path, ("aggregate",), warn) as log:
+        sink = Announced(log, bare_run_event("aggregate", run_id))
+
+        async def main(_: object) -> None:
+            for made in events:
+                await sink.append(made)
+
+        interrupt.run(main, warn)

@@ -1,0 +1,72 @@
+"""Check a config, its dataset, keys, prices and MCP servers before a cent is spent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import click
+
+from keval.config import load
+from keval.errors import EnvironmentLacksError, KevalError
+from keval.estimate import Item, estimate, measured
+from keval.options import CONFIG, warn
+from keval.prepare import Prepared, offered, prepare
+from keval.servers import ServerInfo
+
+
+@click.command(epilog="Example: keval check eval.yaml")
+@CONFIG
+@click.option("--log", metavar="LOG", type=click.Path(path_type=Path),
+              help="Estimate from the answers in this log (default: <name>.jsonl, if there is one).")  # fmt: skip
+def command(config_path: Path, log: Path | None) -> None:
+    """Check a config and everything that it names, connect to each MCP server, and print the plan."""
+    config = load(config_path)
+    prepared = prepare(config, mock_url=None)
+    click.echo(f"config    {config_path}: {config.name}, valid")
+    click.echo(f"dataset   {config.dataset.written}: {len(prepared.samples)} samples")
+    problems = list(_missing_keys(prepared))
+    infos = asyncio.run(offered(prepared))
+    for info in infos.values():
+        click.echo(f"server    {info.name}: {_described(info)}")
+    problems += _unreachable(infos)
+    _print_plan(prepared, log or Path(f"{config.name}.jsonl"))
+    if problems:
+        raise EnvironmentLacksError("\n".join(problems))
+
+
+def _missing_keys(prepared: Prepared) -> Iterable[str]:
+    for part in ("agent_env", "judge_env"):
+        try:
+            getattr(prepared, part)
+        except KevalError as error:
+            yield str(error)
+
+
+def _unreachable(infos: Mapping[str, ServerInfo]) -> list[str]:
+    return [f"MCP server {info.name!r}: {info.error}" for info in infos.values() if info.error]
+
+
+def _described(info: ServerInfo) -> str:
+    if info.error:
+        return f"FAILED: {info.error}"
+    return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}"
+
+
+def _print_plan(prepared: Prepared, log: Path) -> None:
+    items = estimate(prepared, measured(log, prepared.config.agent.agent_id, warn))
+    for item in items:
+        click.echo(f"plan      {item.name}: {item.number} calls, {_cost(item)}")
+    unknown = [item.name for item in items if item.cost_usd is None]
+    total = sum(item.cost_usd or 0.0 for item in items)
+    without = f", without {', '.join(unknown)} (price unknown)" if unknown else ""
+    click.echo(f"estimate  ${total:.2f}{without}")
+    if not all(item.measured for item in items):
+        click.echo(f"          rough: run a pilot (keval run {prepared.config.path} --limit 2) and check again")
+
+
+def _cost(item: Item) -> str:
+    if item.cost_usd is None:
+        return "price unknown"
+    return f"${item.cost_usd:.2f} ({'measured' if item.measured else 'assumed'})"

@@ -1,0 +1,131 @@
+"""Ask the agent for every response that is still missing."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from keval import history, interrupt
+from keval.config import load
+from keval.errors import UsageError
+from keval.events import new_run_id
+from keval.generate import Generation, OnResponse
+from keval.history import History
+from keval.log import open_log
+from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
+from keval.prepare import Prepared, is_recorded, offered, prepare, run_event
+from keval.progress import Progress, shown
+from keval.stream import Sink, Stdout
+from keval.tasks import remaining
+
+LIMIT = click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N samples of the dataset."
+)
+RETRY_FAILED = click.option(
+    "--retry-failed/--no-retry-failed", default=True, show_default=True, help="Try again what failed in earlier runs."
+)
+
+
+@click.command(epilog="Example: keval generate eval.yaml -o run.jsonl")
+@CONFIG
+@OUTPUT
+@LIMIT
+@RETRY_FAILED
+@mock_options
+@QUIET
+@click.pass_context
+def command(
+    context: click.Context,
+    config_path: Path,
+    output: Path | None,
+    limit: int | None,
+    retry_failed: bool,
+    mock: bool,
+    mock_latency_ms: int | None,
+    mock_errors: str | None,
+    quiet: bool,
+) -> None:
+    """Ask the agent for every response that is still missing.
+
+    Appends to LOG what LOG does not hold yet, or writes all events to stdout in a pipe. On a
+    terminal without -o the log is <name>.jsonl. The same command again does only what is missing.
+    """
+    config = load(config_path)
+    if output is None and sys.stdout.isatty():
+        output = Path(f"{config.name}.jsonl")
+        warn(f"writing to {output}")
+    progress = Progress("generate")
+    with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
+        prepared = prepare(config, mock_url, limit)
+        prepared.agent_env  # noqa: B018 - a missing key is told before anything is written
+        with _sink(output) as sink, shown(progress, quiet=quiet):
+            done = history.of_log(output, warn) if output else History()
+            skipped = to_skip(done, retry_failed=retry_failed)
+            number = plan(prepared, skipped, progress)
+
+            async def main(stop: asyncio.Event) -> None:
+                run_id = new_run_id()
+                await sink.append(run_event(prepared, "generate", run_id, await offered(prepared)))
+                tasks = remaining(prepared.config, prepared.samples, skipped)
+                await generation(prepared, run_id, sink, progress, stop).work_off(tasks)
+
+            if number or not is_recorded(prepared, done.newest_generate):
+                interrupt.run(main, warn)
+    context.exit(1 if progress.failed else 0)
+
+
+def to_skip(done: History, *, retry_failed: bool) -> Collection[str]:
+    """Return the ids of the responses that are not asked for again."""
+    return done.responses if retry_failed else done.responses.keys() | done.failed
+
+
+def plan(prepared: Prepared, skipped: Collection[str], progress: Progress) -> int:
+    """Tell the progress how many tasks remain per condition, and return how many in all."""
+    number = 0
+    for task in remaining(prepared.config, prepared.samples, skipped):
+        progress.plan(task.condition.name, 1)
+        number += 1
+    if not number:
+        warn("nothing to generate: every task has its response")
+    return number
+
+
+def generation(
+    prepared: Prepared,
+    run_id: str,
+    sink: Sink,
+    progress: Progress,
+    stop: asyncio.Event,
+    on_response: OnResponse | None = None,
+) -> Generation:
+    """Return the stage that does the tasks of a prepared config."""
+    return Generation(
+        config=prepared.config,
+        run_id=run_id,
+        sink=sink,
+        env=prepared.agent_env,
+        mock=prepared.mock_url is not None,
+        progress=progress,
+        stop=stop,
+        on_response=on_response,
+    )
+
+
+@contextmanager
+def _sink(output: Path | None) -> Iterator[Sink]:
+    if output is not None:
+        if output.suffix in {".yaml", ".yml"}:
+            raise UsageError(f"{output} looks like a config; -o names the log that is appended to")
+        with open_log(output, ("generate",), warn) as log:
+            yield log
+        return
+    stdout = Stdout()
+    try:
+        yield stdout
+    finally:
+        stdout.close()

@@ -1,0 +1,165 @@
+"""Let judges score the responses that they have not scored yet."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from keval import history, interrupt
+from keval.config import JudgeConfig, judge_from_description, load_judge
+from keval.errors import UsageError
+from keval.events import new_run_id
+from keval.history import History
+from keval.ids import JsonObject
+from keval.judge import Job, Judging, jobs, pending
+from keval.log import open_log
+from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service, warn
+from keval.prepare import judge_env, judge_run_event
+from keval.progress import Progress, shown
+from keval.run import Retry
+from keval.stream import Announced, Reader, Sink, Stdout, read_live
+
+DEFAULT_CONCURRENT = 5
+
+
+@click.command(epilog="Example: keval judge run.jsonl -j stricter.yaml")
+@click.argument("log", metavar="[LOG]", required=False, type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "-j", "--judge", "judge_paths", metavar="JUDGE.yaml", multiple=True, type=click.Path(path_type=Path),
+    help="Judge with this instead of the judges that the log names; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--max-concurrent", type=click.IntRange(min=1), metavar="N", help="Judgments at once (the config's, else 5)."
+)
+@SKIP_INVALID
+@mock_options
+@QUIET
+@click.pass_context
+def command(
+    context: click.Context,
+    log: Path | None,
+    judge_paths: tuple[Path, ...],
+    max_concurrent: int | None,
+    skip_invalid: bool,
+    mock: bool,
+    mock_latency_ms: int | None,
+    mock_errors: str | None,
+    quiet: bool,
+) -> None:
+    """Let judges score the responses that they have not scored yet.
+
+    With LOG, appends to it; a second call does only what is missing. Without LOG, or with -, reads
+    stdin, passes every event through and adds its own as responses come in. Without -j the judges
+    are those of the config that the log's newest run recorded.
+    """
+    judges = [load_judge(path) for path in judge_paths]
+    progress = Progress("judge")
+    with mock_service(mock, mock_latency_ms, mock_errors) as mock_url, shown(progress, quiet=quiet):
+        stage = Stage(judges, mock_url, progress, max_concurrent)
+        if log is None or str(log) == "-":
+            stage.judge_stream(skip_invalid=skip_invalid)
+        else:
+            stage.judge_log(log, skip_invalid=skip_invalid)
+    context.exit(1 if progress.failed else 0)
+
+
+class Stage:
+    """The `judge` stage of one call, over a log or over a pipe."""
+
+    def __init__(
+        self, judges: Sequence[JudgeConfig], mock_url: str | None, progress: Progress, max_concurrent: int | None
+    ) -> None:
+        self._given = list(judges)
+        self._mock_url = mock_url
+        self._progress = progress
+        self._max_concurrent = max_concurrent
+
+    def judge_log(self, path: Path, *, skip_invalid: bool) -> None:
+        """Append to a log what its judges have not judged yet."""
+        if not path.exists():
+            raise UsageError(f"{path}: no such log; `keval generate CONFIG -o {path}` makes one")
+        with open_log(path, ("judge",), warn) as log:
+            past = history.of_log(path, warn, skip_invalid=skip_invalid)
+            judges = self._judges(past)
+            number = 0
+            for job in pending(path, past, judges):
+                self._progress.plan(job.judge.name, 1)
+                number += 1
+            if not number:
+                warn("nothing to judge: every response has its judgments")
+                return
+
+            async def main(stop: asyncio.Event) -> None:
+                await self._judging(judges, log, stop, past.newest_generate).work_off(pending(path, past, judges))
+
+            interrupt.run(main, warn)
+
+    def judge_stream(self, *, skip_invalid: bool) -> None:
+        """Pass stdin through to stdout and judge each response as it comes in."""
+        reader = Reader(sys.stdin.buffer, "stdin", warn, skip_invalid)
+        stdout = Stdout()
+
+        async def main(stop: asyncio.Event) -> None:
+            await self._judge_live(reader, stdout, stop)
+
+        try:
+            interrupt.run(main, warn)
+        finally:
+            stdout.close()
+
+    async def _judge_live(self, reader: Reader, stdout: Stdout, stop: asyncio.Event) -> None:
+        past = History()
+        todo: asyncio.Queue[Job | None] = asyncio.Queue(maxsize=64)
+        judging: Judging | None = None
+        judges: list[JudgeConfig] = []
+        async with asyncio.TaskGroup() as group:
+            async for line in read_live(reader):
+                await stdout.write(line.raw)
+                past.add(line)
+                if line.event["type"] == "run" and line.event["conditions"]:
+                    judges = self._judges(past)
+                if line.event["type"] != "response" or stop.is_set():
+                    continue
+                if judging is None:
+                    judges = judges or self._judges(past)
+                    judging = self._judging(judges, stdout, stop, past.newest_generate)
+                    group.create_task(judging.until_drained(todo))
+                for job in jobs(line.event, judges, past.judged):
+                    past.judged.add(job.judgment_id)
+                    await todo.put(job)
+            await todo.put(None)
+
+    def _judges(self, past: History) -> list[JudgeConfig]:
+        judges = self._given or [judge_from_description(description) for description in past.newest_judges]
+        if not judges:
+            raise UsageError("the log names no judge; give one with -j JUDGE.yaml")
+        return judges
+
+    def _judging(
+        self, judges: Sequence[JudgeConfig], sink: Sink, stop: asyncio.Event, newest: JsonObject | None
+    ) -> Judging:
+        run_id = new_run_id()
+        mock = self._mock_url is not None
+        execution: Mapping[str, object] = ((newest or {}).get("config") or {}).get("execution") or {}
+        return Judging(
+            run_id=run_id,
+            sink=Announced(sink, judge_run_event(judges, run_id, mock=mock)),
+            env=judge_env(judges, self._mock_url),
+            mock=mock,
+            progress=self._progress,
+            stop=stop,
+            retry=_retry(execution.get("retry")),
+            max_concurrent=self._max_concurrent or _whole(execution.get("max_concurrent")) or DEFAULT_CONCURRENT,
+        )
+
+
+def _retry(written: object) -> Retry:
+    return Retry(**written) if isinstance(written, dict) else Retry()
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) else None

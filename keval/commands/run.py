@@ -1,0 +1,121 @@
+"""Generate, judge and report in one process and one log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from keval import history, interrupt
+from keval.commands.generate import LIMIT, RETRY_FAILED, generation, plan, to_skip
+from keval.commands.report import write
+from keval.config import load
+from keval.events import new_run_id
+from keval.history import History
+from keval.ids import JsonObject
+from keval.judge import Job, Judging, jobs, pending
+from keval.log import Log, open_log
+from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
+from keval.prepare import Prepared, is_recorded, offered, prepare, run_event
+from keval.progress import Progress, shown
+from keval.run import Retry
+from keval.stream import Announced, Sink
+from keval.tasks import remaining
+
+
+@click.command(epilog="Example: keval run eval.yaml --mock")
+@CONFIG
+@OUTPUT
+@click.option("-f", "--format", "export_name", metavar="FORMAT", default="text", show_default=True,
+              help="Format of the report on stdout.")  # fmt: skip
+@LIMIT
+@RETRY_FAILED
+@mock_options
+@QUIET
+@click.pass_context
+def command(
+    context: click.Context,
+    config_path: Path,
+    output: Path | None,
+    export_name: str,
+    limit: int | None,
+    retry_failed: bool,
+    mock: bool,
+    mock_latency_ms: int | None,
+    mock_errors: str | None,
+    quiet: bool,
+) -> None:
+    """Generate, judge and report, in one process and one log.
+
+    The log is <name>.jsonl in this folder unless -o names another. Responses are judged while
+    later ones are still generated. The same command again does only what is missing.
+    """
+    config = load(config_path)
+    path = output or Path(f"{config.name}.jsonl")
+    stages = (Progress("generate"), Progress("judge"))
+    with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
+        prepared = prepare(config, mock_url, limit)
+        with open_log(path, ("generate", "judge"), warn) as log, shown(*stages, quiet=quiet):
+            past = history.of_log(path, warn)
+            skipped = to_skip(past, retry_failed=retry_failed)
+            news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
+            whole = Whole(prepared, log, past, skipped, stages, news=news)
+            interrupt.run(whole.work_off, warn)
+    write([path], export_name, None)
+    context.exit(1 if stages[0].failed or stages[1].failed else 0)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Both stages of one run over one log."""
+
+    prepared: Prepared
+    log: Log
+    past: History
+    skipped: Collection[str]
+    stages: tuple[Progress, Progress]
+    news: bool
+    """Whether there are tasks, or the log has not recorded this config yet."""
+
+    async def work_off(self, stop: asyncio.Event) -> None:
+        """Generate what is missing and judge it as it comes, after what an earlier run left unjudged."""
+        config = self.prepared.config
+        run_id = new_run_id()
+        infos = await offered(self.prepared) if self.news else {}
+        sink = Announced(self.log, run_event(self.prepared, "run", run_id, infos))
+        if self.news:
+            await sink.announce()
+        todo: asyncio.Queue[Job | None] = asyncio.Queue(maxsize=64)
+
+        async def judge_soon(response_jobs: Iterable[Job]) -> None:
+            for job in response_jobs:
+                self.stages[1].plan(job.judge.name, 1)
+                await todo.put(job)
+
+        async def on_response(response: JsonObject) -> None:
+            await judge_soon(jobs(response, config.judges, self.past.judged))
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._judging(run_id, sink, stop).until_drained(todo))
+            await judge_soon(pending(self.log.path, self.past, config.judges))
+            tasks = remaining(config, self.prepared.samples, self.skipped)
+            await generation(self.prepared, run_id, sink, self.stages[0], stop, on_response).work_off(tasks)
+            await todo.put(None)
+
+    def _judging(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Judging:
+        execution = self.prepared.config.execution
+        retry = execution.retry
+        return Judging(
+            run_id=run_id,
+            sink=sink,
+            env=self.prepared.judge_env,
+            mock=self.prepared.mock_url is not None,
+            progress=self.stages[1],
+            stop=stop,
+            retry=Retry(retry.max_attempts, retry.initial_backoff_s, retry.backoff_multiplier),
+            max_concurrent=execution.max_concurrent,
+            redact=self.prepared.config.secrets.redact_value,
+        )

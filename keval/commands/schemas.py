@@ -1,0 +1,25 @@
+"""Print the JSON Schemas that every record is checked against."""
+
+from __future__ import annotations
+
+import difflib
+
+import click
+
+from keval import schema
+from keval.errors import UsageError
+
+
+@click.command(epilog="Example: keval schemas judgment > judgment.schema.json")
+@click.argument("name", metavar="[NAME]", required=False)
+def command(name: str | None) -> None:
+    """Print one JSON Schema, or the names of all."""
+    names = schema.names()
+    if name is None:
+        click.echo("\n".join(names))
+    elif name in names:
+        click.echo(schema.text(name), nl=False)
+    else:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"no schema {name!r}{hint} (known: {', '.join(names)})")
