@@ -58,7 +58,7 @@ def estimate(prepared: Prepared, so_far: Measured) -> list[Item]:
     """Return the estimate of the whole plan, conditions first, then judges."""
     config = prepared.config
     answers = len(prepared.samples) * config.execution.repetitions
-    model = config.agent.agent.model_name if config.agent.agent.uses_models else None
+    model = config.agent.model if config.agent.agent.uses_models else None
     items = [
         _item(condition.name, answers, so_far.mean(condition.condition_id), model,
               ASSUMED_ANSWER_WITH_SERVERS if condition.mcp_servers else ASSUMED_ANSWER)
@@ -68,7 +68,7 @@ def estimate(prepared: Prepared, so_far: Measured) -> list[Item]:
         number = answers * len(config.conditions) * judge.replicates
         if judge.judge.uses_models:
             items.append(
-                _item(judge.name, number, so_far.mean(judge.judge_id), judge.judge.model_name, ASSUMED_JUDGMENT)
+                _item(judge.name, number, so_far.mean(judge.judge_id), judge.model, ASSUMED_JUDGMENT)
             )
         else:
             items.append(Item(judge.name, number, 0.0, measured=True))

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from keval.agents import AgentError, Answer, McpUse, Prompt, Turn, Usage
-from keval.config import Condition, Config
+from keval.config import Condition, Config, Retry
 from keval.errors import ItemError
 from keval.events import event, failure_id
 from keval.ids import JsonObject
 from keval.progress import Progress
-from keval.run import Limiter, Retry, attempts, work_off
+from keval.run import Limiter, attempts, work_off
 from keval.servers import launchable
 from keval.stream import Sink
 from keval.tasks import Task
@@ -100,9 +100,7 @@ class Generation:
         """Do all tasks; returns when each has its event or `stop` was set and none is in flight."""
         execution = self.config.execution
         limiter = Limiter(execution.max_concurrent)
-        retry = Retry(
-            execution.retry.max_attempts, execution.retry.initial_backoff_s, execution.retry.backoff_multiplier
-        )
+        retry = execution.retry
 
         async def work(task: Task) -> None:
             await self._do(task, retry, limiter)
@@ -188,7 +186,7 @@ class Generation:
             sample=work.task.sample,
             sample_sha256=work.task.sample_sha256,
             **_coordinates(work.task),
-            agent={"name": agent.name, "type": agent.type, "model": agent.agent.model_name},
+            agent={"name": agent.name, "type": agent.type, "model": agent.model},
             agent_id=agent.agent_id,
             status=answer.status,
             text=answer.text,

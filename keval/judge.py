@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Container, Iterable, Iterat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from keval.config import JudgeConfig
+from keval.config import JudgeConfig, Retry
 from keval.errors import ItemError
 from keval.events import event, failure_id
 from keval.generate import attempt_record, milliseconds_since, usage_field
@@ -20,7 +20,7 @@ from keval.history import History
 from keval.ids import JsonObject, judgment_id
 from keval.judges import Case, JudgeError, Score, Verdict
 from keval.progress import Progress
-from keval.run import Limiter, Retry, attempts, work_off
+from keval.run import Limiter, attempts, work_off
 from keval.stream import Sink, read
 
 
@@ -191,7 +191,7 @@ def _coordinates(job: Job) -> JsonObject:
         "condition_id": response["condition_id"],
         "repetition": response["repetition"],
         "agent_id": response["agent_id"],
-        "judge": {"name": judge.name, "type": judge.type, "model": judge.judge.model_name},
+        "judge": {"name": judge.name, "type": judge.type, "model": judge.model},
         "judge_id": job.judge_id,
         "replicate": job.replicate,
     }

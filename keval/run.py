@@ -12,9 +12,9 @@ import itertools
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
+from keval.config import Retry
 from keval.errors import ItemError
 
 Item = TypeVar("Item")
@@ -24,17 +24,9 @@ LONGEST_BACKOFF_S = 120.0
 """No wait between two attempts is longer, whatever the service asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """How often an item is tried and how long to wait in between, in seconds."""
-
-    max_attempts: int = 3
-    initial_backoff_s: float = 1.0
-    backoff_multiplier: float = 2.0
-
-    def backoff_s(self, failed_attempts: int) -> float:
-        """Return the wait after that many failed attempts, without jitter: initial · multiplier^(n−1)."""
-        return min(self.initial_backoff_s * self.backoff_multiplier ** (failed_attempts - 1), LONGEST_BACKOFF_S)
+def backoff_s(retry: Retry, failed_attempts: int) -> float:
+    """Return the wait after that many failed attempts, without jitter: initial · multiplier^(n−1)."""
+    return min(retry.initial_backoff_s * retry.backoff_multiplier ** (failed_attempts - 1), LONGEST_BACKOFF_S)
 
 
 class Limiter:
@@ -99,7 +91,7 @@ async def attempts(
             if not error.retryable or number >= retry.max_attempts:
                 raise
             on_retry(error)
-            wait_s = retry.backoff_s(number) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+            wait_s = backoff_s(retry, number) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
             await asyncio.sleep(min(max(wait_s, error.retry_after_s or 0.0), LONGEST_BACKOFF_S))
         else:
             limiter.succeeded()

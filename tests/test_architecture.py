@@ -106,3 +106,16 @@ def test_only_one_place_prints_errors_and_exits() -> None:
                     assert path.name in allowed["print"], f"{path}:{node.lineno}"
                 if name == "exit" and owner == "sys":
                     assert path.name in allowed["exit"], f"{path}:{node.lineno}"
+
+
+def test_every_test_states_its_property() -> None:
+    """Each test function has a docstring: the sentence that it proves."""
+    silent = [
+        f"{path.name}:{node.lineno} {node.name}"
+        for path in Path(__file__).parent.rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and not ast.get_docstring(node)
+    ]
+    assert not silent

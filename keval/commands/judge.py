@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from keval import history, interrupt
-from keval.config import JudgeConfig, judge_from_description, load_judge
+from keval.config import JudgeConfig, Retry, judge_from_description, load_judge
 from keval.errors import UsageError
 from keval.events import new_run_id
 from keval.history import History
@@ -20,7 +20,6 @@ from keval.log import open_log
 from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service, warn
 from keval.prepare import judge_env, judge_run_event
 from keval.progress import Progress, shown
-from keval.run import Retry
 from keval.stream import Announced, Reader, Sink, Stdout, read_live
 
 DEFAULT_CONCURRENT = 5

@@ -21,7 +21,6 @@ from keval.log import Log, open_log
 from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
 from keval.prepare import Prepared, is_recorded, offered, prepare, run_event
 from keval.progress import Progress, shown
-from keval.run import Retry
 from keval.stream import Announced, Sink
 from keval.tasks import remaining
 
@@ -107,7 +106,6 @@ class Whole:
 
     def _judging(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Judging:
         execution = self.prepared.config.execution
-        retry = execution.retry
         return Judging(
             run_id=run_id,
             sink=sink,
@@ -115,7 +113,7 @@ class Whole:
             mock=self.prepared.mock_url is not None,
             progress=self.stages[1],
             stop=stop,
-            retry=Retry(retry.max_attempts, retry.initial_backoff_s, retry.backoff_multiplier),
+            retry=execution.retry,
             max_concurrent=execution.max_concurrent,
             redact=self.prepared.config.secrets.redact_value,
         )

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keval.config import Retry
 from keval.errors import ItemError, UsageError
-from keval.run import LONGEST_BACKOFF_S, Limiter, Retry, attempts, work_off
+from keval.run import LONGEST_BACKOFF_S, Limiter, attempts, backoff_s, work_off
 
 NO_WAIT = Retry(max_attempts=3, initial_backoff_s=0, backoff_multiplier=1)
 
@@ -59,7 +60,7 @@ async def test_an_error_not_worth_another_try_is_raised_at_once() -> None:
 @pytest.mark.parametrize(("failed", "wait_s"), [(1, 2), (2, 6), (3, 18), (9, LONGEST_BACKOFF_S)])
 def test_backoff_grows_by_its_multiplier_up_to_a_limit(failed: int, wait_s: float) -> None:
     """Initial 2 s and multiplier 3 give 2, 6, 18 s, and never more than the longest wait."""
-    assert Retry(5, 2, 3).backoff_s(failed) == wait_s
+    assert backoff_s(Retry(5, 2, 3), failed) == wait_s
 
 
 async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:

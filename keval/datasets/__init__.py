@@ -1,0 +1,245 @@
+"""What a dataset is: a file of questions with golden answers, read strictly or not at all.
+
+Every row that is not a sample is a problem, all problems are one error, and nothing is guessed:
+no value is turned into text, no empty question is sent to an agent that costs money.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from json import JSONDecodeError, JSONDecoder, dumps  # the name `json` here is the plug-in beside this file
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from keval import plugins
+from keval.errors import InputError
+from keval.ids import JsonObject, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MOST_PRINTED = 20
+"""Problems that an error lists before it only counts the rest."""
+
+LARGEST_INT = 2**64 - 1
+SMALLEST_INT = -(2**63)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a dataset file, or why there is none.
+
+    Formats without lines leave `line` out; the row's position then stands for it.
+    """
+
+    line: int | None
+    record: JsonObject | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset(ABC):
+    """Base of all dataset formats; the file `keval/datasets/<ending>.py` reads files of that ending."""
+
+    @abstractmethod
+    def rows(self, path: Path) -> Iterator[Row]:
+        """Yield a row for each record, good or bad, in the file's order.
+
+        Raises InputError, without the path in its message, for a file that cannot be read at all.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The samples of one file: each has `id`, `question`, `answer` and whatever else its record held."""
+
+    samples: tuple[JsonObject, ...]
+    sha256: str
+    """Hash of the file's bytes, as `sha256sum` prints it."""
+    path: Path
+
+
+def format_of(path: Path) -> str:
+    """Return the name of the plug-in that reads a file, which is the file's ending.
+
+    Raises InputError when there is none.
+    """
+    ending, known = path.suffix.lower().removeprefix("."), plugins.find("dataset")
+    if ending not in known:
+        near = difflib.get_close_matches(ending, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"cannot read files that end in {path.suffix!r}{hint} (known: {', '.join(known)})")
+    return ending
+
+
+def read(path: Path, *, id_key: str = "id", question_key: str = "question", answer_key: str = "answer") -> Samples:
+    """Read a dataset file, its fields renamed to `id`, `question` and `answer`.
+
+    A record without the default id field gets a hash of its content as id. Raises InputError that
+    lists all bad rows with their lines.
+    """
+    checked = _Checked(path, {"id": id_key, "question": question_key, "answer": answer_key})
+    try:
+        reader = plugins.load("dataset", Dataset, format_of(path))()
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        for position, row in enumerate(reader.rows(path)):
+            checked.add(f"[{position}]" if row.line is None else row.line, row)
+    except InputError as error:
+        checked.problems.append(f"{path}: {error}")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    if checked.problems:
+        raise InputError(_summary(checked.problems, path))
+    if not checked.samples:
+        raise InputError(f"{path}: no samples in it; a dataset has at least one record")
+    return Samples(tuple(checked.samples), sha256, path)
+
+
+@dataclass
+class _Checked:
+    """What has been read so far."""
+
+    path: Path
+    keys: dict[str, str]
+    """What the file calls `id`, `question` and `answer`."""
+    samples: list[JsonObject] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    first_use: dict[str, int | str] = field(default_factory=dict)
+    """Where each id was first used."""
+
+    def add(self, place: int | str, row: Row) -> None:
+        found = [row.problem] if row.problem else []
+        if row.record is not None:
+            found += self._record(place, row.record)
+        where = f"{self.path}:{place}" if isinstance(place, int) else f"{self.path}: {place}"
+        self.problems += [f"{where}: {problem}" for problem in found]
+
+    def _record(self, place: int | str, record: JsonObject) -> list[str]:
+        unfit = not_json(record)
+        found = [unfit] if unfit else self._field_problems(record)
+        if found:
+            return found
+        sample = self._sample(record)
+        sample_id = sample.get("id") or digest(sample)
+        if sample_id in self.first_use:
+            return [_duplicate(sample_id, self.first_use[sample_id], same_record="id" not in sample)]
+        self.first_use[sample_id] = place
+        self.samples.append({"id": sample_id, **sample})
+        return []
+
+    def _field_problems(self, record: JsonObject) -> list[str]:
+        found = []
+        for name, key in self.keys.items():
+            if key in record or key != "id":
+                found += _text_problems(record, key, name)
+            if name in record and name not in self.keys.values():
+                found.append(f"{name}: {key!r} is to be called so, but the record has a field of that name too")
+        return found
+
+    def _sample(self, record: JsonObject) -> JsonObject:
+        sample = {name: record[key] for name, key in self.keys.items() if key in record}
+        rest = {key: value for key, value in record.items() if key not in self.keys.values()}
+        return {**sample, **rest}
+
+
+def _text_problems(record: JsonObject, key: str, name: str) -> list[str]:
+    label = name if key == name else f"{key} (the {name})"
+    if key not in record:
+        fields = ", ".join(map(repr, record)) or "none"
+        return [f"{label}: missing; the record's fields: {fields}"]
+    value = record[key]
+    if not isinstance(value, str):
+        return [f"{label}: must be a string, not {_described(value)}"]
+    # An empty golden answer can be meant; an empty question or id cannot.
+    return [f"{label}: is blank"] if name != "answer" and not value.strip() else []
+
+
+def _described(value: object) -> str:
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+    return dumps(value)
+
+
+def _duplicate(sample_id: str, first: int | str, *, same_record: bool) -> str:
+    where = f"line {first}" if isinstance(first, int) else f"record {first}"
+    if same_record:
+        return f"the same record as {where}; remove one, or give both an id"
+    return f"id: {sample_id!r} is also the id of {where}"
+
+
+def _summary(problems: list[str], path: Path) -> str:
+    shown = problems[:MOST_PRINTED]
+    if len(problems) > len(shown):
+        shown.append(f"… and {len(problems) - len(shown)} more")
+    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    return "\n".join([*shown, f"{count} in {path}; correct them and start again"])
+
+
+class _Flaw:
+    """Stands in a parsed value for something that JSON, or an id made from it, cannot hold."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Flaw:
+    record = dict(pairs)
+    if len(record) == len(pairs):
+        return record
+    keys = [key for key, _ in pairs]
+    twice = next(key for key in keys if keys.count(key) > 1)
+    return _Flaw(f"the key {twice!r} appears twice in one object")
+
+
+def _integer(text: str) -> int | _Flaw:
+    # Longer digits are not even converted: Python limits that.
+    number = int(text) if len(text) <= len(str(SMALLEST_INT)) else LARGEST_INT + 1
+    return number if SMALLEST_INT <= number <= LARGEST_INT else _Flaw("an integer beyond 64 bits; write it as a string")
+
+
+def _number(text: str) -> float | _Flaw:
+    number = float(text)
+    return number if math.isfinite(number) else _Flaw(f"{text} is beyond what a number can hold; write it as a string")
+
+
+_DECODER = JSONDecoder(
+    object_pairs_hook=_object,
+    parse_int=_integer,
+    parse_float=_number,
+    parse_constant=lambda name: _Flaw(f"{name} is not JSON"),
+)
+
+
+def parse_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value of a JSON text; what is not strictly JSON in it is found by `not_json`.
+
+    Raises json.JSONDecodeError for a syntax error.
+    """
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        raise JSONDecodeError("nested too deeply", text, 0) from None
+
+
+def not_json(value: object) -> str | None:
+    """Return what in a value cannot be written as JSON and read back the same, or None."""
+
+    def refuse(unknown: object) -> None:
+        raise TypeError(unknown.message if isinstance(unknown, _Flaw) else f"{type(unknown).__name__} is not JSON")
+
+    try:
+        orjson.dumps(value, default=refuse, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS)
+    except TypeError as error:
+        if isinstance(error.__cause__, TypeError):
+            return str(error.__cause__)
+        return "text that is not UTF-8" if "UTF-8" in str(error) else str(error)
+    return None

@@ -1,0 +1,139 @@
+"""Resolves `${VAR}` in the values of a config, and takes the resolved values out of everything that is written.
+
+A config keeps its text as written; only what is started or asked gets the resolved form. Whatever
+comes back goes through `redact`, which puts the variable's name in place of its value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from keval.errors import EnvironmentLacksError
+
+VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""`${VAR}`, or `$${`, which stands for a literal `${`."""
+
+MALFORMED = re.compile(r"\$\$\{|(\$\{(?![A-Za-z_][A-Za-z0-9_]*\})[^}\s]*\}?)")
+"""A `${` that is neither of the two, such as `${VAR:-default}`."""
+
+SHORTEST_REDACTED = 4
+"""Shorter values are left in texts: replacing each `1` or `no` would destroy them and hide nothing."""
+
+
+class Secrets:
+    """The environment variables that a config names; remembers each value that it has handed out.
+
+    True when there is anything to redact.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._resolved: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        """Each form in which a value may turn up, and the variable it belongs to."""
+        self._pattern: re.Pattern[str] | None = None
+
+    def __repr__(self) -> str:
+        return f"Secrets({', '.join(sorted(self._resolved))})"
+
+    def __bool__(self) -> bool:
+        return self._pattern is not None
+
+    def resolve(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        """Return a JSON value with `${VAR}` replaced in every string value (not in keys).
+
+        Raises EnvironmentLacksError that names all missing variables.
+        """
+        missing = self.missing(value)
+        if missing:
+            raise EnvironmentLacksError(f"not set: {', '.join(missing)}; export what the config names")
+        return self.resolve_known(value)
+
+    def resolve_known(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        """Return a JSON value with `${VAR}` replaced where the variable is set, and as written where not."""
+        if isinstance(value, str):
+            return VARIABLE.sub(self._replacement, value)
+        if isinstance(value, Mapping):
+            return {key: self.resolve_known(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.resolve_known(item) for item in value]
+        return value
+
+    def missing(self, value: object) -> list[str]:
+        """Return the names of all variables in a JSON value that are not set, sorted."""
+        return sorted(variables(value) - self._environ.keys())
+
+    def redact(self, text: str) -> str:
+        """Return a text with `${NAME}` in place of every value handed out so far.
+
+        Values are found as they are, inside JSON and inside URLs; longer ones win over their parts.
+        """
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda match: f"${{{self._names[match.group()]}}}", text)
+
+    def redact_value(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        """Return a JSON value with `redact` applied to every string in it, keys included."""
+        if self._pattern is None:
+            return value
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, Mapping):
+            return {self.redact(key): self.redact_value(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.redact_value(item) for item in value]
+        return value
+
+    def _replacement(self, match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name is None:
+            return "${"
+        if name not in self._environ:
+            return match.group()
+        if name not in self._resolved:
+            self._remember(name, self._environ[name])
+        return self._resolved[name]
+
+    def _remember(self, name: str, value: str) -> None:
+        self._resolved[name] = value
+        for form in _forms(value):
+            self._names.setdefault(form, name)
+        longest_first = sorted(self._names, key=len, reverse=True)
+        if longest_first:
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+
+def variables(value: object) -> set[str]:
+    """Return the names of all variables in the string values of a JSON value."""
+    return {name for text in _texts(value) for name in VARIABLE.findall(text) if name}
+
+
+def malformed(text: str) -> list[str]:
+    """Return every `${` in a text, with what follows it, that neither names a variable nor is `$${`."""
+    return [found for found in MALFORMED.findall(text) if found]
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _forms(value: str) -> set[str]:
+    """Return the ways in which a value may be spelt in a text.
+
+    A value with a line break at its end, as files often have, is sent without it.
+    """
+    plain = {value, value.strip()}
+    in_json = {json.dumps(text, ensure_ascii=ascii_only)[1:-1] for text in plain for ascii_only in (True, False)}
+    in_urls = {encode(text, safe="") for text in plain for encode in (quote, quote_plus)} | {quote(value)}
+    return {form for form in plain | in_json | in_urls if len(form) >= SHORTEST_REDACTED}

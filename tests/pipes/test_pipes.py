@@ -1,0 +1,229 @@
+"""Real processes in real shells; the agent is `echo`, so that what is tested is the plumbing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+KEVAL = f"{sys.executable} -m keval"
+CONFIG = """\
+name: plumbing
+version: "1"
+dataset: {path: questions.jsonl}
+agent: {type: echo, delay_s: DELAY}
+conditions:
+  plain: {system_prompt: "Answer."}
+  polite: {system_prompt: "Answer politely."}
+judge: {type: exact_match}
+execution: {repetitions: 2, max_concurrent: 4}
+"""
+TASKS = 2 * 2 * 10
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a config of 40 tasks, of which half will match."""
+    write_config(tmp_path, delay_s=0.0)
+    with (tmp_path / "questions.jsonl").open("w") as questions:
+        for number in range(10):
+            question = f"question {number}"
+            answer = question if number % 2 else "another"
+            questions.write(json.dumps({"id": f"s{number}", "question": question, "answer": answer}) + "\n")
+    return tmp_path
+
+
+def write_config(folder: Path, delay_s: float) -> None:
+    (folder / "eval.yaml").write_text(CONFIG.replace("DELAY", str(delay_s)))
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    script = f"set -o pipefail\n{command.replace('keval ', f'{KEVAL} ')}"
+    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
+def events(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().split("\n") if line]
+
+
+def of_type(found: list[dict[str, Any]], event_type: str) -> list[dict[str, Any]]:
+    return [event for event in found if event["type"] == event_type]
+
+
+def test_four_processes_give_the_numbers_of_one(folder: Path) -> None:
+    """`generate | judge | aggregate | report` and `run` print the same scores."""
+    piped = shell("keval generate eval.yaml | keval judge | keval aggregate | keval report -f csv", folder)
+    whole = shell("keval run eval.yaml -f csv", folder)
+    assert piped.returncode == whole.returncode == 0, piped.stderr
+    assert piped.stdout == whole.stdout
+    assert piped.stdout.count("\n") > 2
+
+
+def test_the_first_judgment_is_made_while_later_responses_are_still_generated(folder: Path) -> None:
+    """Stages of a pipe work at the same time."""
+    write_config(folder, delay_s=0.1)
+    done = shell("keval generate eval.yaml | keval judge > log.jsonl", folder)
+    assert done.returncode == 0, done.stderr
+    found = events(folder / "log.jsonl")
+    assert of_type(found, "judgment")[0]["time"] < of_type(found, "response")[-1]["time"]
+
+
+def test_a_reader_who_leaves_is_no_error(folder: Path) -> None:
+    """`| head -1` ends with success and without a word."""
+    done = shell("keval generate eval.yaml -q | head -1", folder)
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
+    assert "Traceback" not in done.stderr
+
+
+def test_stdout_holds_nothing_but_events(folder: Path) -> None:
+    """Every line on stdout of `generate | judge` is an event; people are told on stderr."""
+    done = shell("keval generate eval.yaml | keval judge", folder)
+    assert all(json.loads(line)["type"] for line in done.stdout.splitlines())
+    assert "plain 20/20 done" in done.stderr
+
+
+def test_the_same_command_again_adds_nothing(folder: Path) -> None:
+    """A second `run` of the same config leaves the log as it was."""
+    first = shell("keval run eval.yaml", folder)
+    before = (folder / "plumbing.jsonl").read_bytes()
+    second = shell("keval run eval.yaml", folder)
+    assert (first.returncode, second.returncode) == (0, 0), second.stderr
+    assert (folder / "plumbing.jsonl").read_bytes() == before
+    assert second.stdout == first.stdout
+
+
+def test_more_repetitions_run_only_the_new_work(folder: Path) -> None:
+    """Raising `repetitions` keeps what is there and adds the rest."""
+    shell("keval run eval.yaml", folder)
+    before = (folder / "plumbing.jsonl").read_bytes()
+    config = folder / "eval.yaml"
+    config.write_text(config.read_text().replace("repetitions: 2", "repetitions: 3"))
+    done = shell("keval run eval.yaml", folder)
+    assert done.returncode == 0, done.stderr
+    after = (folder / "plumbing.jsonl").read_bytes()
+    assert after.startswith(before)
+    added = [json.loads(line) for line in after[len(before) :].splitlines()]
+    assert len(of_type(added, "response")) == len(of_type(added, "judgment")) == 20
+
+
+def test_a_judge_added_later_judges_the_old_answers(folder: Path) -> None:
+    """Another judge in the config is new work for `run`; no answer is generated again."""
+    shell("keval run eval.yaml", folder)
+    config = folder / "eval.yaml"
+    stricter = "judges: [{type: exact_match}, {type: exact_match, name: strict, ignore_case: false}]"
+    config.write_text(config.read_text().replace("judge: {type: exact_match}", stricter))
+    done = shell("keval run eval.yaml", folder)
+    assert done.returncode == 0, done.stderr
+    found = events(folder / "plumbing.jsonl")
+    assert len(of_type(found, "response")) == TASKS
+    assert len(of_type(found, "judgment")) == 2 * TASKS
+
+
+def test_rejudging_needs_no_agent_and_a_second_call_adds_nothing(folder: Path) -> None:
+    """`judge LOG -j` only appends; the earlier bytes stay; the same call again changes nothing."""
+    shell("keval generate eval.yaml -o log.jsonl", folder)
+    before = (folder / "log.jsonl").read_bytes()
+    (folder / "other.yaml").write_text("type: exact_match\nname: other\nignore_case: false\n")
+    (folder / "eval.yaml").unlink()
+    (folder / "questions.jsonl").unlink()
+    first = shell("keval judge log.jsonl -j other.yaml", folder)
+    after = (folder / "log.jsonl").read_bytes()
+    second = shell("keval judge log.jsonl -j other.yaml", folder)
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr
+    assert after.startswith(before)
+    assert {json.loads(line)["type"] for line in after[len(before) :].splitlines()} == {"run", "judgment"}
+    assert (folder / "log.jsonl").read_bytes() == after
+
+
+def test_cat_is_a_merge(folder: Path) -> None:
+    """Two copies of one log, concatenated, give the numbers of one."""
+    shell("keval run eval.yaml", folder)
+    once = shell("keval report plumbing.jsonl -f csv", folder)
+    twice = shell("cat plumbing.jsonl plumbing.jsonl | keval report -f csv", folder)
+    assert twice.stdout == once.stdout
+
+
+def test_a_log_with_a_broken_line_names_it(folder: Path) -> None:
+    """Line 7 of a log is broken: exit 3, and the message has file, line and path."""
+    shell("keval run eval.yaml", folder)
+    log = folder / "plumbing.jsonl"
+    lines = log.read_text().split("\n")
+    lines[6] = lines[6].replace('"repetition":', '"repetitoin":')
+    log.write_text("\n".join(lines))
+    for command in (
+        "aggregate plumbing.jsonl",
+        "report plumbing.jsonl",
+        "judge plumbing.jsonl",
+        "validate plumbing.jsonl",
+    ):
+        done = shell(f"keval {command}", folder)
+        assert done.returncode == 3, command
+        assert "plumbing.jsonl:7: $.repetitoin" in done.stderr
+    skipping = shell("keval report plumbing.jsonl --skip-invalid", folder)
+    assert skipping.returncode == 0
+    assert "plumbing.jsonl:7: skipped" in skipping.stderr
+
+
+def test_kill_9_loses_nothing_and_resume_does_the_rest(folder: Path) -> None:
+    """After kill -9 the same command ends with the set of events that an uninterrupted run has."""
+    write_config(folder, delay_s=0.05)
+    log = folder / "plumbing.jsonl"
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "keval", "run", "eval.yaml", "-q"], cwd=folder, stdout=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 20
+        before = log.read_bytes().count(b"\n") if log.exists() else 0
+        while process.poll() is None and time.monotonic() < deadline:
+            if log.exists() and log.read_bytes().count(b"\n") >= before + 8:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = shell("keval run eval.yaml", folder)
+    assert done.returncode == 0, done.stderr
+    found = events(log)
+    assert len({event["id"] for event in of_type(found, "response")}) == len(of_type(found, "response")) == TASKS
+    assert len({event["id"] for event in of_type(found, "judgment")}) == TASKS
+
+
+def test_ctrl_c_finishes_what_is_in_flight(folder: Path) -> None:
+    """One SIGINT: exit 130, whole lines only, and the same command does the rest."""
+    write_config(folder, delay_s=0.1)
+    log = folder / "plumbing.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "keval", "run", "eval.yaml"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    while not (log.exists() and log.read_bytes().count(b"\n") >= 3):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130, said
+    assert log.read_bytes().endswith(b"\n")
+    assert len(of_type(events(log), "response")) < TASKS
+    assert shell("keval run eval.yaml", folder).returncode == 0
+    assert len(of_type(events(log), "response")) == TASKS
+
+
+def test_nothing_is_written_to_a_full_device(folder: Path) -> None:
+    """A full disk under stdout is told, not swallowed."""
+    if not os.path.exists("/dev/full"):  # noqa: PTH110 - a device
+        pytest.skip("this system has no /dev/full")
+    done = shell("keval generate eval.yaml > /dev/full", folder)
+    assert done.returncode == 4
+    assert "No space left" in done.stderr
+
+
+def test_empty_input_is_told(folder: Path) -> None:
+    """`judge < /dev/null` has nothing to do and says nothing wrong."""
+    done = shell("keval judge < /dev/null", folder)
+    assert (done.returncode, done.stdout) == (0, "")

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval import ids
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(), children, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(), JSON))
+def test_the_order_of_keys_does_not_matter(value: dict[str, object]) -> None:
+    """Two objects with the same content have one identity."""
+    assert ids.sample_sha256(value) == ids.sample_sha256(dict(reversed(value.items())))
+
+
+@given(st.dictionaries(st.text(), st.text(), min_size=1), st.data())
+def test_any_edit_is_another_sample(value: dict[str, object], data: st.DataObject) -> None:
+    """Changing one field's value changes the identity."""
+    key = data.draw(st.sampled_from(sorted(value)))
+    assert ids.sample_sha256(value) != ids.sample_sha256({**value, key: f"{value[key]}x"})
+
+
+def test_identities_of_different_kinds_never_meet() -> None:
+    """A condition's and an agent's id differ even for the same content."""
+    assert ids.condition_id("a", {}, {}, []) != ids.agent_id("a", None, {})
+    assert len(ids.response_id("a", "b", "c", 1)) == ids.HEX_DIGITS
+
+
+def test_ids_are_stable() -> None:
+    """These ids are in people's logs: they must never change."""
+    assert ids.response_id("s", "c", "a", 1) == "28fea05b1400381f2f8d77fd"
+    assert ids.judgment_id("r", "text", "j", 1) == "b6fd0b333dbaabc2598c9d39"

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from keval import interrupt
+from keval.errors import InterruptError, UsageError
+
+
+def test_the_first_signal_lets_what_is_in_flight_finish() -> None:
+    """After one Ctrl-C the work ends by itself, and then the interruption is told."""
+    finished = []
+
+    async def main(stop: asyncio.Event) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await stop.wait()
+        await asyncio.sleep(0.01)
+        finished.append(True)
+
+    said: list[str] = []
+    with pytest.raises(InterruptError):
+        interrupt.run(main, said.append)
+    assert finished
+    assert "Ctrl-C again" in said[0]
+
+
+def test_the_second_signal_stops_at_once() -> None:
+    """Two Ctrl-C cancel what is in flight."""
+    cleaned_up = []
+
+    async def main(stop: asyncio.Event) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await stop.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cleaned_up.append(True)
+
+    with pytest.raises(InterruptError):
+        interrupt.run(main, lambda _: None)
+    assert cleaned_up
+
+
+def test_an_error_about_the_run_comes_out_of_its_task_group() -> None:
+    """What a task of a group raises about the run is raised as itself."""
+
+    async def fail() -> None:
+        raise UsageError("no such judge")
+
+    async def main(_: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as outer, asyncio.TaskGroup() as inner:
+            outer.create_task(asyncio.sleep(0))
+            inner.create_task(fail())
+
+    with pytest.raises(UsageError, match="no such judge"):
+        interrupt.run(main, lambda _: None)
+
+
+def test_a_bug_is_not_mistaken_for_an_error_about_the_run() -> None:
+    """An unexpected exception in a group stays what it is."""
+
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    async def main(_: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(fail())
+
+    with pytest.raises(ExceptionGroup):
+        interrupt.run(main, lambda _: None)
