@@ -1,0 +1,244 @@
+"""Checks JSON against `schemas/*.schema.json`, the source of truth, and says what is wrong in words.
+
+`jsonschema-rs` decides, because every line written and every line read is checked;
+`jsonschema` explains what was refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, ValidationError
+
+EVENT_TYPES = ("run", "response", "judgment", "failure", "label", "retraction", "batch", "aggregate", "comparison")
+"""The known types of events; each has a schema of its name."""
+
+LONGEST_VALUE = 60
+"""Characters of a value that a message shows before it is cut."""
+
+_TYPES = {
+    "string": "a string",
+    "number": "a number",
+    "integer": "an integer",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+}
+
+_EMPTY = "must not be empty"
+_MESSAGES = {
+    "type": "expected {wanted}, found {found}",
+    "const": "expected {wanted}, found {found}",
+    "enum": "{found} is not one of {wanted}{hint}",
+    "minimum": "{found} is less than {wanted}",
+    "maximum": "{found} is more than {wanted}",
+    "exclusiveMinimum": "{found} is not more than {wanted}",
+    "exclusiveMaximum": "{found} is not less than {wanted}",
+    "pattern": "{found} is not {allowed}",
+    "format": "{found} is not {allowed}",
+    "minLength": _EMPTY,
+    "minItems": _EMPTY,
+    "minProperties": _EMPTY,
+    "uniqueItems": "holds the same item twice",
+    "anyOf": "{wanted} is missing",
+    "not": "{wanted}",
+}
+"""What to say of each keyword; `allowed` is the description of the schema that the keyword stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with an instance."""
+
+    path: str
+    """Where, as in `$.scores.completeness.score`."""
+    message: str
+    keys: tuple[str | int, ...]
+    """The path as keys and indexes; for an unknown key it ends with that key."""
+
+
+def locate() -> Path:
+    """Return the folder of the schemas: inside an installed package, beside it in a checkout."""
+    installed = Path(__file__).parent / "_schemas"
+    return installed if installed.is_dir() else Path(__file__).parent.parent / "schemas"
+
+
+def names() -> list[str]:
+    """Return the names of all schemas, sorted."""
+    return sorted(path.name.removesuffix(".schema.json") for path in locate().glob("*.schema.json"))
+
+
+def text(name: str) -> str:
+    """Return a schema as it is written."""
+    return (locate() / f"{name}.schema.json").read_text(encoding="utf-8")
+
+
+def document(name: str) -> dict[str, Any]:
+    """Return a schema that any validator can use by itself: those that it refers to are in its `$defs`."""
+    written = text(name)
+    schema: dict[str, Any] = orjson.loads(written)
+    for other in re.findall(r'"\$ref": "urn:keval:schema:(\w+)"', written):
+        schema["$defs"][other] = document(other)
+    return schema
+
+
+def is_valid(name: str, instance: object) -> bool:
+    """Return whether a JSON value is what a schema asks for."""
+    return _decider(name)(instance)
+
+
+def problems(name: str, instance: object) -> list[Problem]:
+    """Return all that is wrong with a value, ordered by path; an empty list if nothing is."""
+    found = {problem for error in _explainer(name).iter_errors(instance) for problem in _explained(error)}
+    return sorted(found, key=lambda problem: ([_sortable(key) for key in problem.keys], problem.message))
+
+
+def event_problem(event: object) -> str | None:
+    """Return what is most wrong with an event as `$.path: message`, or None if it is valid.
+
+    Of an event of an unknown type only the envelope is checked.
+    """
+    if not isinstance(event, dict):
+        return f"$: expected an object, found {_shown(event)}"
+    event_type = event.get("type")
+    name = event_type if isinstance(event_type, str) and event_type in EVENT_TYPES else "event"
+    if not _decider(name)(event):
+        return _most_relevant(name, event)
+    return _scale_problem(event["scores"]) if name == "judgment" else None
+
+
+def _scale_problem(scores: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return the first score outside its own scale, which JSON Schema cannot express."""
+    for metric, entry in scores.items():
+        score = entry["score"]
+        if not entry["min"] <= score <= entry["max"]:
+            bound = f"less than {entry['min']}" if score < entry["min"] else f"more than {entry['max']}"
+            return f"{_path(('scores', metric, 'score'))}: {score} is {bound}"
+    return None
+
+
+@cache
+def _decider(name: str) -> Callable[[object], bool]:
+    import jsonschema_rs
+
+    return jsonschema_rs.validator_for(document(name), validate_formats=True).is_valid
+
+
+@cache
+def _explainer(name: str) -> Draft202012Validator:
+    """Return a validator that agrees with `jsonschema-rs` on all that Python adds to JSON."""
+    from jsonschema import Draft202012Validator, validators
+
+    checker = Draft202012Validator.TYPE_CHECKER
+    checker = checker.redefine("array", lambda _, value: isinstance(value, list | tuple))
+    checker = checker.redefine("number", lambda _, value: _is_finite_number(value))
+    # mypy: jsonschema left this one function without types.
+    validator = validators.extend(Draft202012Validator, {"pattern": _check_pattern}, type_checker=checker)  # type: ignore[no-untyped-call]
+    explainer: Draft202012Validator = validator(document(name), format_checker=Draft202012Validator.FORMAT_CHECKER)
+    return explainer
+
+
+def _is_finite_number(value: object) -> bool:
+    return math.isfinite(value) if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_pattern(_: object, pattern: str, instance: object, __: Mapping[str, Any]) -> Iterator[ValidationError]:
+    """Check `pattern` as JSON Schema means it: `$` is the end, not also before a last newline."""
+    from jsonschema import ValidationError
+
+    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
+        yield ValidationError(f"{instance!r} does not fit {pattern!r}")
+
+
+def _most_relevant(name: str, instance: object) -> str:
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_explainer(name).iter_errors(instance))
+    if error is None:
+        return f"$: not JSON that {name}.schema.json allows"
+    problem = _explained(error)[0]
+    return f"{problem.path}: {problem.message}"
+
+
+def _explained(error: ValidationError) -> list[Problem]:
+    """Return what one error of jsonschema means: one problem for each key that is missing or unknown."""
+    keys = tuple(error.absolute_path)
+    instance: Any = error.instance
+    schema: Any = error.schema
+    if error.validator == "required":
+        return [_problem(keys, f"{key!r} is missing") for key in schema["required"] if key not in instance]
+    if error.validator == "additionalProperties":
+        known = schema["properties"]
+        unknown = [key for key in instance if key not in known]
+        near = [key for key in known if key not in instance]
+        return [_problem((*keys, key), f"unknown key {_shown(key)}{_hint(key, near)}") for key in unknown]
+    if list(error.absolute_schema_path)[-2:-1] == ["propertyNames"]:
+        keys = (*keys, instance)
+    return [_problem(keys, _message(str(error.validator), instance, schema) or error.message)]
+
+
+def _message(keyword: str, instance: object, schema: Mapping[str, Any]) -> str | None:
+    template = _MESSAGES.get(keyword)
+    return template and template.format(
+        found=_shown(instance),
+        wanted=_wanted(keyword, schema[keyword]),
+        allowed=schema.get("description"),
+        hint=_hint(instance, schema[keyword]) if keyword == "enum" else "",
+    )
+
+
+def _wanted(keyword: str, value: Any) -> str:  # noqa: ANN401 - the value of any keyword
+    match keyword:
+        case "type":
+            return " or ".join(_TYPES[name] for name in ([value] if isinstance(value, str) else value))
+        case "enum":
+            return ", ".join(_shown(option) for option in value)
+        case "anyOf":
+            return " or ".join(_shown(key) for branch in value for key in branch["required"])
+        case "not":
+            return str(value["description"])
+        case _:
+            return _shown(value)
+
+
+def _problem(keys: tuple[Any, ...], message: str) -> Problem:
+    return Problem(_path(keys), message, keys)
+
+
+def _path(keys: Sequence[str | int]) -> str:
+    """Return keys as JSONPath; a key that is no plain word is quoted."""
+    return "$" + "".join(
+        f".{key}" if isinstance(key, str) and key.replace("-", "_").isidentifier() else f"[{key!r}]" for key in keys
+    )
+
+
+def _sortable(key: object) -> str:
+    return f"{key:09}" if isinstance(key, int) else str(key)
+
+
+def _shown(value: object) -> str:
+    """Return a value as a message shows it, on one line and not too long."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "an array"
+    shown = repr(value)
+    return shown if len(shown) <= LONGEST_VALUE else f"{shown[:LONGEST_VALUE]}…"
+
+
+def _hint(word: object, known: Iterable[object]) -> str:
+    near = difflib.get_close_matches(str(word), [str(option) for option in known], n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
