@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from keval import prices
 from keval.agents import Usage
+from keval.budget import Ledger
+from keval.config import AgentConfig, Condition, JudgeConfig
 from keval.prepare import Prepared
 from keval.stream import read
 
@@ -58,23 +60,46 @@ def estimate(prepared: Prepared, so_far: Measured) -> list[Item]:
     """Return the estimate of the whole plan, conditions first, then judges."""
     config = prepared.config
     answers = len(prepared.samples) * config.execution.repetitions
-    model = config.agent.model if config.agent.agent.uses_models else None
-    items = [
-        _item(condition.name, answers, so_far.mean(condition.condition_id), model,
-              ASSUMED_ANSWER_WITH_SERVERS if condition.mcp_servers else ASSUMED_ANSWER)
-        for condition in config.conditions
-    ]  # fmt: skip
+    items = [_answers(config.agent, condition, answers, so_far) for condition in config.conditions]
     for judge in config.judges:
         number = answers * len(config.conditions) * judge.replicates
         if judge.judge.uses_models:
-            items.append(
-                _item(judge.name, number, so_far.mean(judge.judge_id), judge.model, ASSUMED_JUDGMENT)
-            )
+            items.append(_item(judge.name, number, so_far.mean(judge.judge_id), judge.model, ASSUMED_JUDGMENT))
         else:
             items.append(Item(judge.name, number, 0.0, measured=True))
     return items
 
 
+def _answers(agent: AgentConfig, condition: Condition, number: int, so_far: Measured) -> Item:
+    if not agent.agent.uses_models:
+        return Item(condition.name, number, 0.0, measured=True)
+    assumed = ASSUMED_ANSWER_WITH_SERVERS if condition.mcp_servers else ASSUMED_ANSWER
+    return _item(condition.name, number, so_far.mean(condition.condition_id), agent.model, assumed)
+
+
+def ledger(prepared: Prepared) -> Ledger:
+    """Return the ledger of a run, with what each kind of item is assumed to cost.
+
+    Raises UsageError when the config sets a budget and a price is unknown.
+    """
+    made = Ledger(prepared.config.execution.budget_usd)
+    for item in estimate(prepared, Measured()):
+        made.assume(item.name, None if item.cost_usd is None else item.cost_usd / max(item.number, 1))
+    return made
+
+
+def judges_ledger(judges: Sequence[JudgeConfig], limit_usd: float | None) -> Ledger:
+    """Return the ledger of judging alone. Raises UsageError when a price is unknown under a limit."""
+    made = Ledger(limit_usd)
+    for judge in judges:
+        made.assume(judge.name, _assumed_usd(judge.model, ASSUMED_JUDGMENT) if judge.judge.uses_models else 0.0)
+    return made
+
+
+def _assumed_usd(model: str | None, usage: Usage) -> float | None:
+    return prices.load().cost_usd(model, usage)
+
+
 def _item(name: str, number: int, mean: float | None, model: str | None, assumed: Usage) -> Item:
-    each = prices.load().cost_usd(model, assumed) if mean is None else mean
+    each = _assumed_usd(model, assumed) if mean is None else mean
     return Item(name, number, None if each is None else each * number, measured=mean is not None)

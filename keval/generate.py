@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from keval.agents import AgentError, Answer, McpUse, Prompt, Turn, Usage
+from keval.budget import Ledger, total_usd
 from keval.config import Condition, Config, Retry
 from keval.errors import ItemError
 from keval.events import event, failure_id
@@ -92,7 +93,9 @@ class Generation:
     """The whole environment of the agent's processes."""
     mock: bool
     progress: Progress
+    ledger: Ledger
     stop: asyncio.Event
+    """Set by the user or by a budget that is reached: no new tasks."""
     on_response: OnResponse | None = None
     """Told of each response once it is safe, as `keval run` does to judge it."""
 
@@ -109,6 +112,10 @@ class Generation:
         await work_off(tasks, work, at_once=2 * execution.max_concurrent, stop=self.stop)
 
     async def _do(self, task: Task, retry: Retry, limiter: Limiter) -> None:
+        reserved = self.ledger.reserve(task.condition.name)
+        if reserved is None:
+            self.stop.set()
+            return
         work = _Work(task)
 
         def on_retry(error: ItemError) -> None:
@@ -123,6 +130,7 @@ class Generation:
         if self.config.secrets:
             written = self.config.secrets.redact_value(written)
         await self.sink.append(written)
+        self.ledger.settle(task.condition.name, reserved, total_usd(written["cost_usd"], work.failed))
         self.progress.finished(task.condition.name, failed=written["type"] == "failure", cost_usd=written["cost_usd"])
         if self.on_response is not None and written["type"] == "response":
             await self.on_response(written)

@@ -37,9 +37,12 @@ async def _run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> 
     stop = asyncio.Event()
     work = asyncio.ensure_future(main(stop))
     loop = asyncio.get_running_loop()
+    signals = 0
 
     def interrupted() -> None:
-        if stop.is_set():
+        nonlocal signals
+        signals += 1
+        if signals > 1:
             work.cancel()
         else:
             stop.set()
@@ -53,5 +56,5 @@ async def _run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> 
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
-    if stop.is_set():
+    if signals:
         raise InterruptError("interrupted; the same command does what is missing")

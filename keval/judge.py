@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Container, Iterable, Iterat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from keval.budget import Ledger, total_usd
 from keval.config import JudgeConfig, Retry
 from keval.errors import ItemError
 from keval.events import event, failure_id
@@ -74,7 +75,9 @@ class Judging:
     """The variables that reach the Messages API."""
     mock: bool
     progress: Progress
+    ledger: Ledger
     stop: asyncio.Event
+    """Set by the user or by a budget that is reached: no new judgments."""
     retry: Retry
     max_concurrent: int
     redact: Callable[[JsonObject], JsonObject] = lambda written: written
@@ -106,6 +109,10 @@ class Judging:
             ended = await todo.get() is None
 
     async def _do(self, job: Job, limiter: Limiter) -> None:
+        reserved = self.ledger.reserve(job.judge.name)
+        if reserved is None:
+            self.stop.set()
+            return
         work = _Work(job)
 
         def on_retry(error: ItemError) -> None:
@@ -118,6 +125,7 @@ class Judging:
         else:
             written = self._judgment(work, verdict)
         await self.sink.append(self.redact(written))
+        self.ledger.settle(job.judge.name, reserved, total_usd(written["cost_usd"], work.failed))
         self.progress.finished(job.judge.name, failed=written["type"] == "failure", cost_usd=written["cost_usd"])
 
     async def _attempt(self, work: _Work) -> Verdict:

@@ -101,7 +101,7 @@ def run_event(prepared: Prepared, command: str, run_id: str, infos: Mapping[str,
     """Return the `run` event of a command that generates: what is to be done, with what."""
     config = prepared.config
     agent = config.agent
-    written = event(
+    written: JsonObject = event(
         "run",
         run_id,
         run_id,
@@ -141,7 +141,8 @@ def run_event(prepared: Prepared, command: str, run_id: str, infos: Mapping[str,
         environment=environment.fingerprint(config.path.parent),
         mock=prepared.mock_url is not None,
     )
-    return config.secrets.redact_value(written)
+    redacted: JsonObject = config.secrets.redact_value(written)
+    return redacted
 
 
 def judge_run_event(judges: Sequence[JudgeConfig], run_id: str, *, mock: bool) -> JsonObject:

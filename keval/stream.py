@@ -20,7 +20,7 @@ from typing import BinaryIO, Protocol
 import orjson
 
 from keval import schema
-from keval.errors import InputError, ReaderGoneError
+from keval.errors import EnvironmentLacksError, InputError, ReaderGoneError
 from keval.events import encode
 from keval.ids import JsonObject
 
@@ -156,6 +156,8 @@ class Stdout:
                 view = view[os.write(self._descriptor, view) :]
         except BrokenPipeError as error:
             raise ReaderGoneError("the reader of stdout has left") from error
+        except OSError as error:
+            raise EnvironmentLacksError(f"stdout: {error.strerror}") from error
 
     def close(self) -> None:
         """Wait for the last write."""

@@ -11,8 +11,10 @@ from pathlib import Path
 import click
 
 from keval import history, interrupt
+from keval.budget import Ledger
 from keval.config import load
 from keval.errors import UsageError
+from keval.estimate import ledger
 from keval.events import new_run_id
 from keval.generate import Generation, OnResponse
 from keval.history import History
@@ -67,12 +69,14 @@ def command(
             done = history.of_log(output, warn) if output else History()
             skipped = to_skip(done, retry_failed=retry_failed)
             number = plan(prepared, skipped, progress)
+            books = ledger(prepared)
 
             async def main(stop: asyncio.Event) -> None:
                 run_id = new_run_id()
                 await sink.append(run_event(prepared, "generate", run_id, await offered(prepared)))
                 tasks = remaining(prepared.config, prepared.samples, skipped)
-                await generation(prepared, run_id, sink, progress, stop).work_off(tasks)
+                await generation(prepared, run_id, sink, progress, books, stop).work_off(tasks)
+                books.check()
 
             if number or not is_recorded(prepared, done.newest_generate):
                 interrupt.run(main, warn)
@@ -100,6 +104,7 @@ def generation(
     run_id: str,
     sink: Sink,
     progress: Progress,
+    books: Ledger,
     stop: asyncio.Event,
     on_response: OnResponse | None = None,
 ) -> Generation:
@@ -111,6 +116,7 @@ def generation(
         env=prepared.agent_env,
         mock=prepared.mock_url is not None,
         progress=progress,
+        ledger=books,
         stop=stop,
         on_response=on_response,
     )

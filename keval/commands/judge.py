@@ -12,6 +12,7 @@ import click
 from keval import history, interrupt
 from keval.config import JudgeConfig, Retry, judge_from_description, load_judge
 from keval.errors import UsageError
+from keval.estimate import judges_ledger
 from keval.events import new_run_id
 from keval.history import History
 from keval.ids import JsonObject
@@ -93,7 +94,9 @@ class Stage:
                 return
 
             async def main(stop: asyncio.Event) -> None:
-                await self._judging(judges, log, stop, past.newest_generate).work_off(pending(path, past, judges))
+                judging = self._judging(judges, log, stop, past.newest_generate)
+                await judging.work_off(pending(path, past, judges))
+                judging.ledger.check()
 
             interrupt.run(main, warn)
 
@@ -131,6 +134,8 @@ class Stage:
                     past.judged.add(job.judgment_id)
                     await todo.put(job)
             await todo.put(None)
+        if judging is not None:
+            judging.ledger.check()
 
     def _judges(self, past: History) -> list[JudgeConfig]:
         judges = self._given or [judge_from_description(description) for description in past.newest_judges]
@@ -150,6 +155,7 @@ class Stage:
             env=judge_env(judges, self._mock_url),
             mock=mock,
             progress=self._progress,
+            ledger=judges_ledger(judges, _number(execution.get("budget_usd"))),
             stop=stop,
             retry=_retry(execution.get("retry")),
             max_concurrent=self._max_concurrent or _whole(execution.get("max_concurrent")) or DEFAULT_CONCURRENT,
@@ -158,6 +164,10 @@ class Stage:
 
 def _retry(written: object) -> Retry:
     return Retry(**written) if isinstance(written, dict) else Retry()
+
+
+def _number(value: object) -> float | None:
+    return value if isinstance(value, int | float) else None
 
 
 def _whole(value: object) -> int | None:

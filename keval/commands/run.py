@@ -10,9 +10,11 @@ from pathlib import Path
 import click
 
 from keval import history, interrupt
+from keval.budget import Ledger
 from keval.commands.generate import LIMIT, RETRY_FAILED, generation, plan, to_skip
 from keval.commands.report import write
 from keval.config import load
+from keval.estimate import ledger
 from keval.events import new_run_id
 from keval.history import History
 from keval.ids import JsonObject
@@ -61,7 +63,7 @@ def command(
             past = history.of_log(path, warn)
             skipped = to_skip(past, retry_failed=retry_failed)
             news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
-            whole = Whole(prepared, log, past, skipped, stages, news=news)
+            whole = Whole(prepared, log, past, skipped, stages, ledger(prepared), news=news)
             interrupt.run(whole.work_off, warn)
     write([path], export_name, None)
     context.exit(1 if stages[0].failed or stages[1].failed else 0)
@@ -76,6 +78,7 @@ class Whole:
     past: History
     skipped: Collection[str]
     stages: tuple[Progress, Progress]
+    books: Ledger
     news: bool
     """Whether there are tasks, or the log has not recorded this config yet."""
 
@@ -101,8 +104,10 @@ class Whole:
             group.create_task(self._judging(run_id, sink, stop).until_drained(todo))
             await judge_soon(pending(self.log.path, self.past, config.judges))
             tasks = remaining(config, self.prepared.samples, self.skipped)
-            await generation(self.prepared, run_id, sink, self.stages[0], stop, on_response).work_off(tasks)
+            stage = generation(self.prepared, run_id, sink, self.stages[0], self.books, stop, on_response)
+            await stage.work_off(tasks)
             await todo.put(None)
+        self.books.check()
 
     def _judging(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Judging:
         execution = self.prepared.config.execution
@@ -112,6 +117,7 @@ class Whole:
             env=self.prepared.judge_env,
             mock=self.prepared.mock_url is not None,
             progress=self.stages[1],
+            ledger=self.books,
             stop=stop,
             retry=execution.retry,
             max_concurrent=execution.max_concurrent,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 import click
+import orjson
 
 from keval import schema
 from keval.errors import UsageError
@@ -18,7 +19,8 @@ def command(name: str | None) -> None:
     if name is None:
         click.echo("\n".join(names))
     elif name in names:
-        click.echo(schema.text(name), nl=False)
+        # With everything that it refers to: one file that any validator can use.
+        click.echo(orjson.dumps(schema.document(name), option=orjson.OPT_INDENT_2))
     else:
         near = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
