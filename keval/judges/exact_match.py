@@ -1,0 +1,43 @@
+"""Passes an answer that is the golden answer, up to case and white space.
+
+No model is asked. Both texts are compared in Unicode normal form C, so that an accent that is one
+character equals the same accent written as two.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from keval.judges import Case, Judge, Metric, Score, Verdict
+from keval.plugins import option
+
+METRIC = Metric("exact_match", 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactMatch(Judge):
+    """One metric, `exact_match`: 1 and passed when both texts are the same, else 0."""
+
+    ignore_case: bool = field(default=True, metadata=option("upper and lower case are the same"))
+    strip: bool = field(
+        default=True, metadata=option("white space at both ends does not count, and a run of it counts as one space")
+    )
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The one metric."""
+        return (METRIC,)
+
+    async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:  # noqa: ARG002 - no model is asked
+        """Compare answer and golden answer."""
+        same = self._normal(case.text) == self._normal(case.golden_answer)
+        return Verdict({METRIC.name: Score(int(same), passed=same)})
+
+    def _normal(self, text: str) -> str:
+        text = unicodedata.normalize("NFC", text)
+        if self.ignore_case:
+            # Folding can take a composed character apart again.
+            text = unicodedata.normalize("NFC", text.casefold())
+        return " ".join(text.split()) if self.strip else text

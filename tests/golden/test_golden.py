@@ -1,0 +1,46 @@
+"""Golden cases: each folder holds a command line (`cmd`) and what it prints and returns.
+
+A new case is made by writing `cmd` and running `make golden`; then read the diff.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CASES = sorted(path.parent for path in HERE.glob("*/cmd"))
+PARTS = ("expout", "experr", "exit")
+
+
+def outcome(case: Path, scratch: Path) -> dict[str, str]:
+    """Run a case's command in a scratch copy of its folder and of `inputs/`, and return what came out."""
+    shutil.copytree(HERE / "inputs", scratch, dirs_exist_ok=True)
+    shutil.copytree(case, scratch, dirs_exist_ok=True)
+    script = f'keval() {{ "{sys.executable}" -m keval "$@"; }}\n' + (case / "cmd").read_text()
+    environment = {**os.environ, "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=scratch, capture_output=True, text=True, env=environment, timeout=60, check=False
+    )
+    return dict(zip(PARTS, (done.stdout, done.stderr, f"{done.returncode}\n"), strict=True))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_command_prints_what_it_is_known_to_print(case: Path, tmp_path: Path) -> None:
+    """stdout, stderr and exit code of a command line are as recorded."""
+    found = outcome(case, tmp_path)
+    if os.environ.get("GOLDEN") == "write":
+        for part, text in found.items():
+            (case / part).write_text(text)
+    expected = {part: (case / part).read_text() for part in PARTS}
+    assert found == expected
+
+
+def test_there_are_cases() -> None:
+    """The cases are found at all."""
+    assert len(CASES) > 10
