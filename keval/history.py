@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +17,12 @@ class History:
 
     responses: dict[str, int] = field(default_factory=dict)
     """Response id to the number of its last line."""
+    mocked: set[str] = field(default_factory=set)
+    """Ids of the responses whose last event came from the mock."""
     judged: set[str] = field(default_factory=set)
+    """Ids of all judgments."""
+    really_judged: set[str] = field(default_factory=set)
+    """Ids of the judgments that did not come from the mock."""
     failed: set[str] = field(default_factory=set)
     """Ids of the responses that a `generate` failed to get, and never got since."""
     newest_generate: JsonObject | None = None
@@ -31,19 +37,31 @@ class History:
             case "response":
                 self.responses[event["id"]] = line.number
                 self.failed.discard(event["id"])
+                (self.mocked.add if event.get("mock") else self.mocked.discard)(event["id"])
             case "judgment":
                 self.judged.add(event["id"])
+                if not event.get("mock"):
+                    self.really_judged.add(event["id"])
             case "failure" if event["stage"] == "generate" and event.get("response_id"):
                 if event["response_id"] not in self.responses:
                     self.failed.add(event["response_id"])
             case "retraction":
                 self.responses.pop(event["target"], None)
                 self.judged.discard(event["target"])
+                self.really_judged.discard(event["target"])
             case "run" if event["conditions"]:
                 self.newest_generate = event
                 self.newest_judges = event["judges"]
             case _:
                 pass
+
+    def responses_done(self, *, mock: bool) -> AbstractSet[str]:
+        """Return the responses that need not be asked for again: to a real run a mock answer is none."""
+        return self.responses.keys() if mock else self.responses.keys() - self.mocked
+
+    def judgments_done(self, *, mock: bool) -> set[str]:
+        """Return the judgments that need not be made again: to a real run a mock verdict is none."""
+        return self.judged if mock else self.really_judged
 
 
 def of_log(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> History:

@@ -17,7 +17,6 @@ from keval.config import JudgeConfig, Retry
 from keval.errors import ItemError
 from keval.events import event, failure_id
 from keval.generate import attempt_record, milliseconds_since, usage_field
-from keval.history import History
 from keval.ids import JsonObject, judgment_id
 from keval.judges import Case, JudgeError, Score, Verdict
 from keval.progress import Progress
@@ -46,14 +45,16 @@ def jobs(response: JsonObject, judges: Sequence[JudgeConfig], judged: Container[
     ]
 
 
-def pending(path: Path, past: History, judges: Sequence[JudgeConfig]) -> Iterator[Job]:
-    """Yield what the judges still have to do in a log whose history is known, one job at a time.
+def pending(
+    path: Path, responses: Mapping[str, int], judges: Sequence[JudgeConfig], judged: Container[str]
+) -> Iterator[Job]:
+    """Yield what the judges still have to do in a log, one job at a time.
 
-    Of a response that the log holds more than once the last one counts.
+    `responses` says which line of the log holds a response's last event: that one counts.
     """
     for line in read(path, lambda _: None, skip_invalid=True):
-        if line.event["type"] == "response" and past.responses.get(line.event["id"]) == line.number:
-            yield from jobs(line.event, judges, past.judged)
+        if line.event["type"] == "response" and responses.get(line.event["id"]) == line.number:
+            yield from jobs(line.event, judges, judged)
 
 
 @dataclass

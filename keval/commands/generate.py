@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import click
 
 from keval import history, interrupt
 from keval.budget import Ledger
-from keval.config import load
+from keval.config import Config, load
 from keval.errors import UsageError
 from keval.estimate import ledger
 from keval.events import new_run_id
@@ -55,11 +56,12 @@ def command(
     """Ask the agent for every response that is still missing.
 
     Appends to LOG what LOG does not hold yet, or writes all events to stdout in a pipe. On a
-    terminal without -o the log is <name>.jsonl. The same command again does only what is missing.
+    terminal without -o the log is <name>.jsonl, or <name>.mock.jsonl with --mock. The same command
+    again does only what is missing.
     """
     config = load(config_path)
     if output is None and sys.stdout.isatty():
-        output = Path(f"{config.name}.jsonl")
+        output = default_log(config, mock=mock)
         warn(f"writing to {output}")
     progress = Progress("generate")
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
@@ -67,7 +69,7 @@ def command(
         prepared.agent_env  # noqa: B018 - a missing key is told before anything is written
         with _sink(output) as sink, shown(progress, quiet=quiet):
             done = history.of_log(output, warn) if output else History()
-            skipped = to_skip(done, retry_failed=retry_failed)
+            skipped = to_skip(done, mock=mock, retry_failed=retry_failed)
             number = plan(prepared, skipped, progress)
             books = ledger(prepared)
 
@@ -83,12 +85,18 @@ def command(
     context.exit(1 if progress.failed else 0)
 
 
-def to_skip(done: History, *, retry_failed: bool) -> Collection[str]:
+def default_log(config: Config, *, mock: bool) -> Path:
+    """Return the log of a run that names none; a rehearsal has one of its own."""
+    return Path(f"{config.name}.mock.jsonl" if mock else f"{config.name}.jsonl")
+
+
+def to_skip(done: History, *, mock: bool, retry_failed: bool) -> AbstractSet[str]:
     """Return the ids of the responses that are not asked for again."""
-    return done.responses if retry_failed else done.responses.keys() | done.failed
+    responses = done.responses_done(mock=mock)
+    return responses if retry_failed else responses | done.failed
 
 
-def plan(prepared: Prepared, skipped: Collection[str], progress: Progress) -> int:
+def plan(prepared: Prepared, skipped: AbstractSet[str], progress: Progress) -> int:
     """Tell the progress how many tasks remain per condition, and return how many in all."""
     number = 0
     for task in remaining(prepared.config, prepared.samples, skipped):

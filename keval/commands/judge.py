@@ -85,8 +85,9 @@ class Stage:
         with open_log(path, ("judge",), warn) as log:
             past = history.of_log(path, warn, skip_invalid=skip_invalid)
             judges = self._judges(past)
+            judged = past.judgments_done(mock=self._mock_url is not None)
             number = 0
-            for job in pending(path, past, judges):
+            for job in pending(path, past.responses, judges, judged):
                 self._progress.plan(job.judge.name, 1)
                 number += 1
             if not number:
@@ -95,7 +96,7 @@ class Stage:
 
             async def main(stop: asyncio.Event) -> None:
                 judging = self._judging(judges, log, stop, past.newest_generate)
-                await judging.work_off(pending(path, past, judges))
+                await judging.work_off(pending(path, past.responses, judges, judged))
                 judging.ledger.check()
 
             interrupt.run(main, warn)
@@ -115,6 +116,7 @@ class Stage:
 
     async def _judge_live(self, reader: Reader, stdout: Stdout, stop: asyncio.Event) -> None:
         past = History()
+        judged = past.judgments_done(mock=self._mock_url is not None)
         todo: asyncio.Queue[Job | None] = asyncio.Queue(maxsize=64)
         judging: Judging | None = None
         judges: list[JudgeConfig] = []
@@ -130,8 +132,8 @@ class Stage:
                     judges = judges or self._judges(past)
                     judging = self._judging(judges, stdout, stop, past.newest_generate)
                     group.create_task(judging.until_drained(todo))
-                for job in jobs(line.event, judges, past.judged):
-                    past.judged.add(job.judgment_id)
+                for job in jobs(line.event, judges, judged):
+                    judged.add(job.judgment_id)
                     await todo.put(job)
             await todo.put(None)
         if judging is not None:

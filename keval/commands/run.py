@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import click
 
 from keval import history, interrupt
 from keval.budget import Ledger
-from keval.commands.generate import LIMIT, RETRY_FAILED, generation, plan, to_skip
+from keval.commands.generate import LIMIT, RETRY_FAILED, default_log, generation, plan, to_skip
 from keval.commands.report import write
 from keval.config import load
 from keval.estimate import ledger
@@ -51,17 +52,18 @@ def command(
 ) -> None:
     """Generate, judge and report, in one process and one log.
 
-    The log is <name>.jsonl in this folder unless -o names another. Responses are judged while
-    later ones are still generated. The same command again does only what is missing.
+    The log is <name>.jsonl in this folder, or <name>.mock.jsonl with --mock, unless -o names
+    another. Responses are judged while later ones are still generated. The same command again does
+    only what is missing.
     """
     config = load(config_path)
-    path = output or Path(f"{config.name}.jsonl")
+    path = output or default_log(config, mock=mock)
     stages = (Progress("generate"), Progress("judge"))
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
         prepared = prepare(config, mock_url, limit)
         with open_log(path, ("generate", "judge"), warn) as log, shown(*stages, quiet=quiet):
             past = history.of_log(path, warn)
-            skipped = to_skip(past, retry_failed=retry_failed)
+            skipped = to_skip(past, mock=mock, retry_failed=retry_failed)
             news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
             whole = Whole(prepared, log, past, skipped, stages, ledger(prepared), news=news)
             interrupt.run(whole.work_off, warn)
@@ -76,7 +78,7 @@ class Whole:
     prepared: Prepared
     log: Log
     past: History
-    skipped: Collection[str]
+    skipped: AbstractSet[str]
     stages: tuple[Progress, Progress]
     books: Ledger
     news: bool
@@ -90,6 +92,7 @@ class Whole:
         sink = Announced(self.log, run_event(self.prepared, "run", run_id, infos))
         if self.news:
             await sink.announce()
+        judged = self.past.judgments_done(mock=self.prepared.mock_url is not None)
         todo: asyncio.Queue[Job | None] = asyncio.Queue(maxsize=64)
 
         async def judge_soon(response_jobs: Iterable[Job]) -> None:
@@ -98,16 +101,20 @@ class Whole:
                 await todo.put(job)
 
         async def on_response(response: JsonObject) -> None:
-            await judge_soon(jobs(response, config.judges, self.past.judged))
+            await judge_soon(jobs(response, config.judges, judged))
 
         async with asyncio.TaskGroup() as group:
             group.create_task(self._judging(run_id, sink, stop).until_drained(todo))
-            await judge_soon(pending(self.log.path, self.past, config.judges))
+            await judge_soon(pending(self.log.path, self._kept(), config.judges, judged))
             tasks = remaining(config, self.prepared.samples, self.skipped)
             stage = generation(self.prepared, run_id, sink, self.stages[0], self.books, stop, on_response)
             await stage.work_off(tasks)
             await todo.put(None)
         self.books.check()
+
+    def _kept(self) -> dict[str, int]:
+        """Return the responses of earlier runs that are not asked for again, with their lines."""
+        return {found: line for found, line in self.past.responses.items() if found in self.skipped}
 
     def _judging(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Judging:
         execution = self.prepared.config.execution

@@ -33,7 +33,7 @@ class ExactMatch(Judge):
     async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:  # noqa: ARG002 - no model is asked
         """Compare answer and golden answer."""
         same = self._normal(case.text) == self._normal(case.golden_answer)
-        return Verdict({METRIC.name: Score(int(same), passed=same)})
+        return Verdict({METRIC.name: Score(int(same), passed=same)}, cost_usd=0.0)
 
     def _normal(self, text: str) -> str:
         text = unicodedata.normalize("NFC", text)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from keval.history import History
+from keval.stream import Line
+
+
+def folded(*events: dict[str, Any]) -> History:
+    history = History()
+    for number, event in enumerate(events, start=1):
+        history.add(Line(number, b"", event))
+    return history
+
+
+def response(target: str, *, mock: bool = False) -> dict[str, Any]:
+    return {"type": "response", "id": target, "mock": mock}
+
+
+def judgment(target: str, *, mock: bool = False) -> dict[str, Any]:
+    return {"type": "judgment", "id": target, "mock": mock}
+
+
+def failure(target: str) -> dict[str, Any]:
+    return {"type": "failure", "id": f"f-{target}", "stage": "generate", "response_id": target}
+
+
+def names(found: Iterable[str]) -> list[str]:
+    return sorted(found)
+
+
+def test_the_last_event_of_an_id_counts() -> None:
+    """A response that the log holds twice is the later line."""
+    assert folded(response("a"), response("b"), response("a")).responses == {"a": 3, "b": 2}
+
+
+def test_a_failure_counts_until_its_task_has_a_response() -> None:
+    """A failed task is failed, unless it was done before or since."""
+    assert folded(failure("a"), failure("b"), response("a")).failed == {"b"}
+    assert folded(response("a"), failure("a")).failed == set()
+
+
+def test_to_a_real_run_the_mock_did_nothing() -> None:
+    """Mock answers and verdicts are done for a rehearsal, and still to do for a real run."""
+    history = folded(response("a", mock=True), response("b"), judgment("ja", mock=True), judgment("jb"))
+    assert names(history.responses_done(mock=True)) == ["a", "b"]
+    assert names(history.responses_done(mock=False)) == ["b"]
+    assert names(history.judgments_done(mock=True)) == ["ja", "jb"]
+    assert names(history.judgments_done(mock=False)) == ["jb"]
+    again = folded(response("a", mock=True), response("a"))
+    assert names(again.responses_done(mock=False)) == ["a"]
+
+
+def test_what_is_retracted_is_to_do_again() -> None:
+    """A retraction takes a response and a judgment out of what is done."""
+    history = folded(
+        response("a"), judgment("j"), {"type": "retraction", "target": "a"}, {"type": "retraction", "target": "j"}
+    )
+    assert not history.responses
+    assert not history.judged
+    assert not history.really_judged
+
+
+def test_the_newest_run_of_a_config_names_the_judges() -> None:
+    """A `run` event of a command without conditions does not replace the config's judges."""
+    first = {"type": "run", "conditions": {"a": {}}, "judges": [{"name": "one"}]}
+    bare = {"type": "run", "conditions": None, "judges": [{"name": "other"}]}
+    assert folded(first, bare).newest_judges == [{"name": "one"}]
