@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from keval import schema
+from keval.agents import Agent, AgentError, Answer, McpUse, Prompt, Turn, Usage
+from keval.budget import Ledger
+from keval.config import AgentConfig, Condition, Config, Execution, Gates, Retry, load
+from keval.generate import Generation
+from keval.ids import JsonObject
+from keval.progress import Progress
+from keval.tasks import remaining
+
+SAMPLES = [{"id": f"s{number}", "question": f"What is {number}?", "answer": str(number)} for number in range(3)]
+CONFIG = """\
+name: unit
+version: "1"
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+mcp_servers:
+  docs: {type: stdio, command: docs, env: {TOKEN: "${TOKEN}"}}
+conditions:
+  plain: {system_prompt: "Answer with ${STYLE}."}
+judge: {type: exact_match}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scripted(Agent):
+    """An agent that does what a function says."""
+
+    script: Callable[[Prompt], Answer]
+    asked: list[Prompt]
+    pause_s: float = 0.0
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        self.asked.append(prompt)
+        prompt.so_far(Answer("answered", "", turns=(Turn("text", text="thinking"),)))
+        await asyncio.sleep(self.pause_s)
+        return self.script(prompt)
+
+
+class Kept:
+    """A sink that keeps events and asks each for its schema."""
+
+    def __init__(self) -> None:
+        self.events: list[JsonObject] = []
+
+    async def append(self, event: JsonObject) -> None:
+        assert schema.event_problem(event) is None
+        self.events.append(event)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    """Return a config with one condition, whose agent tests replace."""
+    (tmp_path / "questions.jsonl").write_text('{"question": "q", "answer": "a"}\n')
+    (tmp_path / "eval.yaml").write_text(CONFIG)
+    loaded = load(tmp_path / "eval.yaml", environ={"TOKEN": "tok-secret-1", "STYLE": "flair", "PATH": "/bin"})
+    once = Execution(repetitions=1, max_concurrent=2, retry=Retry(3, 0, 1))
+    return replace(loaded, execution=once)
+
+
+def generated(
+    config: Config, script: Callable[[Prompt], Answer], **changes: object
+) -> tuple[list[JsonObject], list[Prompt]]:
+    """Run the stage over the samples and return its events and what the agent was asked."""
+    pause_s = changes.pop("pause_s", 0.0)
+    condition = replace(config.conditions[0], **changes.pop("condition", {}))  # type: ignore[arg-type] # any field
+    agent = Scripted(script=script, asked=[], pause_s=float(str(pause_s)))
+    changed = replace(
+        config,
+        agent=AgentConfig("scripted", "scripted", agent, {}),
+        conditions=(condition,),
+        **changes,  # type: ignore[arg-type] # any field
+    )
+    kept = Kept()
+
+    async def main() -> None:
+        stage = Generation(
+            config=changed, run_id="run", sink=kept, env={"PATH": "/bin"}, mock=True,
+            progress=Progress("generate"), ledger=Ledger(), stop=asyncio.Event(),
+        )  # fmt: skip
+        await stage.work_off(remaining(changed, SAMPLES, set()))
+
+    asyncio.run(main())
+    return kept.events, agent.asked
+
+
+def fine(prompt: Prompt) -> Answer:
+    return Answer("answered", prompt.question, usage=Usage(1, 2, 3, 4), cost_usd=0.5, num_turns=1, models=("m",))
+
+
+def test_each_task_ends_in_one_response_that_carries_its_sample(config: Config) -> None:
+    """Three samples are three responses, each with its whole sample and the mark of the mock."""
+    events, _ = generated(config, fine)
+    assert [event["type"] for event in events] == ["response"] * 3
+    assert sorted(event["sample"]["id"] for event in events) == ["s0", "s1", "s2"]
+    assert all(event["mock"] and event["attempts"] == 1 and event["cost_usd"] == 0.5 for event in events)
+
+
+def test_the_agent_never_sees_the_golden_answer_or_the_conditions_name(config: Config) -> None:
+    """Nothing of a prompt holds the sample's answer, its id, or the name of the condition."""
+    _, asked = generated(config, fine)
+    for prompt in asked:
+        told = repr((prompt.question, prompt.turns, prompt.system_prompt, prompt.mcp_servers, prompt.env))
+        assert "plain" not in told
+        assert "'s0'" not in told
+        assert not hasattr(prompt, "answer")
+
+
+def test_the_workspace_is_empty_opaque_and_gone_afterwards(config: Config) -> None:
+    """Each task has a folder of its own that tells nothing and does not outlive it."""
+    seen: list[list[str]] = []
+
+    def look(prompt: Prompt) -> Answer:
+        seen.append([path.name for path in prompt.workspace.iterdir()])
+        assert "plain" not in str(prompt.workspace)
+        return fine(prompt)
+
+    _, asked = generated(config, look)
+    assert seen == [[], [], []]
+    assert not any(prompt.workspace.exists() for prompt in asked)
+
+
+def test_one_tasks_failure_touches_no_other(config: Config) -> None:
+    """A task that fails is a failure event of its kind; the others have their responses."""
+
+    def script(prompt: Prompt) -> Answer:
+        if "1" in prompt.question:
+            raise AgentError("agent_error", "400: no", partial=Answer("empty", "", cost_usd=0.25))
+        return fine(prompt)
+
+    events, _ = generated(config, script)
+    failures = [event for event in events if event["type"] == "failure"]
+    assert [(event["kind"], event["sample_id"], event["cost_usd"]) for event in failures] == [
+        ("agent_error", "s1", 0.25)
+    ]
+    assert len(events) == 3
+
+
+def test_an_exception_of_the_plug_in_is_about_its_task(config: Config) -> None:
+    """Whatever an agent raises becomes an `agent_error` that names the exception."""
+
+    def script(prompt: Prompt) -> Answer:
+        raise ZeroDivisionError(prompt.question)
+
+    events, _ = generated(config, script)
+    assert {event["kind"] for event in events} == {"agent_error"}
+    assert events[0]["message"].startswith("ZeroDivisionError: ")
+
+
+def test_failed_attempts_stay_in_the_record_with_their_cost(config: Config) -> None:
+    """A response after two failures has three attempts, and the two failures beside it."""
+    tries: dict[str, int] = {}
+
+    def script(prompt: Prompt) -> Answer:
+        tries[prompt.question] = tries.get(prompt.question, 0) + 1
+        if tries[prompt.question] < 3:
+            raise AgentError("infra_error", "529", retryable=True, partial=Answer("empty", "", cost_usd=0.1))
+        return fine(prompt)
+
+    events, _ = generated(config, script)
+    assert [event["attempts"] for event in events] == [3, 3, 3]
+    assert [attempt["cost_usd"] for attempt in events[0]["failed_attempts"]] == [0.1, 0.1]
+    assert events[0]["cost_usd"] == 0.5
+
+
+def test_a_task_that_takes_too_long_is_a_timeout_with_what_was_there(config: Config) -> None:
+    """A timeout keeps the turns so far; it is not tried again in the same run."""
+    execution = replace(config.execution, timeout_s=0.05)
+    events, asked = generated(config, fine, pause_s=5, execution=execution)
+    assert {event["kind"] for event in events} == {"timeout"}
+    assert events[0]["turns"] == [{"type": "text", "text": "thinking"}]
+    assert len(asked) == 3
+
+
+def test_an_agent_that_shows_no_life_is_a_timeout(config: Config) -> None:
+    """The idle timeout ends a task long before the timeout for all of it."""
+    execution = replace(config.execution, idle_timeout_s=0.05)
+    events, _ = generated(config, fine, pause_s=5, execution=execution)
+    assert "no sign of life" in events[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("gates", "use", "kind"),
+    [
+        (Gates(require_mcp_tool_use=True), McpUse("connected", called=0), "mcp_unused"),
+        (Gates(require_mcp_tool_use=True), McpUse("connected", called=1, failed=1), None),
+        (Gates(require_mcp_tool_success=True), McpUse("connected", called=2, failed=2), "mcp_all_failed"),
+        (Gates(require_mcp_tool_success=True), McpUse("connected", called=2, failed=1), None),
+        (Gates(require_mcp_tool_success=True), McpUse("connected", called=0), None),
+    ],
+)
+def test_gates_are_failures_of_their_kind(config: Config, gates: Gates, use: McpUse, kind: str | None) -> None:
+    """A gate fires on what it names and on nothing else, is not sampled again, and keeps cost and turns."""
+
+    def script(prompt: Prompt) -> Answer:
+        return replace(fine(prompt), mcp={"docs": use})
+
+    events, asked = generated(config, script, condition={"gates": gates})
+    assert {event.get("kind") for event in events} == {kind}
+    assert {event["cost_usd"] for event in events} == {0.5}
+    assert len(asked) == 3
+
+
+def test_secrets_are_in_no_byte_of_an_event(config: Config) -> None:
+    """Values that came from the environment are replaced in answers, tool results and error texts."""
+    servers = {"docs": config.mcp_servers["docs"]}
+
+    def script(prompt: Prompt) -> Answer:
+        token = prompt.mcp_servers["docs"]["env"]["TOKEN"]
+        if "1" in prompt.question:
+            raise AgentError("agent_error", f"refused {token}")
+        turn = Turn("tool_call", name="mcp__docs__x", result=f"token={token}", input={token: token}, error=False)
+        return replace(fine(prompt), text=f"it is {token}", turns=(turn,))
+
+    events, _ = generated(config, script, condition={"mcp_servers": servers})
+    assert "tok-secret-1" not in repr(events)
+    assert "${TOKEN}" in repr(events)
+
+
+def test_variables_in_a_system_prompt_are_resolved_for_the_agent(config: Config) -> None:
+    """The agent gets the value, the log keeps the name."""
+    _, asked = generated(config, fine)
+    assert {prompt.system_prompt for prompt in asked} == {"Answer with flair."}
+
+
+def test_a_budget_that_is_reached_stops_new_tasks(config: Config) -> None:
+    """No task is begun that does not fit; what was spent stays within the limit."""
+    condition: Condition = config.conditions[0]
+    ledger = Ledger(limit_usd=1.0)
+    ledger.assume(condition.name, 0.5)
+    kept = Kept()
+    stop = asyncio.Event()
+    changed = replace(config, agent=AgentConfig("x", "x", Scripted(script=fine, asked=[]), {}))
+
+    async def main() -> None:
+        stage = Generation(
+            config=changed, run_id="run", sink=kept, env={}, mock=True,
+            progress=Progress("generate"), ledger=ledger, stop=stop,
+        )  # fmt: skip
+        await stage.work_off(remaining(changed, SAMPLES, set()))
+
+    asyncio.run(main())
+    assert len(kept.events) == 2
+    assert (ledger.spent_usd, ledger.reserved_usd, ledger.refused) == (1.0, 0.0, 1)
+    assert stop.is_set()
