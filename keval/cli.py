@@ -16,7 +16,19 @@ from keval import __version__
 from keval.errors import KevalError, ReaderGoneError
 from keval.plugins import docstring_line
 
-COMMANDS = ("generate", "judge", "aggregate", "report", "run", "sql", "check", "validate", "schemas", "plugins")
+COMMANDS = (
+    "generate",
+    "judge",
+    "aggregate",
+    "report",
+    "run",
+    "sql",
+    "check",
+    "validate",
+    "retract",
+    "schemas",
+    "plugins",
+)
 """What the user can type, in the order of the help; `keval/commands/<name>.py` is the command."""
 
 REPORT_BUGS_AT = "This is a bug in keval: please report it with the lines above and the command that you typed."

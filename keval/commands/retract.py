@@ -1,0 +1,51 @@
+"""Take an event out of every projection, with a reason; nothing is deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from keval import interrupt
+from keval.errors import UsageError
+from keval.events import event, new_run_id
+from keval.ids import digest
+from keval.log import open_log
+from keval.options import warn
+from keval.prepare import bare_run_event
+from keval.stream import Announced, read
+
+
+@click.command(epilog='Example: keval retract run.jsonl 3f9a2c… --reason "the question was ambiguous"')
+@click.argument("log", metavar="LOG", type=click.Path(path_type=Path))
+@click.argument("target", metavar="ID")
+@click.option("--reason", required=True, help="Why the event shall not count.")
+@click.option("--author", help="Who says so.")
+def command(log: Path, target: str, reason: str, author: str | None) -> None:
+    """Append an event that takes an earlier one out of every projection.
+
+    A retracted response takes its judgments along, and `generate` asks for it again. ID may be the
+    beginning of an id, if only one event has it.
+    """
+    found = _target(log, target)
+    run_id = new_run_id()
+    made = event("retraction", digest("retraction", found, run_id), run_id, target=found, reason=reason, author=author)
+    with open_log(log, (), warn) as opened:
+
+        async def main(_: asyncio.Event) -> None:
+            await Announced(opened, bare_run_event("retract", run_id)).append(made)
+
+        interrupt.run(main, warn)
+    warn(f"retracted {found}")
+
+
+def _target(log: Path, prefix: str) -> str:
+    """Return the one id in a log that begins so. Raises UsageError."""
+    ids = {line.event["id"] for line in read(log, warn) if line.event["id"].startswith(prefix)}
+    if prefix in ids:
+        return prefix
+    if len(ids) != 1:
+        what = "no event" if not ids else f"{len(ids)} events"
+        raise UsageError(f"{log}: {what} with an id that begins with {prefix!r}")
+    return str(ids.pop())

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from keval.events import encode, event
+from tests.conftest import Keval
+
+
+def a_log(folder: Path, *ids: str) -> Path:
+    path = folder / "run.jsonl"
+    made = [event("retraction", each, "run", target="t", reason="x", author=None) for each in ids]
+    path.write_bytes(b"".join(encode(each) for each in made))
+    return path
+
+
+def test_a_retraction_is_appended_and_nothing_is_changed(keval: Keval, tmp_path: Path) -> None:
+    """The earlier bytes stay; the new event names its target, reason and author."""
+    log = a_log(tmp_path, "abc123", "abd")
+    before = log.read_bytes()
+    done = keval("retract", log, "abc", "--reason", "ambiguous", "--author", "me")
+    assert done.returncode == 0, done.stderr
+    assert log.read_bytes().startswith(before)
+    assert b'"target":"abc123","reason":"ambiguous","author":"me"' in log.read_bytes()
+
+
+def test_an_id_that_is_not_there_or_not_unique_is_refused(keval: Keval, tmp_path: Path) -> None:
+    """Nothing is guessed: no match and two matches are usage errors."""
+    log = a_log(tmp_path, "abc", "abd")
+    for prefix, said in (("x", "no event"), ("ab", "2 events")):
+        done = keval("retract", log, prefix, "--reason", "why")
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
