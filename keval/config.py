@@ -226,7 +226,7 @@ def load_judge(path: Path, *, secrets: Secrets | None = None) -> JudgeConfig:
 
     Raises InputError that lists all problems with their lines, PluginError for a judge that is broken.
     """
-    draft = _Draft(document.read(path), secrets or Secrets(os.environ))
+    draft = _Draft(document.read(path), Secrets(os.environ) if secrets is None else secrets)
     draft.check("judge")
     judge = draft.judge(draft.written, ())
     if draft.problems or judge is None:
@@ -240,7 +240,7 @@ def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets |
     A judge class that has texts takes them by its classmethod `from_texts(options, texts)`. Raises
     InputError when the entry does not fit this version's judge.
     """
-    secrets = secrets or Secrets(os.environ)
+    secrets = Secrets(os.environ) if secrets is None else secrets
     name, judge_type = str(description["name"]), str(description["type"])
     judge_class = plugins.load("judge", Judge, judge_type)
     try:
@@ -397,7 +397,7 @@ class _Draft:
             about = [
                 (name, line.removeprefix(f"{name}: "))
                 for name, value in values.items()
-                if line.startswith(f"{name}: ") or (isinstance(value, Path) and line.startswith(f"{value}: "))
+                if line.startswith(f"{name}: ") or (isinstance(value, Path) and line.startswith(f"{value}:"))
             ]
             if about:
                 self.problem((*keys, about[0][0]), about[0][1])

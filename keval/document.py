@@ -6,7 +6,6 @@ Such values are problems that name their line; nothing is turned into something 
 
 from __future__ import annotations
 
-import bisect
 import codecs
 import hashlib
 import math
@@ -34,6 +33,12 @@ TAG = "tag:yaml.org,2002:"
 
 INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
 """YAML also reads `010`, `0x8` and `0:8` as 8."""
+
+BREAKS = "\x85\u2028\u2029"
+"""To YAML 1.1 these end a line; to editors and to us they are data, so stand-ins go through the parser."""
+
+LONGEST_NUMBER = 40
+"""Characters; Python takes long for the integers of thousands of digits, and we have no use for them."""
 
 MOST_VALUES = 100_000
 """Aliases of aliases can make a small file huge; beyond this a file is refused."""
@@ -91,8 +96,10 @@ class _Builder:
 
     def __init__(self, document: Document, text: str) -> None:
         self.document = document
-        self.text = text
-        self.line_ends = [match.start() for match in re.finditer("\n", text)]
+        lowered = text.lower()
+        spare = (code for code in range(0xE000, 0xF900) if chr(code) not in text and f"{code:x}" not in lowered)
+        self.stand_ins = {next(spare): ord(character) for character in BREAKS if character in text}
+        self.text = text.translate({character: code for code, character in self.stand_ins.items()})
         self.within: list[yaml.Node] = []
         self.known_pairs: dict[yaml.MappingNode, Pairs] = {}
 
@@ -104,28 +111,23 @@ class _Builder:
             else:
                 self.document.value = self.value(node, ())
         except yaml.reader.ReaderError as error:
-            self.problem_at(
-                self.line_of(error.position), (), f"not YAML: character {error.character:#x} is not allowed"
-            )
+            line = self.text.count("\n", 0, error.position) + 1
+            self.problem_at(line, (), f"not YAML: character {error.character:#x} is not allowed")
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             told = ", ".join(part for part in (error.context, error.problem) if part)
-            self.problem_at(self.line_of(mark.index) if mark else 1, (), f"not YAML: {told}")
+            self.problem_at(mark.line + 1 if mark else 1, (), f"not YAML: {told}")
         except RecursionError:
             self.problem_at(1, (), "nested too deeply")
-
-    def line_of(self, index: int) -> int:
-        # PyYAML's own line numbers also count U+2028 and U+0085, which no editor does.
-        return bisect.bisect_left(self.line_ends, index) + 1
 
     def problem_at(self, line: int, keys: Keys, message: str) -> None:
         self.document.problems.append((line, keys, message))
 
     def problem(self, node: yaml.Node, keys: Keys, message: str) -> None:
-        self.problem_at(self.line_of(node.start_mark.index), keys, message)
+        self.problem_at(_line(node), keys, message)
 
     def value(self, node: yaml.Node, keys: Keys) -> Any:  # noqa: ANN401 - any JSON value
-        self.document.lines.setdefault(keys, self.line_of(node.start_mark.index))
+        self.document.lines.setdefault(keys, _line(node))
         if len(self.document.lines) > MOST_VALUES:
             raise yaml.MarkedYAMLError(problem=f"more than {MOST_VALUES} values", problem_mark=node.start_mark)
         if node in self.within:
@@ -149,7 +151,7 @@ class _Builder:
     def mapping(self, node: yaml.MappingNode, keys: Keys) -> dict[str, Any]:
         mapping = {}
         for name, (key, value) in self.pairs(node, keys).items():
-            self.document.lines[(*keys, name)] = self.line_of(key.start_mark.index)
+            self.document.lines[(*keys, name)] = _line(key)
             mapping[name] = self.value(value, (*keys, name))
         return mapping
 
@@ -161,13 +163,13 @@ class _Builder:
         self.known_pairs[node] = pairs  # known from here on, so that a mapping merged into itself has an end
         sources: list[yaml.Node] = []
         for key, value in node.value:
-            name = _unicode(key.value) if isinstance(key, yaml.ScalarNode) else None
+            name = self.as_text(key.value) if isinstance(key, yaml.ScalarNode) else None
             if name is None:
                 self.problem(key, keys, "a key must be text")
             elif key.tag == f"{TAG}merge":
                 sources += value.value if isinstance(value, yaml.SequenceNode) else [value]
             elif name in pairs:
-                first = self.line_of(pairs[name][0].start_mark.index)
+                first = _line(pairs[name][0])
                 self.problem(key, (*keys, name), f"this key is already in line {first}")
             else:
                 pairs[name] = (key, value)
@@ -178,13 +180,20 @@ class _Builder:
                 self.problem(source, keys, "`<<` takes a mapping or a list of mappings")
         return pairs
 
+    def as_text(self, text: str) -> str | None:
+        """Return a text with the surrogate pairs that JSON writes joined, or None when half of one is left."""
+        try:
+            return text.translate(self.stand_ins).encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            return None
+
     def scalar(self, node: yaml.ScalarNode, keys: Keys) -> Any:  # noqa: ANN401 - any JSON value
         kind = node.tag.removeprefix(TAG)
         if kind == "null":
             return None
         found: str | float | None = None
         if kind in {"str", "value", "merge"}:
-            found = _unicode(node.value)
+            found = self.as_text(node.value)
         elif kind == "bool":
             found = _BOOLEANS.get(node.value.lower())
         elif kind in {"int", "float"}:
@@ -198,18 +207,14 @@ class _Builder:
 _BOOLEANS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 
 
-def _unicode(text: str) -> str | None:
-    """Return a text with the surrogate pairs that JSON writes joined, or None when half of one is left."""
-    try:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16")
-    except UnicodeDecodeError:
-        return None
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1
 
 
 def _number(kind: str, text: str) -> float | None:
     if kind == "int":
-        # Fewer digits than 2**63 has: what is read must be written again as the same JSON number.
-        return int(text.replace("_", "")) if INTEGER.fullmatch(text) and len(text) < len(str(2**63)) else None
+        number = int(text.replace("_", "")) if INTEGER.fullmatch(text) and len(text) <= LONGEST_NUMBER else None
+        return number if number is not None and -(2**63) <= number < 2**63 else None
     try:
         real = float(text.replace("_", ""))
     except ValueError:
@@ -222,7 +227,7 @@ def _unfit_scalar(node: yaml.ScalarNode) -> str:
     meaning = {
         "!!str": "half of a surrogate pair, no character",
         "!!timestamp": "a date",
-        "!!int": "a number that is not plainly decimal",
+        "!!int": "a number that is not plainly decimal or beyond 64 bits",
         "!!float": "not a plain number",
     }
     return f"{node.value!r} is {meaning.get(kind, f'a {kind}')} to YAML; if text is meant, put it in quotes"

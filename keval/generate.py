@@ -127,9 +127,7 @@ class Generation:
             written = self._failure(work, error)
         else:
             written = self._response(work, answer)
-        if self.config.secrets:
-            written = self.config.secrets.redact_value(written)
-        await self.sink.append(written)
+        await self.sink.append(self.config.secrets.redact_value(written))
         self.ledger.settle(task.condition.name, reserved, total_usd(written["cost_usd"], work.failed))
         self.progress.finished(task.condition.name, failed=written["type"] == "failure", cost_usd=written["cost_usd"])
         if self.on_response is not None and written["type"] == "response":

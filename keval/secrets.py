@@ -25,10 +25,7 @@ SHORTEST_REDACTED = 4
 
 
 class Secrets:
-    """The environment variables that a config names; remembers each value that it has handed out.
-
-    True when there is anything to redact.
-    """
+    """The environment variables that a config names; remembers each value that it has handed out."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -39,9 +36,6 @@ class Secrets:
 
     def __repr__(self) -> str:
         return f"Secrets({', '.join(sorted(self._resolved))})"
-
-    def __bool__(self) -> bool:
-        return self._pattern is not None
 
     def resolve(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
         """Return a JSON value with `${VAR}` replaced in every string value (not in keys).

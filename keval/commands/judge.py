@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from keval.log import open_log
 from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service, warn
 from keval.prepare import judge_env, judge_run_event
 from keval.progress import Progress, shown
+from keval.secrets import Secrets
 from keval.stream import Announced, Reader, Sink, Stdout, read_live
 
 DEFAULT_CONCURRENT = 5
@@ -56,10 +58,11 @@ def command(
     stdin, passes every event through and adds its own as responses come in. Without -j the judges
     are those of the config that the log's newest run recorded.
     """
-    judges = [load_judge(path) for path in judge_paths]
+    secrets = Secrets(os.environ)
+    judges = [load_judge(path, secrets=secrets) for path in judge_paths]
     progress = Progress("judge")
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url, shown(progress, quiet=quiet):
-        stage = Stage(judges, mock_url, progress, max_concurrent)
+        stage = Stage(judges, secrets, mock_url, progress, max_concurrent)
         if log is None or str(log) == "-":
             stage.judge_stream(skip_invalid=skip_invalid)
         else:
@@ -71,9 +74,15 @@ class Stage:
     """The `judge` stage of one call, over a log or over a pipe."""
 
     def __init__(
-        self, judges: Sequence[JudgeConfig], mock_url: str | None, progress: Progress, max_concurrent: int | None
+        self,
+        judges: Sequence[JudgeConfig],
+        secrets: Secrets,
+        mock_url: str | None,
+        progress: Progress,
+        max_concurrent: int | None,
     ) -> None:
         self._given = list(judges)
+        self._secrets = secrets
         self._mock_url = mock_url
         self._progress = progress
         self._max_concurrent = max_concurrent
@@ -140,7 +149,7 @@ class Stage:
             judging.ledger.check()
 
     def _judges(self, past: History) -> list[JudgeConfig]:
-        judges = self._given or [judge_from_description(description) for description in past.newest_judges]
+        judges = self._given or [judge_from_description(each, secrets=self._secrets) for each in past.newest_judges]
         if not judges:
             raise UsageError("the log names no judge; give one with -j JUDGE.yaml")
         return judges
@@ -160,6 +169,7 @@ class Stage:
             ledger=judges_ledger(judges, _number(execution.get("budget_usd"))),
             stop=stop,
             retry=_retry(execution.get("retry")),
+            redact=self._secrets.redact_value,
             max_concurrent=self._max_concurrent or _whole(execution.get("max_concurrent")) or DEFAULT_CONCURRENT,
         )
 

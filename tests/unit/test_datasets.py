@@ -1,0 +1,370 @@
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval import datasets, ids
+from keval.errors import InputError
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+QUESTION = TEXT.filter(str.strip)
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+RECORDS = st.lists(
+    st.builds(
+        lambda rest, question, answer: {**rest, "question": question, "answer": answer},
+        st.dictionaries(TEXT.filter(lambda key: key != "id"), JSON_VALUES, max_size=3),
+        QUESTION,
+        TEXT,
+    ),
+    min_size=1,
+    max_size=8,
+).map(lambda records: [{**record, "id": f"s{number}"} for number, record in enumerate(records)])
+
+GOOD = '{"id": "a", "question": "Q?", "answer": "A"}'
+
+
+def problems(path: Path, **keys: str) -> list[str]:
+    """Return the lines of the error that reading a bad file gives, without the file's path."""
+    with pytest.raises(InputError) as caught:
+        datasets.read(path, **keys)
+    return str(caught.value).replace(str(path), path.name).splitlines()
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    """Write a file and return its path."""
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_a_sample_is_its_whole_record(tmp_path: Path) -> None:
+    """Everything that a record carries stays in the sample, and the hash is that of the file."""
+    record = {"id": "a", "question": "Q?", "answer": "A", "tags": ["x", {"y": None}], "weight": 1.5}
+    path = write(tmp_path, "questions.jsonl", json.dumps(record) + "\n")
+    read = datasets.read(path)
+    assert read.samples == (record,)
+    assert read.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert read.path == path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(f"\ufeff{GOOD}\n", id="byte order mark"),
+        pytest.param(f"{GOOD}\r\n", id="carriage returns"),
+        pytest.param(GOOD, id="no line end"),
+        pytest.param(f"\n  \n{GOOD}\n\n\r\n", id="blank lines"),
+        pytest.param(f"\ufeff\n{GOOD}\n", id="byte order mark on a blank line"),
+    ],
+)
+def test_harmless_differences_of_jsonl_are_accepted(tmp_path: Path, content: str) -> None:
+    """What editors of other systems leave in a file changes nothing."""
+    assert [sample["question"] for sample in datasets.read(write(tmp_path, "q.jsonl", content)).samples] == ["Q?"]
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    """Separators that Unicode knows besides the line feed are data inside a string."""
+    question = "a\u2028b\u2029c\u0085d\x0be"
+    content = json.dumps({"question": question.replace("\x0b", ""), "answer": ""}, ensure_ascii=False)
+    read = datasets.read(write(tmp_path, "q.jsonl", content))
+    assert read.samples[0]["question"] == question.replace("\x0b", "")
+
+
+def test_a_record_without_id_gets_a_hash_of_its_content(tmp_path: Path) -> None:
+    """The same record has the same id whatever its keys' order and whatever the file calls them."""
+    first = datasets.read(write(tmp_path, "a.jsonl", '{"question": "Q?", "answer": "A", "x": 1}')).samples[0]
+    second = datasets.read(
+        write(tmp_path, "b.jsonl", '{"x": 1, "gold": "A", "prompt": "Q?"}'), question_key="prompt", answer_key="gold"
+    ).samples[0]
+    assert first == second
+    assert first["id"] == ids.digest({"question": "Q?", "answer": "A", "x": 1})
+
+
+def test_every_bad_line_is_reported_with_its_physical_line(tmp_path: Path) -> None:
+    """One error lists all that is wrong, blank lines counted."""
+    lines = [
+        "",
+        GOOD,
+        "not json",
+        "",
+        '{"question": "Q?", "answer": null}',
+        '{"question": "Q?"}',
+        '{"question": " \\t", "answer": "A"}',
+        '{"question": ["Q?"], "answer": 7}',
+        '["Q?", "A"]',
+        '{"question": "Q?", "answer": "A", "x": NaN}',
+        '{"id": 7, "question": "Q?", "answer": "A"}',
+        '{"id": "", "question": "Q?", "answer": "A"}',
+        '{"id": "a", "question": "Q2?", "answer": "A"}',
+        '{"question": "Q?", "answer": "A", "answer": "B"}',
+        '{"question": "Q?", "answer": "\\ud800"}',
+        '{"question": "Q?", "answer": "A", "x": 1e999}',
+        '{"question": "Q?", "answer": "A", "x": 99999999999999999999}',
+        "7",
+    ]
+    assert problems(write(tmp_path, "q.jsonl", "\n".join(lines))) == [
+        "q.jsonl:3: not JSON: Expecting value (column 1)",
+        "q.jsonl:5: answer: must be a string, not null",
+        "q.jsonl:6: answer: missing; the record's fields: 'question'",
+        "q.jsonl:7: question: is blank",
+        "q.jsonl:8: question: must be a string, not a list",
+        "q.jsonl:8: answer: must be a string, not 7",
+        "q.jsonl:9: not a JSON object",
+        "q.jsonl:10: NaN is not JSON",
+        "q.jsonl:11: id: must be a string, not 7",
+        "q.jsonl:12: id: is blank",
+        "q.jsonl:13: id: 'a' is also the id of line 2",
+        "q.jsonl:14: the key 'answer' appears twice in one object",
+        "q.jsonl:15: text that is not UTF-8",
+        "q.jsonl:16: 1e999 is beyond what a number can hold; write it as a string",
+        "q.jsonl:17: an integer beyond 64 bits; write it as a string",
+        "q.jsonl:18: not a JSON object",
+        "16 problems in q.jsonl; correct them and start again",
+    ]
+
+
+def test_the_same_record_twice_is_a_problem(tmp_path: Path) -> None:
+    """Two equal records would be one sample counted twice."""
+    line = '{"question": "Q?", "answer": "A"}\n'
+    assert problems(write(tmp_path, "q.jsonl", line * 2))[0] == (
+        "q.jsonl:2: the same record as line 1; remove one, or give both an id"
+    )
+
+
+def test_a_long_list_of_problems_is_cut_with_a_count(tmp_path: Path) -> None:
+    """Nobody reads a thousand lines, but everybody learns that there are a thousand."""
+    found = problems(write(tmp_path, "q.jsonl", "x\n" * 1000))
+    assert len(found) == datasets.MOST_PRINTED + 2
+    assert found[-2:] == ["… and 980 more", "1000 problems in q.jsonl; correct them and start again"]
+
+
+def test_bytes_that_are_not_utf8_are_reported_by_line(tmp_path: Path) -> None:
+    """A Latin-1 file is refused where it stops being UTF-8."""
+    found = problems(write(tmp_path, "q.jsonl", GOOD.encode() + b"\n" + '{"question": "ä"}'.encode("latin-1")))
+    assert found[0] == "q.jsonl:2: not UTF-8: byte 15 of the line"
+
+
+@pytest.mark.parametrize("nesting", [300, 100_000])
+def test_deep_nesting_is_a_problem_and_no_crash(tmp_path: Path, nesting: int) -> None:
+    """A hostile record cannot exhaust the stack."""
+    content = f'{{"question": "Q?", "answer": "A", "x": {"[" * nesting}{"]" * nesting}}}'
+    assert len(problems(write(tmp_path, "q.jsonl", content))) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("q.jsonl", "\n"), ("q.json", "[]"), ("q.csv", "question,answer\n"), ("q.csv", "")]
+)
+def test_an_empty_dataset_is_a_problem(tmp_path: Path, name: str, content: str) -> None:
+    """A run over nothing would report nothing as if it were something."""
+    assert problems(write(tmp_path, name, content)) == [f"{name}: no samples in it; a dataset has at least one record"]
+
+
+def test_an_unknown_ending_is_a_problem_with_the_nearest_known_one(tmp_path: Path) -> None:
+    """The ending decides how a file is read."""
+    assert "'.jsnl'; did you mean 'json" in problems(write(tmp_path, "q.jsnl", GOOD))[0]
+    assert datasets.format_of(Path("Q.JSONL")) == "jsonl"
+
+
+def test_a_file_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
+    """A missing file or a folder is named, without a traceback."""
+    assert problems(tmp_path / "q.jsonl") == ["q.jsonl: No such file or directory"]
+    (tmp_path / "d.json").mkdir()
+    assert problems(tmp_path / "d.json") == ["d.json: Is a directory"]
+
+
+def test_other_field_names_become_ours(tmp_path: Path) -> None:
+    """The dataset's own names are renamed; everything else stays."""
+    path = write(tmp_path, "q.jsonl", '{"uid": "1", "prompt": "Q?", "gold": "A", "x": 1}')
+    read = datasets.read(path, id_key="uid", question_key="prompt", answer_key="gold")
+    assert read.samples == ({"id": "1", "question": "Q?", "answer": "A", "x": 1},)
+
+
+def test_swapped_field_names_are_no_clash(tmp_path: Path) -> None:
+    """A field that is itself renamed does not stand in the way."""
+    path = write(tmp_path, "q.jsonl", '{"question": "A", "answer": "Q?"}')
+    sample = datasets.read(path, question_key="answer", answer_key="question").samples[0]
+    assert (sample["question"], sample["answer"]) == ("Q?", "A")
+
+
+def test_a_renamed_field_does_not_replace_another(tmp_path: Path) -> None:
+    """A record that already has a field of our name is refused, not overwritten."""
+    path = write(tmp_path, "q.jsonl", '{"prompt": "Q?", "question": "other", "answer": "A"}')
+    assert problems(path, question_key="prompt")[0] == (
+        "q.jsonl:1: question: 'prompt' is to be called so, but the record has a field of that name too"
+    )
+
+
+def test_a_chosen_id_field_must_be_there(tmp_path: Path) -> None:
+    """Whoever names an id field gets no made-up ids."""
+    assert problems(write(tmp_path, "q.jsonl", '{"question": "Q?", "answer": "A"}'), id_key="uid")[0] == (
+        "q.jsonl:1: uid (the id): missing; the record's fields: 'question', 'answer'"
+    )
+
+
+def test_json_problems_name_the_index(tmp_path: Path) -> None:
+    """The elements of an array have no lines of their own."""
+    path = write(tmp_path, "q.json", f'[{GOOD},\n 3, {GOOD},\n {{"question": "Q?"}}, {{"a": 1, "a": 2}}]')
+    assert problems(path)[:-1] == [
+        "q.json: [1]: not a JSON object",
+        "q.json: [2]: id: 'a' is also the id of record [0]",
+        "q.json: [3]: answer: missing; the record's fields: 'question'",
+        "q.json: [4]: the key 'a' appears twice in one object",
+    ]
+
+
+def test_json_syntax_errors_name_the_line(tmp_path: Path) -> None:
+    """What does not parse is located in the file."""
+    assert problems(write(tmp_path, "q.json", f"[{GOOD},\n]"))[0].startswith("q.json:2: not JSON: ")
+    assert problems(write(tmp_path, "q.json", b"[\n\n\xff]"))[0] == "q.json:3: not UTF-8"
+    assert problems(write(tmp_path, "q.json", GOOD))[0].startswith("q.json: not a JSON array; ")
+    assert datasets.read(write(tmp_path, "q.json", f"\ufeff[{GOOD}]")).samples[0]["id"] == "a"
+
+
+def test_csv_values_are_strings_and_lines_are_physical(tmp_path: Path) -> None:
+    """A quoted line feed is data, and does not shift the lines of later records."""
+    content = (
+        '\ufeffid,question,answer,level\r\n1,"two\nlines, ""quoted""",7,3\r\n\r\n2,,A,\r\n3,Q?\r\n4,"open\nend,A,1'
+    )
+    path = write(tmp_path, "q.csv", content)
+    assert problems(path)[:-1] == [
+        "q.csv:5: question: is blank",
+        "q.csv:6: 2 values under a header of 4; a comma inside needs quotes",
+        "q.csv:7: not CSV: unexpected end of data",
+    ]
+    good = write(tmp_path, "good.csv", "\n".join(content.splitlines()[:3]))
+    assert datasets.read(good).samples == (
+        {"id": "1", "question": 'two\nlines, "quoted"', "answer": "7", "level": "3"},
+    )
+
+
+def test_csv_headers_are_checked(tmp_path: Path) -> None:
+    """Two columns of one name would lose one; bytes that are not UTF-8 are no name."""
+    assert problems(write(tmp_path, "q.csv", "question,answer,answer\nQ?,A,B\n"))[0] == (
+        "q.csv:1: the header names a column twice: 'answer'"
+    )
+    assert problems(write(tmp_path, "q.csv", b"question,answer,\xe4\nQ?,A,B\n"))[0] == "q.csv:1: text that is not UTF-8"
+    assert problems(write(tmp_path, "q.csv", b"question,answer\n\nQ?,\xe4\n"))[0] == "q.csv:3: text that is not UTF-8"
+    assert problems(write(tmp_path, "q.csv", 'question,"answer\n'))[0] == "q.csv:1: not CSV: unexpected end of data"
+
+
+def test_a_long_csv_field_is_no_error(tmp_path: Path) -> None:
+    """A question may be longer than what the standard library takes for a field by default."""
+    question = "long " * 100_000
+    assert (
+        datasets.read(write(tmp_path, "q.csv", f"question,answer\n{question},A\n")).samples[0]["question"] == question
+    )
+
+
+def parquet(path: Path, query: str) -> Path:
+    """Write a query's result as a Parquet file and return its path."""
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+    return path
+
+
+def test_parquet_values_without_json_form_become_their_text(tmp_path: Path) -> None:
+    """Dates, times, decimals and UUIDs keep every digit; JSON values stay what they are."""
+    path = parquet(
+        tmp_path / "q.parquet",
+        "SELECT 'a' AS id, 'Q?' AS question, 'A' AS answer, 1.10::DECIMAL(5,2) AS price, DATE '2020-01-02' AS day,"
+        " TIMESTAMP_NS '2020-01-02 03:04:05.123456789' AS ns, TIMESTAMPTZ '2020-01-02 03:04:05+02' AS tz,"
+        " UUID '12345678-1234-5678-1234-567812345678' AS u, {'x': 1, 'y': [1.5::DOUBLE, NULL]} AS nested,"
+        " MAP {'k': true} AS map, 18446744073709551615::UBIGINT AS big, TIME '01:02:03' AS \"t\"\"q\"",
+    )
+    assert datasets.read(path).samples == (
+        {
+            "id": "a",
+            "question": "Q?",
+            "answer": "A",
+            "price": "1.10",
+            "day": "2020-01-02",
+            "ns": "2020-01-02 03:04:05.123456789",
+            "tz": "2020-01-02T01:04:05+00:00",
+            "u": "12345678-1234-5678-1234-567812345678",
+            "nested": {"x": 1, "y": [1.5, None]},
+            "map": {"k": True},
+            "big": 18446744073709551615,
+            't"q': "01:02:03",
+        },
+    )
+
+
+def test_parquet_values_that_would_lose_something_are_problems(tmp_path: Path) -> None:
+    """Binary data, intervals, not-a-number and maps by number have no JSON form."""
+    rows = ["'x'::BLOB", "INTERVAL 1 month", "'nan'::DOUBLE", "MAP {1: 'x'}", "[{'b': 'x'::BLOB}]"]
+    for row in rows:
+        path = parquet(tmp_path / "q.parquet", f"SELECT 'Q?' AS question, 'A' AS answer, {row} AS odd")
+        assert problems(path)[0].startswith("q.parquet: [0]: odd: ")
+    path = parquet(tmp_path / "q.parquet", "SELECT 'Q?' AS question, {'t': TIMESTAMP_NS '2020-01-02'} AS answer")
+    assert problems(path)[0].startswith("q.parquet: answer: nanoseconds inside STRUCT")
+    path = parquet(tmp_path / "q.parquet", "SELECT 7 AS question, NULL AS answer UNION ALL SELECT NULL, 'A'")
+    assert len(problems(path)) == 4
+
+
+def test_a_parquet_path_is_one_file(tmp_path: Path) -> None:
+    """Neither patterns nor folders called `key=value` add rows or columns."""
+    folder = tmp_path / "year=2024"
+    folder.mkdir()
+    for name in ("q[1]*.parquet", "q1.parquet"):
+        parquet(tmp_path / "x.parquet", f"SELECT 'Q?' AS question, '{name}' AS answer").rename(folder / name)
+    (sample,) = datasets.read(folder / "q[1]*.parquet").samples
+    assert sample.keys() == {"id", "question", "answer"}
+    assert sample["answer"] == "q[1]*.parquet"
+
+
+def test_a_file_that_is_not_parquet_is_an_input_error(tmp_path: Path) -> None:
+    """DuckDB's own error is translated."""
+    assert problems(write(tmp_path, "q.parquet", "hello"))[0].startswith("q.parquet: not readable as Parquet: ")
+
+
+@given(RECORDS)
+def test_any_record_survives_jsonl_and_json(records: list[dict[str, Any]]) -> None:
+    """What is written as JSON is read back the same, whatever Unicode it holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        assert list(datasets.read(write(Path(folder), "q.jsonl", lines)).samples) == records
+        whole = json.dumps(records, ensure_ascii=False)
+        assert list(datasets.read(write(Path(folder), "q.json", whole)).samples) == records
+
+
+@given(st.lists(st.tuples(QUESTION, TEXT), min_size=1, max_size=5))
+def test_any_text_survives_csv(pairs: list[tuple[str, str]]) -> None:
+    """Whatever needs quotes comes back as it was."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, quoting=csv.QUOTE_ALL)
+    writer.writerows([("id", "question", "answer"), *((number, *pair) for number, pair in enumerate(pairs))])
+    with tempfile.TemporaryDirectory() as folder:
+        read = datasets.read(write(Path(folder), "q.csv", buffer.getvalue()))
+    assert [(sample["question"], sample["answer"]) for sample in read.samples] == pairs
+
+
+@given(RECORDS, st.data())
+def test_a_bad_row_is_found_on_its_line(records: list[dict[str, Any]], data: st.DataObject) -> None:
+    """The line of a problem is where an editor shows it, blank lines and odd separators included."""
+    lines = [json.dumps(record, ensure_ascii=False) for record in records]
+    for _ in range(data.draw(st.integers(0, 3))):
+        lines.insert(data.draw(st.integers(0, len(lines))), data.draw(st.sampled_from(["", " ", "\r"])))
+    position = data.draw(st.integers(0, len(lines)))
+    lines.insert(position, data.draw(st.sampled_from(["{", "[]", "{}", '{"question": "Q?", "answer": 1}'])))
+    with tempfile.TemporaryDirectory() as folder:
+        found = problems(write(Path(folder), "q.jsonl", "\n".join(lines)))
+    assert all(line.startswith(f"q.jsonl:{position + 1}: ") for line in found[:-1])
+    assert found[:-1]
