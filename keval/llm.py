@@ -36,6 +36,9 @@ RETRYABLE_STATUS = (408, 409, 429)
 OVERLOADED_STATUS = (429, 529)
 """What the service says when it wants fewer calls at once."""
 
+KEY_CHECK_TIMEOUT_S = 10.0
+"""How long the service may take to say whether it takes a key."""
+
 LONGEST_MESSAGE = 400
 """Characters of a service's error message that are kept."""
 
@@ -130,6 +133,26 @@ class Model:
         if output_config:
             request["output_config"] = output_config
         return request
+
+
+async def refusal(env: Mapping[str, str], api_key_env: str) -> str | None:
+    """Ask the service, free of charge, whether it takes a key, and return its refusal if it does not.
+
+    None also means that the service could not be asked, or answers such questions in another way:
+    only a plain «no» is one.
+    """
+    import anthropic
+
+    try:
+        client = await _client(env.get(BASE_URL) or SERVICE_URL, _key(env, api_key_env))
+        await client.models.list(limit=1, timeout=KEY_CHECK_TIMEOUT_S)
+    except anthropic.AuthenticationError as error:
+        return f"{api_key_env}: {_status_error(error).message}"
+    except anthropic.AnthropicError:
+        return None
+    except ModelError as error:
+        return error.message
+    return None
 
 
 def total(replies: Sequence[Reply]) -> tuple[Usage, float | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,8 +76,34 @@ def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
 
 def judge_env(judges: Sequence[JudgeConfig], mock_url: str | None) -> dict[str, str]:
     """Return what reaches the judges' models. Raises EnvironmentLacksError."""
-    keys = {name for judge in judges if judge.judge.uses_models for name in judge.judge.secret_names}
+    keys = judge_keys(judges)
     return environment.for_models(os.environ, sorted(keys), mock_url) if keys else {}
+
+
+async def check_keys(env: Mapping[str, str], names: Iterable[str]) -> None:
+    """Ask the service whether it takes the keys of these names, before anything is begun.
+
+    A wrong key would otherwise show as a task that hangs until its timeout. Raises
+    EnvironmentLacksError.
+    """
+    from keval import llm
+
+    refusals = [refusal for name in sorted(set(names)) if (refusal := await llm.refusal(env, name))]
+    if refusals:
+        raise EnvironmentLacksError("\n".join(refusals))
+
+
+async def check_all_keys(prepared: Prepared) -> None:
+    """Check the keys of the agent and of the judges. Raises EnvironmentLacksError."""
+    agent = prepared.config.agent.agent
+    if agent.uses_models and agent.secret_names:
+        await check_keys(prepared.agent_env, agent.secret_names)
+    await check_keys(prepared.judge_env, judge_keys(prepared.config.judges))
+
+
+def judge_keys(judges: Iterable[JudgeConfig]) -> set[str]:
+    """Return the names of the keys that judges need."""
+    return {name for judge in judges if judge.judge.uses_models for name in judge.judge.secret_names}
 
 
 async def offered(prepared: Prepared) -> dict[str, ServerInfo]:

@@ -12,7 +12,7 @@ from keval.config import load
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.estimate import Item, estimate, measured
 from keval.options import CONFIG, warn
-from keval.prepare import Prepared, offered, prepare
+from keval.prepare import Prepared, check_all_keys, offered, prepare
 from keval.servers import ServerInfo
 
 
@@ -26,7 +26,7 @@ def command(config_path: Path, log: Path | None) -> None:
     prepared = prepare(config, mock_url=None)
     click.echo(f"config    {config_path}: {config.name}, valid")
     click.echo(f"dataset   {config.dataset.written}: {len(prepared.samples)} samples")
-    problems = list(_missing_keys(prepared))
+    problems = list(_missing_keys(prepared)) or asyncio.run(_refused_keys(prepared))
     infos = asyncio.run(offered(prepared))
     for info in infos.values():
         click.echo(f"server    {info.name}: {_described(info)}")
@@ -42,6 +42,14 @@ def _missing_keys(prepared: Prepared) -> Iterable[str]:
             getattr(prepared, part)
         except KevalError as error:
             yield str(error)
+
+
+async def _refused_keys(prepared: Prepared) -> list[str]:
+    try:
+        await check_all_keys(prepared)
+    except EnvironmentLacksError as error:
+        return [str(error)]
+    return []
 
 
 def _unreachable(infos: Mapping[str, ServerInfo]) -> list[str]:

@@ -20,7 +20,7 @@ from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import open_log
 from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service, warn
-from keval.prepare import judge_env, judge_run_event
+from keval.prepare import check_keys, judge_env, judge_keys, judge_run_event
 from keval.progress import Progress, shown
 from keval.secrets import Secrets
 from keval.stream import Announced, Reader, Sink, Stdout, read_live
@@ -105,6 +105,7 @@ class Stage:
 
             async def main(stop: asyncio.Event) -> None:
                 judging = self._judging(judges, log, stop, past.newest_generate)
+                await check_keys(judging.env, judge_keys(judges))
                 await judging.work_off(pending(path, past.responses, judges, judged))
                 judging.ledger.check()
 
@@ -140,6 +141,7 @@ class Stage:
                 if judging is None:
                     judges = judges or self._judges(past)
                     judging = self._judging(judges, stdout, stop, past.newest_generate)
+                    await check_keys(judging.env, judge_keys(judges))
                     group.create_task(judging.until_drained(todo))
                 for job in jobs(line.event, judges, judged):
                     judged.add(job.judgment_id)

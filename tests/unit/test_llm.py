@@ -299,3 +299,37 @@ def test_a_long_error_message_is_cut() -> None:
     response = httpx2.Response(400, request=REQUEST)
     error = anthropic.BadRequestError("x" * 10_000, response=response, body=None)
     assert len(llm.model_error(error).message) < 500
+
+
+async def test_a_refused_key_is_told_before_the_run(mock: Mock) -> None:
+    """A key that the service takes is no refusal, a missing one is, and an unreachable service cannot tell."""
+    assert await llm.refusal(mock.env, "ANTHROPIC_API_KEY") is None
+    assert await llm.refusal(mock.env, "OTHER_KEY") == "OTHER_KEY is not set"
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        nowhere = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        assert await llm.refusal({"ANTHROPIC_BASE_URL": nowhere, "KEY": "k"}, "KEY") is None
+
+
+async def test_a_401_is_a_refusal_that_names_the_variable() -> None:
+    """What is wrong is said by the name of the variable, never by its value."""
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+    from keval.mock.server import ServerThread
+
+    async def refuse(_: Request) -> Response:
+        body = {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}
+        return JSONResponse(body, status_code=401)
+
+    server = ServerThread(Starlette(routes=[Route("/v1/models", refuse)]))
+    try:
+        env = {"ANTHROPIC_BASE_URL": server.url, "KEY": "sk-wrong"}
+        told = await llm.refusal(env, "KEY")
+    finally:
+        server.stop()
+    assert told is not None
+    assert told.startswith("KEY: the service refused the key (HTTP 401)")
+    assert "sk-wrong" not in told
