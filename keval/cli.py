@@ -26,6 +26,7 @@ COMMANDS = (
     "check",
     "validate",
     "retract",
+    "scan",
     "schemas",
     "plugins",
 )
