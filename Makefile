@@ -40,7 +40,7 @@ docs: $(READY) ## rewrite the generated parts of the docs
 	$(BIN)/cog -r docs/*.md README.md
 
 golden: $(READY) ## rewrite the expected output of the golden cases and show what changed
-	KEVAL_GOLDEN=write $(BIN)/python -m pytest -q tests/golden
+	GOLDEN=write $(BIN)/python -m pytest -q tests/golden
 	git --no-pager diff --stat -- tests/golden
 
 bench: $(READY) ## measure throughput and memory, and append the figures to benchmarks/results.md

@@ -34,11 +34,15 @@ RETRY_FAILED = click.option(
 )
 
 
+FRESH = click.option("--fresh", is_flag=True, help="Ask for every response again; LOG keeps the old ones too.")
+
+
 @click.command(epilog="Example: keval generate eval.yaml -o run.jsonl")
 @CONFIG
 @OUTPUT
 @LIMIT
 @RETRY_FAILED
+@FRESH
 @mock_options
 @QUIET
 @click.pass_context
@@ -48,6 +52,7 @@ def command(
     output: Path | None,
     limit: int | None,
     retry_failed: bool,
+    fresh: bool,
     mock: bool,
     mock_latency_ms: int | None,
     mock_errors: str | None,
@@ -69,7 +74,7 @@ def command(
         prepared.agent_env  # noqa: B018 - a missing key is told before anything is written
         with _sink(output) as sink, shown(progress, quiet=quiet):
             done = history.of_log(output, warn) if output else History()
-            skipped = to_skip(done, mock=mock, retry_failed=retry_failed)
+            skipped = to_skip(done, mock=mock, retry_failed=retry_failed, fresh=fresh)
             number = plan(prepared, skipped, progress)
             books = ledger(prepared)
 
@@ -91,8 +96,10 @@ def default_log(config: Config, *, mock: bool) -> Path:
     return Path(f"{config.name}.mock.jsonl" if mock else f"{config.name}.jsonl")
 
 
-def to_skip(done: History, *, mock: bool, retry_failed: bool) -> AbstractSet[str]:
+def to_skip(done: History, *, mock: bool, retry_failed: bool, fresh: bool) -> AbstractSet[str]:
     """Return the ids of the responses that are not asked for again."""
+    if fresh:
+        return set()
     responses = done.responses_done(mock=mock)
     return responses if retry_failed else responses | done.failed
 

@@ -12,7 +12,7 @@ import click
 
 from keval import history, interrupt
 from keval.budget import Ledger
-from keval.commands.generate import LIMIT, RETRY_FAILED, default_log, generation, plan, to_skip
+from keval.commands.generate import FRESH, LIMIT, RETRY_FAILED, default_log, generation, plan, to_skip
 from keval.commands.report import write
 from keval.config import load
 from keval.estimate import ledger
@@ -35,6 +35,7 @@ from keval.tasks import remaining
               help="Format of the report on stdout.")  # fmt: skip
 @LIMIT
 @RETRY_FAILED
+@FRESH
 @mock_options
 @QUIET
 @click.pass_context
@@ -45,6 +46,7 @@ def command(
     export_name: str,
     limit: int | None,
     retry_failed: bool,
+    fresh: bool,
     mock: bool,
     mock_latency_ms: int | None,
     mock_errors: str | None,
@@ -63,7 +65,7 @@ def command(
         prepared = prepare(config, mock_url, limit)
         with open_log(path, ("generate", "judge"), warn) as log, shown(*stages, quiet=quiet):
             past = history.of_log(path, warn)
-            skipped = to_skip(past, mock=mock, retry_failed=retry_failed)
+            skipped = to_skip(past, mock=mock, retry_failed=retry_failed, fresh=fresh)
             news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
             whole = Whole(prepared, log, past, skipped, stages, ledger(prepared), news=news)
             interrupt.run(whole.work_off, warn)

@@ -48,5 +48,8 @@ def test_a_bad_line_stops_unless_it_shall_be_skipped(tmp_path: Path) -> None:
 
 def test_a_log_that_is_not_there_is_named(tmp_path: Path) -> None:
     """The message holds the path and the reason."""
-    with pytest.raises(InputError, match=r"nowhere\.jsonl: No such file"), collected([tmp_path / "nowhere.jsonl"], print):
+    with (
+        pytest.raises(InputError, match=r"nowhere\.jsonl: No such file"),
+        collected([tmp_path / "nowhere.jsonl"], print),
+    ):
         pass
