@@ -43,7 +43,7 @@ def mock_service(mock: bool, latency_ms: int | None, errors: str | None) -> Iter
         return
     from keval.mock import Mock
 
-    with Mock(latency_ms=latency_ms or 0, errors=errors or "") as service:
+    with Mock(latency_ms=latency_ms or 0, errors=errors or "", keep=0) as service:
         yield service.base_url
 
 

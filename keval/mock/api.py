@@ -1,0 +1,183 @@
+"""The routes of the Messages API, answered by the stand-in or with a fault."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass, field
+
+import orjson
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from keval.ids import JsonObject
+from keval.mock import conversation, stand_in, wire
+from keval.mock.faults import HTTP_ERRORS, Faults
+from keval.mock.filling import SchemaError
+from keval.mock.journal import Journal, Recorded, json_object
+
+MODELS = ("claude-opus-5", "claude-sonnet-5", "claude-haiku-4-5")
+"""The models that the mock lists; it answers for any."""
+
+EVERY_METHOD = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+GARBAGE = b"<!doctype html><title>Welcome</title><p>Please accept the terms of this network."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer as an ASGI application, and what the journal says of it."""
+
+    outcome: str
+    chunks: Sequence[bytes] = ()
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    kind: stand_in.Kind | None = None
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it. One that hangs is never sent; one that is cut is left unfinished, so the server closes."""
+        if self.outcome == "hang":
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            return
+        headers = [(name.encode(), value.encode()) for name, value in self.headers.items()]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        for chunk in self.chunks:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        if self.outcome != "cut":
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+Handler = Callable[[Request, bytes], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesApi:
+    """The API, and what it keeps and does on demand."""
+
+    journal: Journal
+    faults: Faults
+    latency_s: float
+    retry_after_s: float
+    bugs: list[Exception]
+    """What went wrong in the mock itself."""
+
+    def app(self) -> Starlette:
+        """Return the application with all routes."""
+        return Starlette(
+            routes=[
+                self._route("POST", "/v1/messages", self._message),
+                self._route("POST", "/v1/messages/count_tokens", _count_tokens),
+                self._route("GET", "/v1/models", _models),
+                self._route("GET", "/v1/models/{id}", _model),
+                self._route("GET", "/stats", self._stats),
+                self._route("GET", "/", _root),
+                Route("/{path:path}", self._counted("other", _not_found), methods=EVERY_METHOD),
+            ]
+        )
+
+    def _route(self, method: str, path: str, handler: Handler) -> Route:
+        return Route(path, self._counted(f"{method} {path}", handler), methods=[method])
+
+    def _counted(self, route: str, handler: Handler) -> Callable[[Request], Awaitable[Answer]]:
+        """Return an endpoint that answers by the handler and makes an entry in the journal."""
+
+        async def endpoint(request: Request) -> Answer:
+            try:
+                raw = await request.body()
+            except ClientDisconnect:
+                return Answer("left")
+            with self.journal.answering():
+                answer = await self._answer(handler, request, raw)
+            recorded = Recorded(request.method, request.url.path, dict(request.headers), raw, answer.outcome)
+            self.journal.add(route, recorded, answer.kind)
+            return answer
+
+        return endpoint
+
+    async def _answer(self, handler: Handler, request: Request, raw: bytes) -> Answer:
+        has_key = request.headers.get("x-api-key") or request.headers.get("authorization")
+        if request.url.path.startswith("/v1/") and not has_key:
+            return _error("401")
+        try:
+            return await handler(request, raw)
+        except Exception as error:  # noqa: BLE001 - nothing else may stop the server; whoever stops it gets the error
+            self.bugs.append(error)
+            return _error("500", f"the mock is broken: {error!r}")
+
+    async def _message(self, _request: Request, raw: bytes) -> Answer:
+        fault = self.faults.draw()
+        body = json_object(raw)
+        await asyncio.sleep(self.latency_s)
+        problem = conversation.problem(body)
+        if problem:
+            return _error("400", problem)
+        if fault in HTTP_ERRORS:
+            return _error(fault, retry_after_s=self.retry_after_s)
+        if fault == "hang":
+            return Answer("hang")
+        if fault == "garbage":
+            return Answer("garbage", [GARBAGE], headers={"content-type": "text/html"})
+        return _answered(body, cut=fault == "cut")
+
+    async def _stats(self, _request: Request, _raw: bytes) -> Answer:
+        return _json(asdict(self.journal.requests()))
+
+
+def _answered(body: JsonObject, *, cut: bool) -> Answer:
+    try:
+        reply = stand_in.reply(body)
+    except SchemaError as error:
+        return _error("400", str(error))
+    message = wire.message(body, reply)
+    if body.get("stream"):
+        answer = Answer("ok", wire.stream(message), headers={"content-type": "text/event-stream"}, kind=reply.kind)
+        middle = len(answer.chunks) // 2
+        return Answer("cut", answer.chunks[:middle], headers=answer.headers) if cut else answer
+    answer = _json(message, kind=reply.kind)
+    middle = len(answer.chunks[0]) // 2
+    return Answer("cut", [answer.chunks[0][:middle]], headers=answer.headers) if cut else answer
+
+
+async def _count_tokens(_request: Request, raw: bytes) -> Answer:
+    body = json_object(raw)
+    problem = conversation.problem({"max_tokens": 1, **body})
+    return _error("400", problem) if problem else _json({"input_tokens": stand_in.input_tokens(body)})
+
+
+async def _models(_request: Request, _raw: bytes) -> Answer:
+    models = [_model_info(name) for name in MODELS]
+    return _json({"data": models, "has_more": False, "first_id": MODELS[0], "last_id": MODELS[-1]})
+
+
+async def _model(request: Request, _raw: bytes) -> Answer:
+    return _json(_model_info(request.path_params["id"]))
+
+
+async def _root(_request: Request, _raw: bytes) -> Answer:
+    return _json({})
+
+
+async def _not_found(request: Request, _raw: bytes) -> Answer:
+    return _error("404", f"Not found: {request.method} {request.url.path}")
+
+
+def _model_info(name: str) -> JsonObject:
+    created = "1970-01-01T00:00:00Z"
+    return {"type": "model", "id": name, "display_name": name, "created_at": created, "lifecycle": "active"}
+
+
+def _json(value: object, kind: stand_in.Kind | None = None, *, outcome: str = "ok", status: int = 200) -> Answer:
+    whole = orjson.dumps(value)
+    headers = {"content-type": "application/json", "content-length": str(len(whole))}
+    return Answer(outcome, [whole], status, headers, kind)
+
+
+def _error(name: str, message: str = "", *, retry_after_s: float = 0) -> Answer:
+    known = HTTP_ERRORS[name]
+    answer = _json(wire.error(known.type, message or known.message), outcome=name, status=known.status)
+    if known.retry_after:
+        answer.headers["retry-after"] = f"{retry_after_s:g}"
+    return answer

@@ -1,0 +1,158 @@
+"""What a Messages API request holds: the question, and what tools said since.
+
+A request that the API would not take is refused here, as far as the stand-in relies on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema_rs
+import orjson
+
+from keval.ids import JsonObject
+from keval.mock.words import shortened
+
+METASCHEMA = {"$ref": "https://json-schema.org/draft/2020-12/schema"}
+
+REQUEST = {
+    "type": "object",
+    "required": ["model", "max_tokens", "messages"],
+    "properties": {
+        "model": {"type": "string", "minLength": 1},
+        "max_tokens": {"type": "integer", "minimum": 1},
+        "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/message"}},
+        "tools": {"type": ["array", "null"], "items": {"$ref": "#/$defs/tool"}},
+        "tool_choice": {"type": ["object", "null"]},
+        "output_config": {
+            "type": ["object", "null"],
+            "properties": {"format": {"type": ["object", "null"], "properties": {"schema": METASCHEMA}}},
+        },
+    },
+    "$defs": {
+        "message": {
+            "type": "object",
+            "required": ["role", "content"],
+            "properties": {
+                "role": {"enum": ["user", "assistant", "system"]},
+                "content": {"$ref": "#/$defs/content"},
+            },
+        },
+        "content": {"type": ["string", "array"], "items": {"$ref": "#/$defs/block"}},
+        "block": {
+            "type": "object",
+            "required": ["type"],
+            "properties": {"text": {"type": "string"}},
+            "if": {"properties": {"type": {"const": "tool_result"}}},
+            "then": {"properties": {"content": {"$ref": "#/$defs/content"}}},
+        },
+        "tool": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {
+                "name": {"type": "string"},
+                "description": {"type": "string"},
+                "input_schema": METASCHEMA,
+            },
+        },
+    },
+}
+"""The part of the API's request that the stand-in reads."""
+
+_CHECK = jsonschema_rs.validator_for(REQUEST)
+
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool answered; the texts inside a JSON result are taken out of it."""
+
+    text: str
+    error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One request, read."""
+
+    question: str
+    """The user's last text that is not a reminder of the agent's own software."""
+    user_text: str
+    """All texts of the user."""
+    tool_results: tuple[ToolResult, ...]
+    """What tools answered since the question."""
+
+
+def problem(request: object) -> str | None:
+    """Return why the API would not take a request, or None."""
+    error = next(_CHECK.iter_errors(request), None)
+    if error is None:
+        return None
+    return shortened(f"{'.'.join(map(str, error.instance_path)) or 'request'}: {error.message}", 300)
+
+
+def read(request: JsonObject) -> Conversation:
+    """Return what matters of a request that has no problem."""
+    messages = [(message["role"], _blocks(message["content"])) for message in request["messages"]]
+    texts = [
+        (index, text)
+        for index, (role, blocks) in enumerate(messages)
+        for text in map(_own_text, blocks)
+        if role == "user" and text
+    ]
+    asked_at, question = texts[-1] if texts else (0, "")
+    return Conversation(
+        question=question,
+        user_text="\n\n".join(text for _, text in texts),
+        tool_results=tuple(
+            _tool_result(block)
+            for _, blocks in messages[asked_at:]
+            for block in blocks
+            if block.get("type") == "tool_result"
+        ),
+    )
+
+
+def _blocks(content: str | Sequence[JsonObject]) -> Sequence[JsonObject]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _own_text(block: JsonObject) -> str:
+    return _REMINDER.sub("", _text(block)).strip()
+
+
+def _text(block: JsonObject) -> str:
+    return str(block.get("text", "")) if block.get("type") == "text" else ""
+
+
+def _tool_result(block: JsonObject) -> ToolResult:
+    parts = map(_own_text, _blocks(block.get("content") or ""))
+    return ToolResult("\n\n".join(_readable(part) for part in parts if part), bool(block.get("is_error")))
+
+
+def _readable(text: str) -> str:
+    """Return the lines of a JSON object or array, or the text as it is."""
+    try:
+        value = orjson.loads(text) if text.startswith(("{", "[")) else None
+    except orjson.JSONDecodeError:
+        value = None
+    if isinstance(value, dict) and set(value) == {"result"}:  # how MCP servers wrap what a function returns
+        value = value["result"]
+    return text if value is None else "\n\n".join(_lines(value))
+
+
+def _lines(value: Any, name: str = "") -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _lines(each, key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _lines(each, name)
+    elif isinstance(value, str) and (not name or " " in value):
+        yield value
+    elif value not in (None, ""):
+        yield f"{name}: {value}" if name else str(value)
