@@ -5,6 +5,7 @@ This is the only place that prints an error and ends the process.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
 import traceback
@@ -42,10 +43,12 @@ class Commands(click.Group):
         """Return the names of all commands, in the order of the help."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002 - click's signature
         """Import and return one command."""
         if cmd_name not in COMMANDS:
-            return None
+            near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"no command {cmd_name!r}{hint}", ctx)
         found: click.Command = importlib.import_module(f"keval.commands.{cmd_name}").command
         found.name = cmd_name
         found.context_settings.setdefault("help_option_names", ["-h", "--help"])
@@ -79,7 +82,7 @@ def main() -> None:
 
 def _exit_code() -> int:
     try:
-        outcome = root.main(standalone_mode=False)
+        outcome = root.main(prog_name="keval", standalone_mode=False)
         sys.stdout.flush()
     except (ReaderGoneError, BrokenPipeError):
         # Whoever read our stdout has left. Python would fail once more when it closes stdout at exit.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import signal
@@ -57,13 +59,19 @@ def of_type(found: list[dict[str, Any]], event_type: str) -> list[dict[str, Any]
     return [event for event in found if event["type"] == event_type]
 
 
+def numbers(report: str) -> list[dict[str, str]]:
+    """Return the rows of a CSV report without what a clock measured."""
+    rows = csv.DictReader(io.StringIO(report))
+    return [{name: value for name, value in row.items() if "duration" not in name} for row in rows]
+
+
 def test_four_processes_give_the_numbers_of_one(folder: Path) -> None:
     """`generate | judge | aggregate | report` and `run` print the same scores."""
     piped = shell("keval generate eval.yaml | keval judge | keval aggregate | keval report -f csv", folder)
     whole = shell("keval run eval.yaml -f csv", folder)
     assert piped.returncode == whole.returncode == 0, piped.stderr
-    assert piped.stdout == whole.stdout
-    assert piped.stdout.count("\n") > 2
+    assert numbers(piped.stdout) == numbers(whole.stdout)
+    assert len(numbers(piped.stdout)) == 2
 
 
 def test_the_first_judgment_is_made_while_later_responses_are_still_generated(folder: Path) -> None:
@@ -147,7 +155,7 @@ def test_cat_is_a_merge(folder: Path) -> None:
     shell("keval run eval.yaml", folder)
     once = shell("keval report plumbing.jsonl -f csv", folder)
     twice = shell("cat plumbing.jsonl plumbing.jsonl | keval report -f csv", folder)
-    assert twice.stdout == once.stdout
+    assert numbers(twice.stdout) == numbers(once.stdout)
 
 
 def test_a_log_with_a_broken_line_names_it(folder: Path) -> None:
@@ -165,7 +173,7 @@ def test_a_log_with_a_broken_line_names_it(folder: Path) -> None:
     ):
         done = shell(f"keval {command}", folder)
         assert done.returncode == 3, command
-        assert "plumbing.jsonl:7: $.repetitoin" in done.stderr
+        assert "plumbing.jsonl:7: $: 'repetition' is missing" in done.stderr
     skipping = shell("keval report plumbing.jsonl --skip-invalid", folder)
     assert skipping.returncode == 0
     assert "plumbing.jsonl:7: skipped" in skipping.stderr

@@ -1,0 +1,20 @@
+"""What an export is: a report in, bytes out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from keval.report import Report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export(ABC):
+    """Base of all exports: a frozen dataclass whose fields are its options."""
+
+    media_type: ClassVar[str] = "text/plain"
+
+    @abstractmethod
+    def render(self, report: Report) -> bytes:
+        """Return the report in this format; the same report and options give the same bytes."""

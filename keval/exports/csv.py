@@ -1,0 +1,115 @@
+"""One row per condition, judge and metric with all numbers, for spreadsheets (RFC 4180).
+
+A condition that nothing was scored for has one row without judge and metric, so that its failures
+and costs are not lost. Unknown is an empty field. Text that a spreadsheet would take for a
+formula begins with an apostrophe, and control characters are written as escapes, so that a row
+is always one line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, ClassVar
+
+from keval.exports import Export
+from keval.exports._layout import visible
+from keval.readings import ConditionScore, Difference
+from keval.report import ConditionSummary, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Value = str | float | bool | None
+
+_SCORE = (
+    "mean", "ci_lower", "ci_upper", "ci_level", "ci_method", "n_samples", "n_responses", "n_judgments",
+    "planned", "scored", "agent_failed", "not_measured", "not_done",
+    "sd_over_repetitions", "sd_between_samples", "se", "mean_completed", "mean_lower", "mean_upper",
+)  # fmt: skip
+_DIFFERENCE = (
+    "baseline", "difference", "ci_lower", "ci_upper", "sd_difference", "se",
+    "n_paired", "n_dropped", "wins", "ties", "losses", "verdict",
+)  # fmt: skip
+_SUMMARY = ("completed", "mean_duration_ms", "median_duration_ms", "agent_cost_per_answer_usd", "tool_calls")
+_TOTALS = ("agent_cost_usd", "judge_cost_usd")
+
+HEADER = (
+    "mock", "judge", "judge_id", "metric", "min", "max", "condition", "condition_id", "agent_id",
+    *_SCORE, "failed_kinds",
+    *(name if name in {"baseline", "difference", "verdict"} else f"difference_{name}" for name in _DIFFERENCE),
+    *(f"condition_{name}" for name in _SUMMARY), "condition_failed_kinds", "condition_tool_calls_failed",
+    *(f"condition_{name}{suffix}" for name in _TOTALS for suffix in ("", "_unknown")),
+)  # fmt: skip
+"""The columns; what describes a whole condition begins with `condition_` and repeats in each of its rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Csv(Export):
+    """Writes a report as comma-separated values, in full precision."""
+
+    media_type: ClassVar[str] = "text/csv"
+
+    def render(self, report: Report) -> bytes:
+        """Return the report as UTF-8 CSV with a header line."""
+        import csv
+
+        buffer = StringIO()
+        writer = csv.writer(buffer, lineterminator="\r\n")
+        writer.writerow(HEADER)
+        for row in _rows(report):
+            writer.writerow([_field(value) for value in row])
+        return buffer.getvalue().encode()
+
+
+def _rows(report: Report) -> Iterator[list[Value]]:
+    summaries = {(summary.name, summary.condition_id, summary.agent_id): summary for summary in report.conditions}
+    shown = set()
+    for table in report.metrics:
+        differences = {difference.condition: difference for difference in table.differences}
+        for score in table.scores:
+            key = (score.condition, score.condition_id, score.agent_id)
+            shown.add(key)
+            yield [
+                report.mock, table.judge, table.judge_id, table.metric, table.min, table.max, *key,
+                *_scored(score), *_compared(differences.get(score.condition)), *_summed(summaries.get(key)),
+            ]  # fmt: skip
+    for key, summary in summaries.items():
+        if key not in shown:
+            unscored: list[Value] = [None] * (len(_SCORE) + 1)
+            unscored[_SCORE.index("planned")] = summary.planned
+            unscored[_SCORE.index("not_done")] = summary.not_done
+            yield [report.mock, None, None, None, None, None, *key, *unscored, *_compared(None), *_summed(summary)]
+
+
+def _scored(score: ConditionScore) -> list[Value]:
+    return [*(getattr(score, name) for name in _SCORE), _kinds(score.failed)]
+
+
+def _compared(difference: Difference | None) -> list[Value]:
+    return [None if difference is None else getattr(difference, name) for name in _DIFFERENCE]
+
+
+def _summed(summary: ConditionSummary | None) -> list[Value]:
+    if summary is None:
+        return [None] * (len(_SUMMARY) + 2 + 2 * len(_TOTALS))
+    totals = [getattr(summary, name) for name in _TOTALS]
+    return [
+        *(getattr(summary, name) for name in _SUMMARY), _kinds(summary.failed), summary.tool_calls_failed,
+        *(value for total in totals for value in (total.value, total.unknown)),
+    ]  # fmt: skip
+
+
+def _kinds(failed: Mapping[str, int]) -> str:
+    return " ".join(f"{kind}={times}" for kind, times in failed.items())
+
+
+def _field(value: Value) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        text = visible(value)
+        return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
+    return repr(value)

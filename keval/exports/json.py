@@ -1,0 +1,22 @@
+"""The whole report as one JSON object; `keval.exports.Report` documents its keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from keval.exports import Export
+from keval.report import Report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Json(Export):
+    """Writes a report as JSON, in full precision."""
+
+    media_type: ClassVar[str] = "application/json"
+
+    def render(self, report: Report) -> bytes:
+        """Return the report as one UTF-8 JSON object; keys stand in the order of the dataclasses' fields."""
+        import orjson
+
+        return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

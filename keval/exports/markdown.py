@@ -1,0 +1,73 @@
+"""GitHub-flavoured Markdown, for pull requests and wikis.
+
+Everything that comes out of the log is escaped by character references: these never act as
+markup, and they survive in table cells, where a backslash before a pipe does not always.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from keval.exports import Export
+from keval.exports._layout import Cell, Lines, Quote, Table, sections, title, visible
+from keval.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_ACTIVE = re.compile(
+    r"""[&<>|`*\\~#@]                              # markup, HTML, mentions
+    | \[(?![+-]?[0-9]) | \](?=[\[(:])              # links; an interval is none
+    | (?<![A-Za-z0-9])_ | _(?![A-Za-z0-9])        # inside a word an underscore is only an underscore
+    | \$(?![0-9])                                 # formulas; an amount of money is none
+    | (?<=http):(?=//) | (?<=https):(?=//) | (?<=ftp):(?=//) | (?<=www)\.     # what GitHub makes a link of
+    | ^[-+=](?=[-+=\s]|$) | ^[0-9]+(?=[.)](?:\s|$))    # lists and rules
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What would be more than text; see the GitHub Flavored Markdown Spec."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Markdown(Export):
+    """Writes a report as GitHub-flavoured Markdown."""
+
+    media_type: ClassVar[str] = "text/markdown"
+
+    def render(self, report: Report) -> bytes:
+        """Return the report as UTF-8 Markdown."""
+        blocks = [f"> **{_escaped(report.banner)}**"] if report.banner else []
+        blocks.append(f"# {_escaped(title(report.header))}")
+        for section in sections(report):
+            blocks.append(f"## {_escaped(section.title)}")
+            blocks += ["\n".join(_drawn(block)) for block in section.blocks]
+        return ("\n\n".join(blocks) + "\n").encode()
+
+
+def _drawn(block: Table | Lines) -> Iterator[str]:
+    if isinstance(block, Lines):
+        for line in block.lines:
+            yield "- " + "".join(_cell(part) for part in line)
+        return
+    columns = block.columns or ("",) * len(block.rows[0])
+    yield _row(columns)
+    yield "| --- |" + (" ---: |" if block.by_condition else " --- |") * (len(columns) - 1)
+    for row in block.rows:
+        yield _row(row)
+
+
+def _row(cells: Sequence[Cell]) -> str:
+    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, Quote):
+        return f"<code>{_escaped(cell.text)}</code>"
+    return _escaped(cell)
+
+
+def _escaped(text: str) -> str:
+    """Return text that Markdown shows as it is."""
+    return _ACTIVE.sub(lambda found: "".join(f"&#{ord(character)};" for character in found[0]), visible(text))

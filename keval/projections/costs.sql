@@ -1,0 +1,42 @@
+-- One row per condition, agent, stage and judge: what was spent on it, whatever became of it. What was retracted or
+-- superseded was paid for all the same; a line that stands in several files was paid for once.
+-- n counts calls of the stage, failed_attempts the attempts before a last one. cost_usd sums what is known, failed
+-- attempts included; unknown counts the attempts whose cost nobody knows. So do the tokens.
+with spent as (
+    select distinct
+        type, id, run_id, time,
+        condition, condition_id, agent_id, if(type = 'failure', stage, if(type = 'response', 'generate', 'judge')) as stage,
+        judge ->> '$.name' as judge, judge_id,
+        try_cast(cost_usd as double) as cost_usd, usage, duration_ms, failed_attempts
+    from events
+    where type in ('response', 'judgment', 'failure')
+),
+attempt as (
+    select condition, condition_id, agent_id, stage, judge, judge_id, cost_usd, usage, false as failed
+    from spent
+    union all
+    select condition, condition_id, agent_id, stage, judge, judge_id, attempt.cost_usd, attempt.usage, true as failed
+    from (
+        select *, unnest(try_cast(failed_attempts as struct(cost_usd double, usage json)[])) as attempt from spent
+    )
+),
+counted as (
+    select
+        max(condition) as condition, condition_id, agent_id, stage, max(judge) as judge, judge_id,
+        count(*) filter (not failed) as n,
+        fsum(cost_usd) as cost_usd,
+        count(*) - count(cost_usd) as unknown,
+        count(*) filter (failed) as failed_attempts,
+        fsum(cost_usd) filter (failed) as failed_attempts_cost_usd,
+        sum((usage ->> '$.input_tokens')::bigint)::bigint as input_tokens,
+        sum((usage ->> '$.output_tokens')::bigint)::bigint as output_tokens,
+        sum((usage ->> '$.cache_read_input_tokens')::bigint)::bigint as cache_read_input_tokens,
+        sum((usage ->> '$.cache_creation_input_tokens')::bigint)::bigint as cache_creation_input_tokens
+    from attempt
+    group by condition_id, agent_id, stage, judge_id
+)
+select
+    coalesce(c.condition, counted.condition) as condition, condition_id, agent_id,
+    coalesce(c.current, false) as current, counted.* exclude (condition, condition_id, agent_id)
+from counted
+left join conditions as c using (condition_id, agent_id)

@@ -1,0 +1,26 @@
+-- One row per condition, agent, judge and metric for which there is, or is to be, a number.
+-- A judge concerns the conditions that it scored or failed to score, and those of the runs that name it; a judge
+-- that was run by itself, over whatever the log held, concerns all.
+with pairs as (
+    select condition_id, agent_id, judge_id from judgments where current
+    union
+    select condition_id, agent_id, judge_id from failures where stage = 'judge' and current
+    union
+    select condition.condition_id, agent.agent_id, judge.judge_id
+    from (
+        select agent, unnest(map_values(conditions)) as condition, judges from runs
+    ), unnest(judges) as judging(judge)
+    union
+    select c.condition_id, c.agent_id, m.judge_id
+    from conditions as c, metrics as m
+    where m.judge_id not in (
+        select judge.judge_id from runs, unnest(judges) as judging(judge) where cardinality(conditions) > 0
+    )
+)
+select
+    c.condition, c.condition_id, c.agent_id, c.current, c.planned, c.planned_repetitions, c.planned_samples,
+    m.judge, m.judge_id, m.metric, m.min, m.max,
+    c.place as condition_place, m.place as metric_place
+from pairs
+join conditions as c using (condition_id, agent_id)
+join metrics as m using (judge_id)

@@ -1,0 +1,46 @@
+-- One row per judge and metric, with the metric's scale, from runs and, for judges that no run names, from judgments.
+-- place: judges in the order in which they came, metrics in the judge's order.
+with named as (
+    select judge.judge_id as judge_id, judge.name as judge, judge.metrics as metrics, position, judge_place
+    from (
+        select position, unnest(judges) as judge, generate_subscripts(judges, 1) as judge_place from runs
+    )
+),
+mentioned as (
+    select judge_id, judge, metric.name as metric, metric.min as min, metric.max as max, position, judge_place, place
+    from (
+        select * exclude (metrics), unnest(metrics) as metric, generate_subscripts(metrics, 1) as place from named
+    )
+    union all by name
+    select judge_id, metric,
+        arg_max(judge, position) as judge, arg_max(given.min, position) as min, arg_max(given.max, position) as max,
+        min(position) as position, min(place) as place
+    from (
+        select judge_id, judge.name as judge, position, generate_subscripts(map_keys(scores), 1) as place,
+            unnest(map_keys(scores)) as metric, unnest(map_values(scores)) as given
+        from judgments
+        anti join named using (judge_id)
+        where current
+    )
+    group by judge_id, metric
+),
+judge as (
+    select judge_id, min(position) as first_position, arg_min(judge_place, position) as judge_place
+    from mentioned
+    group by judge_id
+),
+scale as (
+    select
+        judge_id, metric,
+        arg_max(judge, position) as judge,
+        arg_max(min, position) as lowest,
+        arg_max(max, position) as highest,
+        arg_max(place, position) as metric_place
+    from mentioned
+    group by judge_id, metric
+)
+select
+    scale.judge, judge_id, metric, lowest as min, highest as max,
+    row_number() over (order by first_position, judge_place, judge_id, metric_place, metric) as place
+from scale
+join judge using (judge_id)

@@ -1,0 +1,36 @@
+-- One row per failure of which nothing has come since. A task's failure counts until the task has a response, a
+-- judge's until the response has a judgment of that judge; of several the last one counts; and only for the newest
+-- version of the sample.
+with failed as (
+    select position, stage, sample_id, sample_sha256, condition_id, agent_id, try_cast(repetition as bigint) as repetition,
+        response_id, judge_id
+    from events
+    semi join latest using (position)
+    where type = 'failure'
+),
+judged as (
+    select response_id, judge_id, condition_id, agent_id, sample_id, repetition from judgments where current
+),
+answered as (
+    select condition_id, agent_id, sample_id, repetition from responses where current
+    union all
+    select condition_id, agent_id, sample_id, repetition from judged
+)
+select max(position) as position
+from failed
+left join versions as v using (agent_id, sample_id)
+anti join answered using (condition_id, agent_id, sample_id, repetition)
+anti join responses as r on r.id = failed.response_id
+where stage = 'generate' and (failed.sample_sha256 = v.sample_sha256 or failed.sample_sha256 is null)
+group by condition_id, agent_id, sample_id, repetition
+union all
+select max(failed.position) as position
+from failed
+left join responses as r on r.id = failed.response_id
+left join retracted as gone on gone.id = failed.response_id
+left join rewrites as w on w.response_id = failed.response_id
+anti join judged on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id
+where stage = 'judge'
+    and if(r.id is null, gone.id is null, r.current)
+    and failed.position > coalesce(w.position, 0)
+group by failed.response_id, failed.judge_id

@@ -1,0 +1,8 @@
+-- One row per response, judge and metric: the mean of the response's judgments.
+select
+    condition_id, agent_id, judge_id, metric, sample_id, repetition, response_id,
+    avg(score) as score,
+    count(*) as n_judgments,
+    bool_or(mock) as mock
+from scores
+group by all

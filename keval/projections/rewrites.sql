@@ -1,0 +1,10 @@
+-- One row per response whose text changed in the course of the log, with the position at which the text
+-- became what it is now. A judgment from before that judged another answer.
+select id as response_id, max(position) as position
+from (
+    select id, position, md5(text) <> lag(md5(text)) over (partition by id order by position) as changed
+    from events
+    where type = 'response'
+)
+where changed
+group by id

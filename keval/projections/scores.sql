@@ -1,0 +1,20 @@
+-- One row per judgment and metric, of the judgments that are current.
+-- condition is the newest name of the condition; after an edited prompt, `where current` leaves out the condition
+-- that had the name before.
+select
+    c.condition, j.condition_id, j.agent_id, c.current,
+    j.sample_id, j.repetition, j.replicate,
+    j.judge.name as judge, j.judge_id, j.response_id, j.id as judgment_id,
+    j.metric, j.given.score as score, j.given.min as min, j.given.max as max,
+    j.given.passed as passed, j.given.reasoning as reasoning,
+    j.position, j.place, j.mock
+from (
+    select
+        * exclude (scores),
+        generate_subscripts(map_keys(scores), 1) as place,
+        unnest(map_keys(scores)) as metric,
+        unnest(map_values(scores)) as given
+    from judgments
+    where current
+) as j
+join conditions as c using (condition_id, agent_id)

@@ -1,0 +1,16 @@
+-- One row per task that was tried: a sample under a condition, by an agent, for the n-th time.
+-- failed is the kind of failure that the task ended in, null if there is a response.
+select
+    condition_id, agent_id, sample_id, repetition,
+    any_value(kind) as failed,
+    bool_or(mock) as mock
+from (
+    select condition_id, agent_id, sample_id, repetition, null as kind, mock from responses where current
+    union all
+    -- Who was judged, or was to be judged, has answered, even if the log lacks the answer.
+    select condition_id, agent_id, sample_id, repetition, null as kind, false as mock from judgments where current
+    union all
+    select condition_id, agent_id, sample_id, repetition, if(stage = 'generate', kind, null) as kind, mock and stage = 'generate'
+    from failures where current
+)
+group by all

@@ -1,0 +1,323 @@
+"""Turns aggregates into tables that say what their numbers show, and what they do not.
+
+Pure functions of `aggregate` and `comparison` bodies. A condition is called higher or lower than
+its baseline only when the 95 % interval of the paired difference excludes 0, and nothing is read
+from two intervals side by side: intervals that overlap can belong to conditions that differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeVar
+
+from keval.ids import JsonObject
+from keval.stats.intervals import FEWEST_SAMPLES
+
+Value = TypeVar("Value")
+
+FEW_SAMPLES = 30
+"""With fewer samples an interval is wide and approximate."""
+
+MOST_MISSING = 0.05
+"""With a larger share of the planned answers missing, a difference must also survive the worst case."""
+
+_TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples"
+
+
+Verdict = Literal["higher", "lower", "no difference shown", "cannot tell"]
+"""What a difference shows; there is no winner."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionScore:
+    """One metric of one condition; fields as in the `aggregate` event."""
+
+    condition: str
+    condition_id: str
+    agent_id: str
+    mean: float | None
+    ci_lower: float | None
+    ci_upper: float | None
+    ci_level: float
+    ci_method: str
+    n_samples: int
+    n_responses: int
+    n_judgments: int
+    planned: int | None
+    scored: int
+    agent_failed: int
+    not_measured: int
+    not_done: int | None
+    failed: Mapping[str, int]
+    sd_over_repetitions: float | None
+    sd_between_samples: float | None
+    se: float | None
+    mean_completed: float | None
+    mean_lower: float | None
+    mean_upper: float | None
+    reasons: Mapping[str, str]
+    """Why a field is None, by field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A condition minus the baseline, paired by sample; fields as in the `comparison` event."""
+
+    baseline: str
+    condition: str
+    difference: float | None
+    ci_lower: float | None
+    ci_upper: float | None
+    ci_level: float
+    ci_method: str
+    sd_difference: float | None
+    se: float | None
+    n_paired: int
+    n_dropped: int
+    wins: int
+    ties: int
+    losses: int
+    verdict: Verdict
+    reading: str
+    """The verdict as a sentence, with its reason."""
+    reasons: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTable:
+    """One metric of one judge, side by side for all conditions."""
+
+    judge: str
+    judge_id: str
+    metric: str
+    min: float
+    max: float
+    scores: tuple[ConditionScore, ...]
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something to know before trusting a number; `code` is stable, for programs."""
+
+    code: str
+    text: str
+
+
+def metric_tables(bodies: Iterable[JsonObject], order: Sequence[str] = ()) -> tuple[MetricTable, ...]:
+    """Return one table per judge and metric from `aggregate` and `comparison` bodies.
+
+    Only those that are current and of level `condition` count, and of equal ones the last.
+    Conditions stand in the given order, then in that of their appearance.
+    """
+    scores: dict[tuple[str, str], dict[tuple[str, str, str], JsonObject]] = {}
+    compared: dict[tuple[str, str], dict[tuple[str, str], JsonObject]] = {}
+    for body in bodies:
+        table = (body["judge_id"], body["metric"])
+        if not body["current"]:
+            continue
+        if body["type"] == "comparison":
+            compared.setdefault(table, {})[body["baseline_id"], body["condition_id"]] = body
+        elif body["level"] == "condition":
+            condition = (body["condition"], body["condition_id"], body["agent_id"])
+            scores.setdefault(table, {})[condition] = body
+    return tuple(
+        _table(list(found.values()), list(compared.get(table, {}).values()), order) for table, found in scores.items()
+    )
+
+
+def _table(scored: Sequence[JsonObject], compared: Sequence[JsonObject], order: Sequence[str]) -> MetricTable:
+    rank = {name: position for position, name in enumerate(order)}
+    scores = tuple(score(body) for body in sorted(scored, key=lambda body: rank.get(body["condition"], len(rank))))
+    by_condition = {found.condition_id: found for found in scores}
+    first = scored[0]
+    return MetricTable(
+        judge=first["judge"],
+        judge_id=first["judge_id"],
+        metric=first["metric"],
+        min=first["min"],
+        max=first["max"],
+        scores=scores,
+        differences=tuple(
+            difference(body, by_condition.get(body["baseline_id"]), by_condition.get(body["condition_id"]))
+            for body in sorted(compared, key=lambda body: rank.get(body["condition"], len(rank)))
+        ),
+    )
+
+
+def score(body: JsonObject) -> ConditionScore:
+    """Return one condition's score; an interval over too few samples is left out, with the reason."""
+    lower, upper, reasons = _interval(body, body["n_samples"])
+    return ConditionScore(
+        condition=body["condition"],
+        condition_id=body["condition_id"],
+        agent_id=body["agent_id"],
+        mean=body["mean"],
+        ci_lower=lower,
+        ci_upper=upper,
+        ci_level=body["ci_level"],
+        ci_method=body["ci_method"],
+        n_samples=body["n_samples"],
+        n_responses=body["n_responses"],
+        n_judgments=body["n_judgments"],
+        planned=body["planned"],
+        scored=body["scored"],
+        agent_failed=body["agent_failed"],
+        not_measured=body["not_measured"],
+        not_done=body["not_done"],
+        failed=_sorted(body["failed"]),
+        sd_over_repetitions=body["sd_over_repetitions"],
+        sd_between_samples=body["sd_between_samples"],
+        se=body["se"],
+        mean_completed=body["mean_completed"],
+        mean_lower=body["mean_lower"],
+        mean_upper=body["mean_upper"],
+        reasons=reasons,
+    )
+
+
+def difference(body: JsonObject, baseline: ConditionScore | None, condition: ConditionScore | None) -> Difference:
+    """Return a difference with its reading; the two scores tell how much was not measured."""
+    lower, upper, reasons = _interval(body, body["n_paired"])
+    verdict, reading = _reading(body["baseline"], lower, upper, reasons)
+    if verdict != "cannot tell" and baseline and condition:
+        doubt = _doubt(verdict, baseline, condition)
+        if doubt:
+            verdict, reading = "cannot tell", f"cannot tell: {doubt}"
+    return Difference(
+        baseline=body["baseline"],
+        condition=body["condition"],
+        difference=body["difference"],
+        ci_lower=lower,
+        ci_upper=upper,
+        ci_level=body["ci_level"],
+        ci_method=body["ci_method"],
+        sd_difference=body["sd_difference"],
+        se=body["se"],
+        n_paired=body["n_paired"],
+        n_dropped=body["n_dropped"],
+        wins=body["wins"],
+        ties=body["ties"],
+        losses=body["losses"],
+        verdict=verdict,
+        reading=reading,
+        reasons=reasons,
+    )
+
+
+def _interval(body: JsonObject, n: int) -> tuple[float | None, float | None, Mapping[str, str]]:
+    reasons = _sorted(body["reasons"])
+    lower, upper = body["ci_lower"], body["ci_upper"]
+    if n < FEWEST_SAMPLES and lower is not None:
+        return None, None, {**reasons, "ci_lower": _TOO_FEW, "ci_upper": _TOO_FEW}
+    return lower, upper, reasons
+
+
+def _reading(
+    baseline: str, lower: float | None, upper: float | None, reasons: Mapping[str, str]
+) -> tuple[Verdict, str]:
+    if lower is None or upper is None:
+        return "cannot tell", f"cannot tell: {reasons.get('ci_lower', 'no interval in the input')}"
+    if lower > 0:
+        return "higher", f"higher than {baseline}"
+    if upper < 0:
+        return "lower", f"lower than {baseline}"
+    return "no difference shown", "no difference shown (the interval includes 0)"
+
+
+def _doubt(verdict: Verdict, baseline: ConditionScore, condition: ConditionScore) -> str | None:
+    """Return why too much is missing for the verdict to hold, or None; statistics: Manski's worst case."""
+    lacking = [found for found in (baseline, condition) if _missing_share(found) > MOST_MISSING]
+    if not lacking or _bounds_agree(verdict, baseline, condition):
+        return None
+    shares = ", ".join(f"{found.condition} {_missing_share(found):.0%}" for found in lacking)
+    return f"answers not measured or not done: {shares}; they could change the result"
+
+
+def _missing_share(found: ConditionScore) -> float:
+    missing = found.not_measured + (found.not_done or 0)
+    planned = found.planned or found.scored + found.agent_failed + missing
+    return missing / planned if planned else 0.0
+
+
+def _bounds_agree(verdict: Verdict, baseline: ConditionScore, condition: ConditionScore) -> bool:
+    if verdict == "higher" and condition.mean_lower is not None and baseline.mean_upper is not None:
+        return condition.mean_lower > baseline.mean_upper
+    if verdict == "lower" and condition.mean_upper is not None and baseline.mean_lower is not None:
+        return condition.mean_upper < baseline.mean_lower
+    return False
+
+
+def reversals(tables: Iterable[MetricTable]) -> Iterator[Caution]:
+    """Yield a sentence for each two conditions that the treatment of failures ranks differently."""
+    for table in tables:
+        for one, other in combinations(table.scores, 2):
+            counted, completed = _gap(one.mean, other.mean), _gap(one.mean_completed, other.mean_completed)
+            if counted * completed < 0:
+                high, low = (one, other) if counted > 0 else (other, one)
+                yield Caution(
+                    "ranking_depends_on_failures",
+                    f"{table.metric}, judge {table.judge}: with failures counted, {high.condition} ({high.mean:.2f}) "
+                    f"is above {low.condition} ({low.mean:.2f}); among completed answers only, {low.condition} "
+                    f"({low.mean_completed:.2f}) is above {high.condition} ({high.mean_completed:.2f})",
+                )
+
+
+def _gap(one: float | None, other: float | None) -> float:
+    if one is None or other is None or abs(one - other) < 1e-9:  # noqa: PLR2004 - float noise is no rank
+        return 0.0
+    return one - other
+
+
+@dataclass(frozen=True, slots=True)
+class _Small:
+    """A number that is too small, where it is, and what that leaves unsaid."""
+
+    code: str
+    text: str
+    is_so: Callable[[ConditionScore], bool]
+    where: Callable[[MetricTable, ConditionScore], str]
+
+
+_SMALL = (
+    _Small(
+        "fewest_samples",
+        f"fewer than {FEWEST_SAMPLES} samples: no interval shown; descriptive only",
+        lambda score: 0 < score.n_samples < FEWEST_SAMPLES,
+        lambda _, score: f"{score.condition}, {score.n_samples} samples",
+    ),
+    _Small(
+        "few_samples",
+        f"fewer than {FEW_SAMPLES} samples: intervals are wide, approximate",
+        lambda score: FEWEST_SAMPLES <= score.n_samples < FEW_SAMPLES,
+        lambda _, score: f"{score.condition}, {score.n_samples} samples",
+    ),
+    _Small(
+        "one_repetition",
+        "one repetition: run-to-run variation not measured",
+        lambda score: score.n_samples > 0 and score.sd_over_repetitions is None,
+        lambda _, score: score.condition,
+    ),
+    _Small(
+        "one_judgment",
+        "one judgment per answer: judge variation not measured",
+        lambda score: 0 < score.n_judgments <= score.n_responses,
+        lambda table, _: table.judge,
+    ),
+)
+
+
+def small_numbers(tables: Sequence[MetricTable]) -> Iterator[Caution]:
+    """Yield what too few samples, repetitions or judgments leave unsaid, each once for all tables."""
+    for small in _SMALL:
+        where = dict.fromkeys(
+            small.where(table, score) for table in tables for score in table.scores if small.is_so(score)
+        )
+        if where:
+            yield Caution(small.code, f"{small.text} ({'; '.join(where)})")
+
+
+def _sorted(found: Mapping[str, Value]) -> dict[str, Value]:
+    return dict(sorted(found.items()))

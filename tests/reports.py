@@ -1,0 +1,213 @@
+"""Reports for the tests of exports: a small one, and one in which every text is hostile."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from keval.readings import Caution, ConditionScore, Difference, MetricTable
+from keval.report import (
+    AgentInfo,
+    Claim,
+    ConditionClaims,
+    ConditionSummary,
+    DatasetInfo,
+    FailureGroup,
+    Header,
+    JudgeInfo,
+    Report,
+    ServerUse,
+    Total,
+)
+
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)>",
+    "\x1b[31mred\x1b[0m \x1b]0;title\x07",
+    "[bold]loud[/bold] [link=http://evil]x[/link]",
+    "a|b||c\\|d",
+    "one\ntwo\r\n\n# three",
+    "right\u202eot left\u2066",
+    "`code` ``more`` ~~gone~~ **strong** _em_ $x$",
+    "![i](http://evil/i.png) [l](javascript:alert(1)) https://evil.example www.evil.example @everyone",
+    '=HYPERLINK("http://evil")',
+    "line\u2028separator \x00 \x85",
+)
+
+
+Part = TypeVar("Part", ConditionScore, Difference, ConditionSummary, Report)
+
+
+def _changed(part: Part, changes: Mapping[str, Any]) -> Part:
+    return dataclasses.replace(part, **changes)
+
+
+def score(condition: str, **changes: object) -> ConditionScore:
+    """Return a score of one condition."""
+    return _changed(
+        ConditionScore(
+            condition=condition,
+            condition_id=f"{condition}-id",
+            agent_id="agent-id",
+            mean=3.5,
+            ci_lower=2.25,
+            ci_upper=4.75,
+            ci_level=0.95,
+            ci_method="t",
+            n_samples=6,
+            n_responses=18,
+            n_judgments=17,
+            planned=18,
+            scored=17,
+            agent_failed=1,
+            not_measured=0,
+            not_done=0,
+            failed={"timeout": 1},
+            sd_over_repetitions=0.5,
+            sd_between_samples=1.0,
+            se=0.4,
+            mean_completed=3.625,
+            mean_lower=3.5,
+            mean_upper=3.5,
+            reasons={},
+        ),
+        changes,
+    )
+
+
+def difference(condition: str, **changes: object) -> Difference:
+    """Return a difference to the baseline."""
+    return _changed(
+        Difference(
+            baseline="baseline",
+            condition=condition,
+            difference=0.375,
+            ci_lower=0.125,
+            ci_upper=0.625,
+            ci_level=0.95,
+            ci_method="t",
+            sd_difference=0.25,
+            se=0.1,
+            n_paired=6,
+            n_dropped=0,
+            wins=5,
+            ties=1,
+            losses=0,
+            verdict="higher",
+            reading="higher than baseline",
+            reasons={},
+        ),
+        changes,
+    )
+
+
+def summary(condition: str, **changes: object) -> ConditionSummary:
+    """Return what one condition did and cost."""
+    return _changed(
+        ConditionSummary(
+            name=condition,
+            condition_id=f"{condition}-id",
+            agent_id="agent-id",
+            planned=18,
+            completed=17,
+            failed={"timeout": 1},
+            not_done=0,
+            mean_duration_ms=1250.0,
+            median_duration_ms=1000.0,
+            agent_cost_usd=Total(0.1234, 15, 3),
+            agent_cost_per_answer_usd=0.0082,
+            judge_cost_usd=Total(0.5, 17, 0),
+            tokens={"input_tokens": Total(12345.0, 17, 0)},
+            tool_calls=3,
+            tool_calls_failed=1,
+            servers=(),
+        ),
+        changes,
+    )
+
+
+def small_report(**changes: object) -> Report:
+    """Return a report of two conditions and one metric."""
+    docs = ServerUse("docs", responses=17, responses_using=12, called=3, failed=1)
+    report = Report(
+        mock=False,
+        banner=None,
+        cautions_first=(Caution("incomplete", "INCOMPLETE: 2 of 36 planned answers are not done"),),
+        header=Header(
+            name="docs-server",
+            version="1",
+            agent=AgentInfo("claude", "claude", "claude-sonnet-5"),
+            models=("claude-sonnet-5-20260901",),
+            judges=(JudgeInfo("strict", "rubric", "claude-opus-5", "judge-id"),),
+            dataset=DatasetInfo("questions.jsonl", 6, "0123456789abcdef" * 4),
+            first_time="2026-11-20T11:00:00.000Z",
+            last_time="2026-11-20T11:10:00.000Z",
+            seed=0,
+            runs=1,
+            responses=34,
+            judgments=34,
+            failures=2,
+        ),
+        conditions=(summary("baseline", tool_calls=0, tool_calls_failed=0), summary("with_docs", servers=(docs,))),
+        metrics=(
+            MetricTable(
+                judge="strict",
+                judge_id="judge-id",
+                metric="completeness",
+                min=1,
+                max=5,
+                scores=(
+                    score("baseline", sd_over_repetitions=None, reasons={"sd_over_repetitions": "one repetition"}),
+                    score("with_docs", mean=3.875, ci_upper=5.25),
+                ),
+                differences=(difference("with_docs"),),
+            ),
+        ),
+        claims=(
+            ConditionClaims("baseline", 17, 0, ()),
+            ConditionClaims("with_docs", 17, 2, (Claim("The tower is 330 m high.", 2), Claim("It is red.", 1))),
+        ),
+        failures=(FailureGroup("with_docs", "generate", "timeout", 1, "no answer: 600 s in all"),),
+        cautions=(Caution("few_samples", "fewer than 30 samples: intervals are wide, approximate"),),
+        notes=("A mean is the mean of the samples' means.",),
+    )
+    return _changed(report, changes)
+
+
+def hostile_report(text: str) -> Report:
+    """Return a report in which every text that comes out of a log is the given one."""
+    server = ServerUse(text, responses=1, responses_using=1, called=1, failed=0)
+    return small_report(
+        cautions_first=(Caution("incomplete", text),),
+        header=Header(
+            name=text,
+            version=text,
+            agent=AgentInfo(text, text, text),
+            models=(text,),
+            judges=(JudgeInfo(text, text, text, text),),
+            dataset=DatasetInfo(text, 1, text),
+            first_time=text,
+            last_time=text,
+            seed=0,
+            runs=1,
+            responses=1,
+            judgments=1,
+            failures=1,
+        ),
+        conditions=(summary(text, failed={text: 1}, servers=(server,)),),
+        metrics=(
+            MetricTable(
+                judge=text,
+                judge_id=text,
+                metric=text,
+                min=0,
+                max=1,
+                scores=(score(text, failed={text: 1}, mean=None, reasons={"mean": text}),),
+                differences=(difference(text, baseline=text, reading=text),),
+            ),
+        ),
+        claims=(ConditionClaims(text, 1, 1, (Claim(text, 1),)),),
+        failures=(FailureGroup(text, text, text, 1, text),),
+        cautions=(Caution("other", text),),
+        notes=(text,),
+    )
