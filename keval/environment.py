@@ -25,6 +25,9 @@ ALLOWED = (
 )  # fmt: skip
 """Variables that every agent process may have; `LC_*` too."""
 
+NO_PROXY = ("NO_PROXY", "no_proxy")
+"""Hosts that are reached without a proxy."""
+
 BASE_URL = "ANTHROPIC_BASE_URL"
 """Where the Messages API is; unset means the service's own address."""
 
@@ -47,7 +50,9 @@ def for_models(environ: Mapping[str, str], keys: Iterable[str], mock_url: str | 
     """
     keys = tuple(keys)
     if mock_url is not None:
-        return {BASE_URL: mock_url, **dict.fromkeys(keys, "mock-key")}
+        # A proxy of this environment would not find a server on this machine.
+        direct = {name: ",".join(filter(None, [environ.get(name), "127.0.0.1,localhost"])) for name in NO_PROXY}
+        return {BASE_URL: mock_url, **direct, **dict.fromkeys(keys, "mock-key")}
     missing = sorted(key for key in keys if not environ.get(key))
     if missing:
         raise EnvironmentLacksError(

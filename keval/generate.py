@@ -179,6 +179,7 @@ class Generation:
             mcp_servers=resolved_servers(self.config, task.condition.mcp_servers),
             repetition=task.repetition,
             workspace=folder,
+            folder=self.config.path.parent,
             env=self.env,
             so_far=so_far,
         )

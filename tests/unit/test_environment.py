@@ -31,10 +31,15 @@ def test_a_missing_key_is_told_with_the_next_step() -> None:
 
 def test_with_a_mock_no_real_key_is_used() -> None:
     """Every key is a dummy and the address is the mock's, whatever the environment holds."""
-    found = environment.for_models(
-        {"AGENT_KEY": "real", "ANTHROPIC_BASE_URL": "real"}, ["AGENT_KEY"], "http://127.0.0.1:1"
-    )
-    assert found == {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "AGENT_KEY": "mock-key"}
+    real = {"AGENT_KEY": "real", "ANTHROPIC_BASE_URL": "real", "NO_PROXY": "intranet"}
+    found = environment.for_models(real, ["AGENT_KEY"], "http://127.0.0.1:1")
+    assert (found["ANTHROPIC_BASE_URL"], found["AGENT_KEY"]) == ("http://127.0.0.1:1", "mock-key")
+
+
+def test_the_mock_is_reached_without_a_proxy() -> None:
+    """Loopback is added to the hosts that this environment reaches directly."""
+    found = environment.for_models({"NO_PROXY": "intranet"}, [], "http://127.0.0.1:1")
+    assert (found["NO_PROXY"], found["no_proxy"]) == ("intranet,127.0.0.1,localhost", "127.0.0.1,localhost")
 
 
 def test_the_fingerprint_names_every_version(tmp_path: Path) -> None:

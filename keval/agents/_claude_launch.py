@@ -1,0 +1,190 @@
+"""What one start of the Claude Code CLI is given: a folder, an environment, options, and no more.
+
+The SDK merges its environment over that of this process, so the CLI is started by a small shell
+script that first takes away every variable the task may not have. Secrets are in the environment
+and in files that only this user can read, never on a command line.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import claude_agent_sdk
+from claude_agent_sdk import ClaudeAgentOptions, CLINotFoundError
+
+from keval import processes
+
+if TYPE_CHECKING:
+    from keval.agents import Prompt
+    from keval.agents.claude import Claude
+
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+"""The longest single message that is read from the CLI; the SDK's own limit is 1 MiB."""
+
+KEY = "ANTHROPIC_API_KEY"
+"""Where the CLI looks for its key."""
+
+DOLLAR = "KEVAL_DOLLAR"
+"""A variable that holds a dollar sign: the CLI fills in `${…}` in server configs, we already have."""
+
+SERVER_STDERR = "Server stderr: "
+"""How lines of the CLI's log about an MCP server begin that the server wrote itself."""
+
+# What the SDK reports by its logger it raises as well.
+logging.getLogger("claude_agent_sdk").addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One start of the CLI; `folder` is private to it and gone afterwards."""
+
+    agent: Claude
+    prompt: Prompt
+    folder: Path
+    token: str
+
+    def options(self, on_stderr: Callable[[str], None]) -> ClaudeAgentOptions:
+        """Write the files that the CLI is given, and return the SDK's options.
+
+        Raises CLINotFoundError when there is no CLI.
+        """
+        for name in ("home", "config", "temporary"):
+            (self.folder / name).mkdir()
+        environment = self.environment()
+        servers = self.prompt.mcp_servers
+        return ClaudeAgentOptions(
+            model=self.agent.model,
+            system_prompt={"type": "file", "path": str(self._write("system_prompt", self.prompt.system_prompt))},
+            tools=list(self.agent.tools),
+            allowed_tools=[*self.agent.tools, *(f"mcp__{tool_part(name)}" for name in servers)],
+            permission_mode="dontAsk",
+            mcp_servers=self._write("mcp.json", json.dumps({"mcpServers": self.servers()})),
+            strict_mcp_config=True,
+            setting_sources=[],
+            skills=[],
+            verbatim_prompts=True,
+            extra_args={"bare": None, "no-session-persistence": None, "disable-slash-commands": None},
+            max_turns=self.agent.max_turns,
+            effort=self.agent.effort,
+            cwd=self.prompt.workspace,
+            env=environment,
+            cli_path=self._write("claude", self._script(environment), mode=0o700),
+            max_buffer_size=MAX_MESSAGE_BYTES,
+            include_partial_messages=True,
+            stderr=on_stderr,
+        )
+
+    def environment(self) -> dict[str, str]:
+        """Return the whole environment of the CLI, but for what the SDK adds of its own."""
+        agent, folder = self.agent, self.folder
+        own = {
+            "HOME": str(folder / "home"),
+            "CLAUDE_CONFIG_DIR": str(folder / "config"),
+            "CLAUDE_CODE_TMPDIR": str(folder / "temporary"),
+            KEY: self.prompt.env.get(agent.api_key_env, ""),
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": str(agent.max_retries),
+            # A stdio server gets what its config says, and not the CLI's key.
+            "CLAUDE_CODE_MCP_ALLOWLIST_ENV": "1",
+            # A tool call is waited for, however long it takes; the task has its own time limit.
+            "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "0",
+            # Longer than we wait ourselves, so that it is we who say that a server is late.
+            "MCP_TIMEOUT": str(round(agent.mcp_timeout_s * 1000) + 60_000),
+            # The SDK sets these only where they are not inherited.
+            "CLAUDE_CODE_ENTRYPOINT": "sdk-py",
+            "CLAUDE_CODE_SDK_READS_SESSION_STATE": "1",
+            DOLLAR: "$",
+            processes.TOKEN: self.token,
+        }
+        return {**_without_key(self.prompt.env, agent.api_key_env), **agent.env, **own}
+
+    def servers(self) -> dict[str, Any]:
+        """Return the condition's MCP servers as the CLI reads them.
+
+        A stdio server has the task's environment without the agent's key, and what its own config
+        sets; its home is the real one, where `npx` and `uvx` keep what they have downloaded.
+        """
+        shared = _without_key(self.prompt.env, self.agent.api_key_env)
+        mark = {processes.TOKEN: self.token}
+        return {
+            name: _literal(
+                {**server, "env": {**shared, **server.get("env", {}), **mark}}
+                if server.get("type", "stdio") == "stdio"
+                else server
+            )
+            for name, server in self.prompt.mcp_servers.items()
+        }
+
+    def session(self) -> int | None:
+        """Return the id of the session that the CLI leads, None if it was not started or has none."""
+        try:
+            return int((self.folder / "session").read_text()) if shutil.which("setsid") else None
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def stderr_of(self, server: str) -> str:
+        """Return the last lines that an MCP server wrote to stderr, as far as the CLI's own log has them."""
+        folder = re.sub("[^A-Za-z0-9]", "?", f"mcp-logs-{server}")  # the CLI puts a dash there
+        logs = sorted((self.folder / "home").glob(f".cache/*/*/{folder}/*.jsonl"))
+        try:
+            entries = [json.loads(line) for log in logs for line in log.read_bytes().splitlines()]
+            said = [entry["error"] for entry in entries if entry.get("error", "").startswith(SERVER_STDERR)]
+        except (OSError, ValueError, AttributeError):
+            return ""  # the log is not made for programs; what it cannot tell is only a detail
+        return " / ".join("".join(part.removeprefix(SERVER_STDERR) for part in said).splitlines()[-5:])
+
+    def _script(self, environment: Mapping[str, str]) -> str:
+        """Return the script that takes the inherited variables away and becomes the CLI."""
+        inherited = sorted(name for name in os.environ if name not in environment)
+        unset = [part for name in inherited for part in ("-u", name)]
+        setsid = shutil.which("setsid")
+        command = [shutil.which("env") or "env", *unset, *([setsid] if setsid else []), self._cli()]
+        session = shlex.quote(str(self.folder / "session"))
+        return f'#!/bin/sh\necho $$ > {session}\nexec {shlex.join(command)} "$@"\n'
+
+    def _cli(self) -> str:
+        """Return the CLI that the SDK carries, else the one in the task's path."""
+        bundled = Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude"
+        found = str(bundled) if bundled.is_file() else shutil.which("claude", path=self.prompt.env.get("PATH"))
+        if found is None:
+            raise CLINotFoundError("claude-agent-sdk carries no Claude Code for this platform, and none is in the PATH")
+        return found
+
+    def _write(self, name: str, content: str, mode: int = 0o600) -> Path:
+        path = self.folder / name
+        path.touch(mode)
+        path.write_text(content, encoding="utf-8")
+        return path
+
+
+def tool_part(server: str) -> str:
+    """Return a server's name as it stands in the names of its tools, `mcp__<server>__<tool>`."""
+    return "".join(
+        character if character.isascii() and (character.isalnum() or character in "_-") else "_" for character in server
+    )
+
+
+def _without_key(environment: Mapping[str, str], api_key_env: str) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in (api_key_env, KEY)}
+
+
+def _literal(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value in which the CLI fills in nothing."""
+    match value:
+        case str():
+            return value.replace("${", f"${{{DOLLAR}}}{{")
+        case Mapping():
+            return {key: _literal(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_literal(item) for item in value]
+        case _:
+            return value

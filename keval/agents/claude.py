@@ -1,0 +1,211 @@
+"""Claude Code, driven by the Claude Agent SDK and sealed off from the machine that it runs on.
+
+It sees the condition's system prompt, the condition's MCP servers, the question as written, and
+nothing else: no settings, memory files, skills or plug-ins of a user or a project, no built-in
+tools but those in `tools`, no environment but an allow-list. It is asked only when every MCP server
+is connected and offers tools. Each task has its own CLI; when the task ends, all its processes are
+gone, those of its MCP servers too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from weakref import WeakKeyDictionary
+
+from keval import processes
+from keval.agents import Agent, AgentError, Answer, Prompt
+from keval.plugins import option
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeSDKClient
+    from claude_agent_sdk.types import McpServerStatus
+
+    from keval.agents._claude_launch import Launch
+    from keval.agents._claude_record import Record
+
+DISCONNECT_S = 1.0
+"""How long the SDK may take to end the CLI in its own way; in the middle of a request it takes for ever."""
+
+STATUS_S = 10.0
+"""How long the CLI may take to say what became of the MCP servers."""
+
+POLL_S = 0.05
+"""How often the CLI is asked whether the MCP servers are ready."""
+
+_starts: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claude(Agent):
+    """The Claude Code agent."""
+
+    model: str = field(metadata=option("the model, as the Messages API names it"))
+    tools: tuple[str, ...] = field(
+        default=(), metadata=option("built-in tools such as Read or WebSearch, the same in every condition")
+    )
+    max_turns: int | None = field(default=None, metadata=option("the most turns that the agent may take"))
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = field(
+        default=None, metadata=option("how much the model thinks")
+    )
+    env: Mapping[str, str] = field(
+        default_factory=dict,
+        hash=False,
+        metadata=option("additional environment variables of the CLI, such as its limits"),
+    )
+    mcp_timeout_s: float = field(
+        default=60.0, metadata=option("how long the MCP servers may take to be ready, in seconds", identity=False)
+    )
+    max_retries: int = field(
+        default=2, metadata=option("how often the CLI itself tries a failed model call again", identity=False)
+    )
+    api_key_env: str = field(
+        default="ANTHROPIC_API_KEY", metadata=option("the environment variable that holds the key", identity=False)
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("max_turns", "mcp_timeout_s"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{name}: must be more than 0")
+        if self.max_retries < 0:
+            raise ValueError("max_retries: must not be negative")
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Ask Claude Code, with one CLI for this task only.
+
+        Cancelling the call ends every process that it started. Raises AgentError.
+        """
+        from claude_agent_sdk import ClaudeSDKClient
+
+        from keval.agents._claude_launch import Launch
+        from keval.agents._claude_record import Record
+
+        if not prompt.env.get(self.api_key_env):
+            raise AgentError("infra_error", f"{self.api_key_env} is not set: the agent has no key")
+        record = Record(tuple(prompt.mcp_servers))
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            launch = Launch(self, prompt, Path(folder), processes.new_token())
+            client: ClaudeSDKClient | None = None
+            try:
+                client = ClaudeSDKClient(launch.options(record.stderr.append))
+                await self._converse(client, launch, record)
+                return record.answer()
+            except AgentError:
+                raise
+            except Exception as error:  # foreign code: some of what the SDK raises is a bare Exception
+                raise record.failure_of(error) from error
+            finally:
+                await processes.to_the_end(_end(client, launch))
+
+    async def _converse(self, client: ClaudeSDKClient, launch: Launch, record: Record) -> None:
+        """Ask all messages of the prompt in turn; stops at the first that is not answered."""
+        prompt = launch.prompt
+        async with _start_slot(launch, record):
+            await client.connect()
+            await self._until_ready(client, launch, record)
+        for message in prompt.turns:
+            record.ask()
+            await client.query(message)
+            async for reported in client.receive_response():
+                record.add(reported)
+                prompt.so_far(record.so_far())
+            if record.result is None or record.result.is_error:
+                return
+        if prompt.mcp_servers:
+            async with asyncio.timeout(STATUS_S):
+                record.statuses.update(await _statuses(client))
+
+    async def _until_ready(self, client: ClaudeSDKClient, launch: Launch, record: Record) -> None:
+        """Wait until every MCP server of the condition is connected and offers tools.
+
+        Raises AgentError when one does not, or has not in time.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self.mcp_timeout_s
+        while True:
+            record.statuses.update(await _statuses(client))
+            waiting = [name for name in launch.prompt.mcp_servers if not _is_ready(record.statuses.get(name))]
+            failed = [name for name in waiting if _has_failed(record.statuses.get(name))]
+            late = loop.time() > deadline
+            if not waiting:
+                return
+            if failed or late:
+                await _end(client, launch)  # only then has the CLI written down what the servers said
+                raise _not_ready(launch, record, failed or waiting, self.mcp_timeout_s)
+            await asyncio.sleep(POLL_S)
+
+
+@asynccontextmanager
+async def _start_slot(launch: Launch, record: Record) -> AsyncIterator[None]:
+    """Hold one of as many slots as there are processors: a start is work for one of them.
+
+    Starting more at once makes each of them slower. Who waits for a slot is alive.
+    """
+    slots = _starts.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1))
+    waiting = asyncio.ensure_future(slots.acquire())
+    try:
+        while not waiting.done():
+            launch.prompt.so_far(record.so_far())
+            await asyncio.wait({waiting}, timeout=1)
+        yield
+    finally:
+        if not waiting.cancel():
+            slots.release()
+
+
+async def _statuses(client: ClaudeSDKClient) -> dict[str, McpServerStatus]:
+    return {status["name"]: status for status in (await client.get_mcp_status())["mcpServers"]}
+
+
+def _is_ready(status: McpServerStatus | None) -> bool:
+    return status is not None and status["status"] == "connected" and bool(status.get("tools"))
+
+
+def _has_failed(status: McpServerStatus | None) -> bool:
+    """Return whether waiting will not help: a server that is connected has said which tools it has."""
+    if status is None or status["status"] == "pending":
+        return False
+    return status["status"] != "connected" or status.get("tools") == []
+
+
+def _not_ready(launch: Launch, record: Record, names: list[str], timeout_s: float) -> AgentError:
+    """Return the failure that names each server, its status, its error and the end of its stderr."""
+    statuses = {name: record.statuses.get(name) for name in names}
+    said = "; ".join(_said_of(launch, name, status, timeout_s) for name, status in statuses.items())
+    # Another attempt starts it anew. That will not bring it tools or a login.
+    hopeless = any(
+        status and status["status"] in ("connected", "needs-auth", "disabled") for status in statuses.values()
+    )
+    return record.failure("mcp_not_ready", said, retryable=not hopeless)
+
+
+def _said_of(launch: Launch, name: str, status: McpServerStatus | None, timeout_s: float) -> str:
+    if status is None or status["status"] == "pending":
+        said = f"{name}: not ready after {timeout_s:g} s"
+    elif status["status"] == "connected":
+        said = f"{name}: connected, but offers no tools"
+    else:
+        said = f"{name}: {status['status']}: {status.get('error') or 'no reason given'}"
+    stderr = launch.stderr_of(name)
+    return f"{said}; its stderr ends: {stderr}" if stderr else said
+
+
+async def _end(client: ClaudeSDKClient | None, launch: Launch) -> None:
+    """Let the SDK end the CLI, and end what is left; both take bounded time."""
+    closing = asyncio.ensure_future(client.disconnect()) if client else None
+    if closing:
+        await asyncio.wait({closing}, timeout=DISCONNECT_S)
+    await processes.end_tree(launch.token, launch.session())
+    if closing:
+        await asyncio.wait({closing}, timeout=DISCONNECT_S)
+        if closing.done():
+            closing.exception()  # how the SDK fared is of no interest: no process is left
+        else:
+            closing.cancel()

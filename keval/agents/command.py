@@ -1,0 +1,300 @@
+"""Starts any program once per task: the question goes in, its answer comes out.
+
+The program reads one JSON object from stdin, `{"question", "turns", "system_prompt",
+"mcp_servers", "repetition", "workspace"}`, and writes its answer to stdout. It runs in the task's
+empty workspace, in a session of its own, with no more of the environment than an allow-list and
+`env`. When it ends, or the task does, everything that it started is ended too.
+
+Exit status 0 is an answer; 75 (`EX_TEMPFAIL`) asks to be tried again later; any other is a failure
+that is reported with the end of stderr.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import string
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO, Any, Literal
+
+import orjson
+
+from keval import processes
+from keval.agents import Agent, AgentError, Answer, Prompt, Turn, Usage
+from keval.plugins import option
+
+JsonPath = tuple[str | int, ...]
+"""The keys and positions that lead to a value inside a JSON document."""
+
+PLACEHOLDERS = ("question", "system_prompt", "workspace", "folder", "repetition")
+"""What an argument of the command may contain in braces."""
+
+TEMPORARY_FAILURE = 75
+"""`EX_TEMPFAIL` of sysexits.h: what failed may well succeed later."""
+
+STDERR_TAIL = 2000
+"""So many last characters of stderr go into a failure."""
+
+LOOK_EVERY_S = 0.1
+"""How often a running program's output is looked at: whether it grows, and is not too long."""
+
+_STEP = re.compile(r"""\.([^.\[\]'"\s]+)|\[(\d+)\]|\[(?:"([^"]*)"|'([^']*)')\]""")
+
+
+def json_path(text: str) -> JsonPath:
+    """Parse a path such as `$.items[0].text` or `$["a key"]`.
+
+    Raises ValueError for anything else.
+    """
+    if not text.startswith("$"):
+        raise ValueError(f"{text!r} is not a JSON path: it begins with $, as in $.result.text")
+    steps: list[str | int] = []
+    position = 1
+    while position < len(text):
+        match = _STEP.match(text, position)
+        if match is None:
+            raise ValueError(f"{text!r} is not a JSON path: cannot read {text[position:]!r}")
+        name, index, *quoted = match.groups()
+        steps.append(int(index) if index else next(part for part in (name, *quoted) if part is not None))
+        position = match.end()
+    return tuple(steps)
+
+
+def look_up(document: object, path: JsonPath) -> object:
+    """Return the value at a path.
+
+    Raises LookupError when there is none.
+    """
+    found: Any = document
+    for step in path:
+        if isinstance(found, str):
+            raise KeyError(step)
+        try:
+            found = found[step]
+        except TypeError as error:
+            raise KeyError(step) from error
+    return found
+
+
+def fill(template: str, values: Mapping[str, object]) -> str:
+    """Return a template with its `{placeholders}` filled in; `{{` and `}}` are literal braces.
+
+    Raises ValueError for a placeholder that there is not, and for a lone brace.
+    """
+    filled = []
+    for literal, name, spec, conversion in string.Formatter().parse(template):
+        filled.append(literal)
+        if name is None:
+            continue
+        if name not in values or spec or conversion:
+            known = ", ".join(f"{{{key}}}" for key in values)
+            raise ValueError(f"unknown placeholder {{{name}}} (known: {known}; a literal brace is {{{{)")
+        filled.append(str(values[name]))
+    return "".join(filled)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(Agent):
+    """An agent that is a program."""
+
+    command: tuple[str, ...] = field(
+        metadata=option(
+            "the program and its arguments; {question}, {system_prompt}, {repetition}, {workspace} and {folder} "
+            "(the config's folder) are filled in, a literal brace is {{"
+        )
+    )
+    input: Literal["json", "none"] = field(default="json", metadata=option("what the program reads from stdin"))
+    answer_path: str | None = field(
+        default=None, metadata=option("where the answer is in JSON on stdout, as $.result.text; default: all of stdout")
+    )
+    usage_path: str | None = field(
+        default=None, metadata=option("where JSON on stdout has an object with input_tokens, output_tokens, …")
+    )
+    cost_path: str | None = field(default=None, metadata=option("where JSON on stdout has the cost in US dollars"))
+    env: Mapping[str, str] = field(
+        default_factory=dict, hash=False, metadata=option("additional environment variables")
+    )
+    model: str | None = field(default=None, metadata=option("the model that the program asks, for the record"))
+    max_output_bytes: int = field(
+        default=10 * 1024 * 1024, metadata=option("the longest output that is read", identity=False)
+    )
+
+    def __post_init__(self) -> None:
+        if not self.command:
+            raise ValueError("command: names no program")
+        for argument in self.command:
+            fill(argument, dict.fromkeys(PLACEHOLDERS, ""))
+        for path in (self.answer_path, self.usage_path, self.cost_path):
+            if path is not None:
+                json_path(path)
+        if self.answer_path is None and (self.usage_path or self.cost_path):
+            raise ValueError("usage_path and cost_path go with answer_path: without it stdout is not JSON")
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Run the program once.
+
+        Cancelling the call ends every process that it started. Raises AgentError.
+        """
+        token = processes.new_token()
+        # Files, not pipes: a program need not read its input, and a daemon that it leaves behind
+        # with our end of a pipe in its hands cannot keep us waiting.
+        with _stream(self._input(prompt)) as stdin, _stream() as stdout, _stream() as stderr:
+            process: asyncio.subprocess.Process | None = None
+            try:
+                process = await self._start(prompt, token, stdin, stdout, stderr)
+                await self._watch(process, prompt, stdout, stderr)
+            finally:
+                session = None if process is None else process.pid
+                await processes.to_the_end(_end(token, session, process))
+            return self._read_answer(process, stdout, stderr)
+
+    def _input(self, prompt: Prompt) -> bytes:
+        if self.input == "none":
+            return b""
+        return orjson.dumps(
+            {
+                "question": prompt.question,
+                "turns": list(prompt.turns),
+                "system_prompt": prompt.system_prompt,
+                "mcp_servers": {name: dict(server) for name, server in prompt.mcp_servers.items()},
+                "repetition": prompt.repetition,
+                "workspace": str(prompt.workspace),
+            }
+        )
+
+    async def _start(
+        self, prompt: Prompt, token: str, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
+    ) -> asyncio.subprocess.Process:
+        values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
+        arguments = [fill(argument, values) for argument in self.command]
+        try:
+            return await asyncio.create_subprocess_exec(
+                *arguments,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=prompt.workspace,
+                env={**prompt.env, **self.env, processes.TOKEN: token},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # ValueError: a null character in an argument
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise AgentError("agent_error", f"cannot start {arguments[0]!r}: {reason}") from error
+
+    async def _watch(
+        self, process: asyncio.subprocess.Process, prompt: Prompt, stdout: IO[bytes], stderr: IO[bytes]
+    ) -> None:
+        """Wait until the program ends; each growth of its output is a sign of life."""
+        ending = asyncio.ensure_future(process.wait())
+        seen = 0
+        try:
+            while not ending.done():
+                await asyncio.wait({ending}, timeout=LOOK_EVERY_S)
+                written = [os.fstat(stream.fileno()).st_size for stream in (stdout, stderr)]
+                if max(written) > self.max_output_bytes:
+                    raise AgentError("agent_error", f"wrote more than max_output_bytes ({self.max_output_bytes})")
+                if sum(written) > seen:
+                    seen = sum(written)
+                    prompt.so_far(Answer("empty", ""))
+        finally:
+            ending.cancel()
+
+    def _read_answer(self, process: asyncio.subprocess.Process, stdout: IO[bytes], stderr: IO[bytes]) -> Answer:
+        if process.returncode:
+            raise _failure(process.returncode, _all_of(stderr))
+        try:
+            text = _all_of(stdout).decode()
+        except UnicodeDecodeError as error:
+            raise AgentError("agent_error", f"stdout is not UTF-8: byte {error.start}: {error.reason}") from error
+        if self.answer_path is None:
+            return _answer(re.sub(r"\r?\n\Z", "", text), None, None)
+        try:
+            document = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise AgentError("agent_error", f"stdout is not JSON: {error}") from error
+        return _answer(
+            _text_at(document, self.answer_path),
+            _usage_at(document, self.usage_path),
+            _cost_at(document, self.cost_path),
+        )
+
+
+@contextmanager
+def _stream(content: bytes = b"") -> Iterator[IO[bytes]]:
+    """Open a file without a name, which is gone when closed."""
+    with tempfile.TemporaryFile() as stream:
+        stream.write(content)
+        stream.seek(0)
+        yield stream
+
+
+def _all_of(stream: IO[bytes]) -> bytes:
+    stream.seek(0)
+    return stream.read()
+
+
+async def _end(token: str, session: int | None, process: asyncio.subprocess.Process | None) -> None:
+    await processes.end_tree(token, session)
+    if process is not None:
+        await process.wait()  # it is dead; this takes note of its exit status
+
+
+def _failure(exit_status: int, stderr: bytes) -> AgentError:
+    """Return the error for a program that did not exit with 0; a negative status is a signal's number."""
+    how = f"exit status {exit_status}" if exit_status > 0 else f"ended by {signal.Signals(-exit_status).name}"
+    tail = stderr.decode(errors="replace").strip()[-STDERR_TAIL:]
+    message = f"{how}; stderr ends: {tail}" if tail else f"{how}, nothing on stderr"
+    if exit_status == TEMPORARY_FAILURE:
+        return AgentError("infra_error", message, retryable=True)
+    return AgentError("agent_error", message)
+
+
+def _answer(text: str, usage: Usage | None, cost_usd: float | None) -> Answer:
+    return Answer(
+        status="answered" if text.strip() else "empty",
+        text=text,
+        turns=(Turn("text", text=text),) if text else (),
+        usage=usage,
+        cost_usd=cost_usd,
+    )
+
+
+def _text_at(document: object, path: str) -> str:
+    try:
+        value = look_up(document, json_path(path))
+    except LookupError as error:
+        raise AgentError("agent_error", f"stdout has nothing at {path}") from error
+    if not isinstance(value, str):
+        raise AgentError("agent_error", f"stdout has {_kind(value)} at {path}, not a text")
+    return value
+
+
+def _kind(value: object) -> str:
+    names = {type(None): "null", bool: "true or false", dict: "an object", list: "a list"}
+    return names.get(type(value), "a number")
+
+
+def _known(document: object, path: str | None) -> object:
+    """Return the value at a path, None where there is none: what is not known is not guessed."""
+    try:
+        return None if path is None else look_up(document, json_path(path))
+    except LookupError:
+        return None
+
+
+def _cost_at(document: object, path: str | None) -> float | None:
+    value = _known(document, path)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _usage_at(document: object, path: str | None) -> Usage | None:
+    value = _known(document, path)
+    if not isinstance(value, Mapping):
+        return None
+    names: Sequence[str] = tuple(Usage.__dataclass_fields__)
+    return Usage(**{name: value[name] for name in names if type(value.get(name)) is int and value[name] >= 0})

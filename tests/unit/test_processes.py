@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from keval import processes
+
+STUBBORN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: open(sys.argv[1] + ".told", "w").close())
+{body}
+open(sys.argv[1], "a").write(f"{{os.getpid()}}\\n")
+time.sleep(600)
+"""
+
+ALONE = STUBBORN.format(body="")
+DAEMON = STUBBORN.format(body="if os.fork(): sys.exit()\nos.setsid()\nif os.fork(): sys.exit()")
+FAMILY = STUBBORN.format(body="os.fork()")
+FORGETFUL_CHILD = STUBBORN.format(
+    body="""
+if len(sys.argv) == 2 and not os.fork():
+    os.setsid()
+    os.execve(sys.executable, [*sys.orig_argv, 'again'], {})
+"""
+)
+FORGETFUL_ORPHAN = STUBBORN.format(
+    body="""
+if len(sys.argv) == 2:
+    if os.fork(): sys.exit()
+    os.execve(sys.executable, [*sys.orig_argv, 'again'], {})
+"""
+)
+
+
+class Started:
+    """Starts programs that carry a task's token and waits until they have told their process ids."""
+
+    def __init__(self, folder: Path) -> None:
+        self.token = processes.new_token()
+        self.pids = folder / "pids"
+        self.first: subprocess.Popen[bytes] | None = None
+
+    def start(self, program: str, count: int) -> list[psutil.Process]:
+        env = {**os.environ, processes.TOKEN: self.token}
+        self.first = subprocess.Popen([sys.executable, "-c", program, str(self.pids)], env=env, start_new_session=True)
+        deadline = time.monotonic() + 20
+        while len(self._told()) < count:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return [psutil.Process(pid) for pid in self._told()]
+
+    def _told(self) -> list[int]:
+        return [int(pid) for pid in self.pids.read_text().split()] if self.pids.exists() else []
+
+    async def was_told_to_end(self) -> None:
+        """Wait until one of the programs has met SIGTERM."""
+        deadline = time.monotonic() + 20
+        while not self.pids.with_suffix(".told").exists():
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.01)
+
+    @property
+    def session(self) -> int:
+        assert self.first is not None
+        return self.first.pid
+
+    def clean_up(self) -> None:
+        for pid in self._told():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if self.first is not None:
+            self.first.wait()
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Started]:
+    task = Started(tmp_path)
+    yield task
+    task.clean_up()
+
+
+def is_gone(process: psutil.Process) -> bool:
+    """Return whether a process has ended; a zombie has, and its parent was told."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("program", "count"),
+    [(ALONE, 1), (DAEMON, 1), (FAMILY, 2), (FORGETFUL_CHILD, 2), (FORGETFUL_ORPHAN, 1)],
+    ids=["alone", "daemon", "family", "child without environment", "orphan without environment"],
+)
+async def test_nothing_survives_the_end_of_its_task(started: Started, program: str, count: int) -> None:
+    """Deafness to SIGTERM, a session of its own, dead parents and an emptied environment save no process."""
+    running = started.start(program, count)
+    names = await processes.end_tree(started.token, started.session, grace_s=0.1)
+    assert all(is_gone(process) for process in running)
+    assert len(names) >= count
+
+
+async def test_the_end_takes_little_longer_than_the_grace_period(started: Started) -> None:
+    """A clean-up is bounded in time even when every process ignores SIGTERM."""
+    started.start(FAMILY, 2)
+    begun = time.monotonic()
+    await processes.end_tree(started.token, grace_s=0.3)
+    assert 0.3 <= time.monotonic() - begun < 3
+
+
+async def test_a_process_that_obeys_is_not_waited_for(started: Started) -> None:
+    """The grace period is an upper limit, and SIGTERM comes first."""
+    (running,) = started.start(
+        "import os, sys, time\nopen(sys.argv[1], 'w').write(f'{os.getpid()}\\n')\ntime.sleep(600)", 1
+    )
+    begun = time.monotonic()
+    await processes.end_tree(started.token, grace_s=60)
+    assert time.monotonic() - begun < 30
+    assert is_gone(running)
+    assert started.first is not None
+    assert started.first.wait() == -signal.SIGTERM
+
+
+async def test_a_task_without_processes_has_nothing_to_end() -> None:
+    """An empty list says that nothing had survived."""
+    assert await processes.end_tree(processes.new_token()) == []
+
+
+async def test_processes_of_another_task_are_left_alone(started: Started) -> None:
+    """A token ends only its own task, even if a session id was used before by somebody else."""
+    (running,) = started.start(ALONE, 1)
+    assert await processes.end_tree(processes.new_token(), started.session) == []
+    assert running.is_running()
+
+
+async def test_a_cancelled_end_kills_at_once(started: Started) -> None:
+    """When even the clean-up is cancelled it does not wait for anybody."""
+    running = started.start(FAMILY, 2)
+    ending = asyncio.create_task(processes.end_tree(started.token, grace_s=600))
+    await started.was_told_to_end()
+    ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    psutil.wait_procs(running, timeout=10)
+    assert all(is_gone(process) for process in running)
+
+
+async def test_a_clean_up_runs_to_its_end_when_its_caller_is_cancelled() -> None:
+    """Cancelling once or twice delays nothing and loses nothing: first the clean-up ends, then the caller."""
+    begun, done = asyncio.Event(), asyncio.Event()
+
+    async def clean_up() -> None:
+        begun.set()
+        await asyncio.sleep(0.1)
+        done.set()
+
+    caller = asyncio.create_task(processes.to_the_end(clean_up()))
+    await begun.wait()
+    for _ in range(2):
+        caller.cancel()
+        await asyncio.sleep(0)
+        assert not caller.done()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert done.is_set()
+
+
+async def test_a_clean_up_gives_its_result_and_its_error() -> None:
+    """Uncancelled it is a plain await."""
+
+    async def give(value: int) -> int:
+        return 1 // value
+
+    assert await processes.to_the_end(give(1)) == 1
+    with pytest.raises(ZeroDivisionError):
+        await processes.to_the_end(give(0))
+
+
+def test_a_loop_that_ends_kills_what_its_clean_up_was_about(started: Started) -> None:
+    """When the event loop itself is shut down in the middle, its processes still go."""
+    running = started.start(FAMILY, 2)
+
+    async def main() -> None:
+        ending = asyncio.ensure_future(processes.to_the_end(processes.end_tree(started.token, grace_s=600)))
+        await started.was_told_to_end()
+        assert not ending.done()
+
+    asyncio.run(main())
+    psutil.wait_procs(running, timeout=10)
+    assert all(is_gone(process) for process in running)
+
+
+def test_tokens_differ() -> None:
+    """No two tasks share a token."""
+    assert len({processes.new_token() for _ in range(1000)}) == 1000
