@@ -74,11 +74,8 @@ def _imports(path: Path) -> set[str]:
 
 
 def _sources() -> list[Path]:
-    return [
-        path
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if path.stem not in {"__main__"} and path != PACKAGE / "__init__.py"
-    ]
+    doors = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
+    return sorted(set(PACKAGE.rglob("*.py")) - doors)
 
 
 @pytest.mark.parametrize("path", _sources(), ids=lambda path: str(path.relative_to(PACKAGE)))

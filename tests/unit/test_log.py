@@ -83,9 +83,8 @@ async def test_many_appends_at_once_are_all_written_whole(tmp_path: Path) -> Non
 async def test_an_event_that_breaks_its_schema_is_never_written(tmp_path: Path) -> None:
     """An invalid event is a bug that is told before a byte is written."""
     path = tmp_path / "run.jsonl"
-    with open_log(path, (), lambda _: None) as log:
-        with pytest.raises(KevalError, match="retraction"):
-            await log.append({**a_retraction(1), "score": 5})
+    with open_log(path, (), lambda _: None) as log, pytest.raises(KevalError, match="retraction"):
+        await log.append({**a_retraction(1), "score": 5})
     assert path.read_bytes() == b""
 
 

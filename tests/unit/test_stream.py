@@ -49,7 +49,7 @@ def test_a_cut_off_last_line_is_left_out_and_said() -> None:
 def test_a_whole_last_line_without_newline_is_read_and_completed() -> None:
     """The last event of a pipe counts even without its newline, and is passed on with one."""
     reader = Reader(io.BytesIO(lines(a_retraction(1)).rstrip(b"\n")), "stdin", lambda _: None)
-    assert [line.raw for line in reader][0].endswith(b"}\n")
+    assert next(iter(reader)).raw.endswith(b"}\n")
 
 
 def test_lines_of_unknown_type_are_passed_through() -> None:
