@@ -106,11 +106,13 @@ class Caution:
     text: str
 
 
-def metric_tables(bodies: Iterable[JsonObject], order: Sequence[str] = ()) -> tuple[MetricTable, ...]:
+def metric_tables(
+    bodies: Iterable[JsonObject], order: Sequence[str] = (), judge_ids: Sequence[str] = ()
+) -> tuple[MetricTable, ...]:
     """Return one table per judge and metric from `aggregate` and `comparison` bodies.
 
     Only those that are current and of level `condition` count, and of equal ones the last.
-    Conditions stand in the given order, then in that of their appearance.
+    Conditions and judges stand in the given orders, then in that of their appearance.
     """
     scores: dict[tuple[str, str], dict[tuple[str, str, str], JsonObject]] = {}
     compared: dict[tuple[str, str], dict[tuple[str, str], JsonObject]] = {}
@@ -124,13 +126,13 @@ def metric_tables(bodies: Iterable[JsonObject], order: Sequence[str] = ()) -> tu
             condition = (body["condition"], body["condition_id"], body["agent_id"])
             scores.setdefault(table, {})[condition] = body
     return tuple(
-        _table(list(found.values()), list(compared.get(table, {}).values()), order) for table, found in scores.items()
+        _table(list(scores[table].values()), list(compared.get(table, {}).values()), order)
+        for table in in_order(scores, judge_ids, lambda table: table[0])
     )
 
 
 def _table(scored: Sequence[JsonObject], compared: Sequence[JsonObject], order: Sequence[str]) -> MetricTable:
-    rank = {name: position for position, name in enumerate(order)}
-    scores = tuple(score(body) for body in sorted(scored, key=lambda body: rank.get(body["condition"], len(rank))))
+    scores = tuple(score(body) for body in in_order(scored, order, lambda body: body["condition"]))
     by_condition = {found.condition_id: found for found in scores}
     first = scored[0]
     return MetricTable(
@@ -142,9 +144,15 @@ def _table(scored: Sequence[JsonObject], compared: Sequence[JsonObject], order: 
         scores=scores,
         differences=tuple(
             difference(body, by_condition.get(body["baseline_id"]), by_condition.get(body["condition_id"]))
-            for body in sorted(compared, key=lambda body: rank.get(body["condition"], len(rank)))
+            for body in in_order(compared, order, lambda body: body["condition"])
         ),
     )
+
+
+def in_order(items: Iterable[Value], order: Sequence[str], name: Callable[[Value], str]) -> list[Value]:
+    """Return items in the order of their names; those that it does not name come last, as they came."""
+    rank = {known: position for position, known in enumerate(order)}
+    return sorted(items, key=lambda item: rank.get(name(item), len(rank)))
 
 
 def score(body: JsonObject) -> ConditionScore:
@@ -181,7 +189,7 @@ def score(body: JsonObject) -> ConditionScore:
 def difference(body: JsonObject, baseline: ConditionScore | None, condition: ConditionScore | None) -> Difference:
     """Return a difference with its reading; the two scores tell how much was not measured."""
     lower, upper, reasons = _interval(body, body["n_paired"])
-    verdict, reading = _reading(body["baseline"], lower, upper, reasons)
+    verdict, reading = _reading(body["baseline"], lower, upper, _why_no_interval(body, reasons))
     if verdict != "cannot tell" and baseline and condition:
         doubt = _doubt(verdict, baseline, condition)
         if doubt:
@@ -215,11 +223,14 @@ def _interval(body: JsonObject, n: int) -> tuple[float | None, float | None, Map
     return lower, upper, reasons
 
 
-def _reading(
-    baseline: str, lower: float | None, upper: float | None, reasons: Mapping[str, str]
-) -> tuple[Verdict, str]:
+def _why_no_interval(body: JsonObject, reasons: Mapping[str, str]) -> str:
+    missing = "difference" if body["difference"] is None else "ci_lower"
+    return reasons.get(missing, "no interval in the input")
+
+
+def _reading(baseline: str, lower: float | None, upper: float | None, why_no_interval: str) -> tuple[Verdict, str]:
     if lower is None or upper is None:
-        return "cannot tell", f"cannot tell: {reasons.get('ci_lower', 'no interval in the input')}"
+        return "cannot tell", f"cannot tell: {why_no_interval}"
     if lower > 0:
         return "higher", f"higher than {baseline}"
     if upper < 0:

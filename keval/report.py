@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keval.ids import JsonObject
-from keval.readings import Caution, MetricTable, metric_tables, reversals, small_numbers
+from keval.readings import Caution, MetricTable, in_order, metric_tables, reversals, small_numbers
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -184,15 +184,15 @@ def build(connection: DuckDBPyConnection, aggregates: Iterable[JsonObject] | Non
 
     `aggregates` are the bodies of `aggregate` and `comparison` events; None computes them.
     """
-    header = _header(connection)
+    order, judge_ids = _order(connection)
+    header = _header(connection, judge_ids)
     measured = bool(header.responses or header.judgments or header.failures)
     bodies = list(aggregates or ())
     if aggregates is None and measured:
         from keval.stats.aggregates import aggregate
 
         bodies = list(aggregate(connection, levels={"condition"}))
-    order = _order(connection)
-    tables = metric_tables(bodies, order)
+    tables = metric_tables(bodies, order, judge_ids)
     # Plans alone are no measurement: beside saved aggregates they would look like an unfinished run.
     conditions = _conditions(connection, order) if measured or not tables else ()
     mock = _is_mock(connection, conditions, bodies)
@@ -241,7 +241,7 @@ def _by_condition(rows: Rows) -> dict[Key, Rows]:
     return found
 
 
-def _header(connection: DuckDBPyConnection) -> Header:
+def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str]) -> Header:
     (counts,) = _rows(connection, _COUNTS)
     (newest,) = _rows(connection, _NEWEST_RUN)
     agent, dataset = newest["agent"], newest["dataset"]
@@ -250,7 +250,10 @@ def _header(connection: DuckDBPyConnection) -> Header:
         version=newest["version"],
         agent=AgentInfo(agent["name"], agent["type"], agent["model"]) if agent else None,
         models=tuple(row["model"] for row in _rows(connection, _MODELS)),
-        judges=tuple(JudgeInfo(**row) for row in _rows(connection, _JUDGES)),
+        judges=tuple(
+            JudgeInfo(**row)
+            for row in in_order(_rows(connection, _JUDGES), judge_ids, lambda row: str(row["judge_id"]))
+        ),
         dataset=DatasetInfo(dataset["path"], dataset["samples"], dataset["sha256"]) if dataset else None,
         seed=newest["seed"],
         **counts,
@@ -300,21 +303,28 @@ _JUDGES = """
 """
 
 
-def _order(connection: DuckDBPyConnection) -> list[str]:
-    """Return the conditions' names: those of the newest run in the order of its config, then those of older runs."""
-    rows = _rows(connection, "select map_keys(conditions) as names from runs order by position desc")
-    return list(dict.fromkeys(name for row in rows for name in row["names"] or ()))
+def _order(connection: DuckDBPyConnection) -> tuple[list[str], list[str]]:
+    """Return names of conditions and ids of judges: of the newest run in the config's order, then of older ones."""
+    rows = _rows(connection, _CONFIGURED)
+    names = dict.fromkeys(name for row in rows for name in row["names"] or ())
+    judge_ids = dict.fromkeys(judge_id for row in rows for judge_id in row["judge_ids"] or ())
+    return list(names), list(judge_ids)
+
+
+_CONFIGURED = """
+    select map_keys(conditions) as names, [judge.judge_id for judge in judges] as judge_ids
+    from runs order by position desc
+"""
 
 
 def _conditions(connection: DuckDBPyConnection, order: Sequence[str]) -> tuple[ConditionSummary, ...]:
-    rank = {name: position for position, name in enumerate(order)}
     planned = _rows(connection, "select * from missing where current order by condition")
     answers = _by_condition(_rows(connection, _ANSWERS))
     costs = _by_condition(_rows(connection, _COSTS))
     calls = _by_condition(_rows(connection, _CALLS))
     servers = _by_condition(_rows(connection, _SERVERS))
     summaries = []
-    for row in sorted(planned, key=lambda row: rank.get(row["condition"], len(rank))):
+    for row in in_order(planned, order, lambda row: str(row["condition"])):
         key = (row["condition_id"], row["agent_id"])
         summaries.append(_summary(row, answers.get(key), costs.get(key, []), calls.get(key), servers.get(key, [])))
     return tuple(summaries)
@@ -448,6 +458,7 @@ _CLAIMS = """
         select condition_id, agent_id, response_id, trim(unnest(unverified_claims)) as claim
         from judgments where current
     )
+    where claim <> ''
     group by condition_id, agent_id, claim
     order by answers desc, claim
 """
@@ -507,7 +518,8 @@ def _other_cautions(
     unjudged = _by_condition(_rows(connection, _UNJUDGED))
     count = sum(row["count"] for found in conditions for row in unjudged.get(_key(found), []))
     if count:
-        yield Caution("unjudged", f"{count} responses have no judgment: keval judge LOG")
+        have = "1 response has" if count == 1 else f"{count} responses have"
+        yield Caution("unjudged", f"{have} no judgment: keval judge LOG")
     yield from _older(connection, bodies)
 
 

@@ -104,9 +104,9 @@ def number(value: float | None, sign: str = "") -> str:
     """Return a mean or spread with two decimals; a small number that is not 0 never looks like 0."""
     if value is None or not isfinite(value):
         return NOTHING
-    if value and abs(value) < 0.005:  # noqa: PLR2004 - half of the last digit shown
-        return f"{value:{sign}.2g}"
-    return f"{value or 0.0:{sign}.2f}"
+    if not value:
+        return "0.00"
+    return f"{value:{sign}.2g}" if abs(value) < 0.005 else f"{value:{sign}.2f}"  # noqa: PLR2004 - half of the last digit
 
 
 def interval(lower: float | None, upper: float | None, sign: str = "") -> str:
@@ -130,9 +130,11 @@ def count(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.0f}"
 
 
-def seconds(milliseconds: float | None) -> str:
-    """Return a duration in seconds."""
-    return NOTHING if milliseconds is None else f"{milliseconds / 1000:,.2f} s"
+def duration(milliseconds: float | None) -> str:
+    """Return a duration in milliseconds or seconds."""
+    if milliseconds is None:
+        return NOTHING
+    return f"{milliseconds / 1000:,.2f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"  # noqa: PLR2004 - a second
 
 
 def kinds(failed: Mapping[str, int]) -> str:
@@ -171,8 +173,9 @@ def _source(header: Header) -> Iterator[tuple[Cell, ...]]:
     yield "agent", _actor(header.agent) if header.agent else _NOT_RECORDED
     if header.models:
         yield "models that answered", ", ".join(header.models)
+    names = [judge.name for judge in header.judges]
     for judge in header.judges:
-        yield "judge", _actor(judge)
+        yield "judge", _actor(judge) + (f", version {judge.judge_id[:8]}" if names.count(judge.name) > 1 else "")
     yield "dataset", _dataset(header.dataset) if header.dataset else _NOT_RECORDED
     if header.first_time and header.last_time:
         yield "time of the events", f"{header.first_time} to {header.last_time}"
@@ -237,15 +240,15 @@ def _conditions(conditions: Sequence[ConditionSummary]) -> Section | None:
         _Row("completed", lambda c: count(c.completed)),
         _Row("failed", lambda c: kinds(c.failed)),
         _Row("not done", lambda c: count(c.not_done), lambda c: _no_plan(c.not_done)),
-        _Row("mean duration", lambda c: seconds(c.mean_duration_ms), _no_duration),
-        _Row("median duration", lambda c: seconds(c.median_duration_ms), _no_duration),
-        _total("agent cost", lambda c: c.agent_cost_usd, dollars),
+        _Row("mean duration", lambda c: duration(c.mean_duration_ms), _no_duration),
+        _Row("median duration", lambda c: duration(c.median_duration_ms), _no_duration),
+        _total("agent cost", lambda c: c.agent_cost_usd, dollars, "attempts"),
         _Row(
             "agent cost per answer",
             lambda c: dollars(c.agent_cost_per_answer_usd),
             lambda c: None if c.agent_cost_per_answer_usd is not None else "no answer of known cost",
         ),
-        _total("judge cost", lambda c: c.judge_cost_usd, dollars),
+        _total("judge cost", lambda c: c.judge_cost_usd, dollars, "attempts"),
         *(_tokens(kind) for kind in dict.fromkeys(kind for c in conditions for kind in c.tokens)),
         _Row("tool calls", lambda c: _calls(c.tool_calls, c.tool_calls_failed)),
         *(row for name in dict.fromkeys(use.server for c in conditions for use in c.servers) for row in _server(name)),
@@ -262,7 +265,7 @@ def _no_duration(condition: ConditionSummary) -> str | None:
 
 
 def _total(
-    label: str, total: Callable[[ConditionSummary], Total], show: Callable[[float | None], str]
+    label: str, total: Callable[[ConditionSummary], Total], show: Callable[[float | None], str], items: str
 ) -> _Row[ConditionSummary]:
     def cell(condition: ConditionSummary) -> str:
         known = total(condition)
@@ -272,14 +275,14 @@ def _total(
     def reason(condition: ConditionSummary) -> str | None:
         known = total(condition)
         if known.unknown:
-            return f"unknown for {count(known.unknown)} of {count(known.known + known.unknown)}"
+            return f"unknown for {count(known.unknown)} of {count(known.known + known.unknown)} {items}"
         return "nothing to add up" if known.value is None else None
 
     return _Row(label, cell, reason)
 
 
 def _tokens(kind: str) -> _Row[ConditionSummary]:
-    return _total(kind.replace("_", " "), lambda c: c.tokens.get(kind, Total(None, 0, 0)), count)
+    return _total(kind.replace("_", " "), lambda c: c.tokens.get(kind, Total(None, 0, 0)), count, "answers")
 
 
 def _calls(called: int, failed: int) -> str:
@@ -328,7 +331,7 @@ def _metric(table: MetricTable, tables: Sequence[MetricTable]) -> Section:
 
 def _judge(table: MetricTable, tables: Sequence[MetricTable]) -> str:
     same_name = {other.judge_id for other in tables if other.judge == table.judge}
-    return f"{table.judge} ({table.judge_id[:8]})" if len(same_name) > 1 else table.judge
+    return f"{table.judge}, version {table.judge_id[:8]}" if len(same_name) > 1 else table.judge
 
 
 def _score(label: str, field: str | None, show: Callable[[ConditionScore], str]) -> _Row[ConditionScore]:

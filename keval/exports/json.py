@@ -1,4 +1,4 @@
-"""The whole report as one JSON object; `keval.exports.Report` documents its keys."""
+"""The whole report as one JSON object; `keval.report.Report` documents its keys."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from keval.exports._layout import count, cut, dollars, interval, number, visible
+from keval.exports._layout import count, cut, dollars, duration, interval, number, visible
 from keval.exports.csv import HEADER, Csv
 from keval.exports.json import Json
 from keval.exports.markdown import Markdown
@@ -56,7 +56,7 @@ Conditions
   docs: calls              no such server     3 (1 failed)
   docs: answers using it   no such server   12 of 17 (71%)
 
- - agent cost, all conditions: unknown for 3 of 18
+ - agent cost, all conditions: unknown for 3 of 18 attempts
 
 completeness, scale 1 to 5, judge strict
 
@@ -170,12 +170,14 @@ def test_hostile_text_does_not_change_the_structure_of_markdown(text: str) -> No
     assert shape(hostile_report(text)) == shape(hostile_report("harmless"))
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
 def test_no_text_at_all_changes_the_structure_of_markdown(text: str) -> None:
     """Whatever a condition, judge or claim is called, the tables have the same cells."""
     assert shape(hostile_report(f"x{text}")) == shape(hostile_report("harmless"))
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
 def test_markdown_shows_a_claim_as_it_was_written(text: str) -> None:
     """What a reader of the page sees is the claim, with what cannot be seen as escapes."""
@@ -269,6 +271,7 @@ def test_csv_leaves_negative_numbers_numbers() -> None:
     assert rows(Csv().render(small_report(metrics=(lower,))))[1]["difference"] == "-0.5"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_visible_text_hides_nothing(text: str) -> None:
     """No character is left that acts or cannot be seen, joiners apart; plain text stays as it is."""
@@ -310,6 +313,17 @@ def test_an_interval_that_excludes_0_looks_as_if_it_did() -> None:
     """The bound nearest to 0 keeps its digits."""
     assert interval(0.0012, 0.5, "+") == "[+0.0012, +0.50]"
     assert interval(None, 0.5) == "–"
+
+
+def test_only_a_difference_that_is_one_has_a_sign() -> None:
+    """+0.38, -0.38, and 0.00 for none at all."""
+    assert [number(value, "+") for value in (0.375, -0.375, 0.0)] == ["+0.38", "-0.38", "0.00"]
+
+
+@pytest.mark.parametrize(("value", "shown"), [(None, "–"), (0, "0 ms"), (83.3, "83 ms"), (12345, "12.35 s")])
+def test_durations_are_milliseconds_or_seconds(value: float | None, shown: str) -> None:
+    """Below a second, milliseconds."""
+    assert duration(value) == shown
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from keval.judges.exact_match import ExactMatch
 async def score(text: str, golden_answer: str, judge: ExactMatch | None = None) -> Score:
     """Return the one score of a verdict, which is free of charge."""
     verdict = await (judge or ExactMatch()).judge(Case("?", golden_answer, text, sample={}), {})
-    assert verdict.cost_usd is None
+    assert verdict.cost_usd == 0.0
     assert verdict.usage is None
     return verdict.scores["exact_match"]
 
