@@ -38,6 +38,7 @@ test-slow: $(READY) ## what takes longer: faults, kill -9, the built wheel
 
 docs: $(READY) ## rewrite the generated parts of the docs
 	$(BIN)/cog -r docs/*.md README.md
+	$(BIN)/python docs/generate.py
 
 golden: $(READY) ## rewrite the expected output of the golden cases and show what changed
 	GOLDEN=write $(BIN)/python -m pytest -q tests/golden

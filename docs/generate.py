@@ -1,0 +1,253 @@
+"""Writes the parts of the docs that are known to the code; the cog blocks in the pages call it.
+
+    make docs                      rewrites them
+    python docs/generate.py        rewrites the handbook of examples/quickstart from the pages
+
+Each function returns Markdown.
+"""
+
+# ruff: noqa: INP001 - a script beside the pages, not a package
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from keval import cli, plugins, projections, schema
+from keval.errors import EXIT_CODES
+
+DOCS = Path(__file__).parent
+HANDBOOK = DOCS.parent / "examples" / "quickstart" / "handbook"
+
+WIDTH = 96
+"""Columns of a command's help, whatever terminal the docs are made on."""
+
+HANDBOOK_SECTIONS = {
+    "concepts.md": ("Tasks", "Gates", "The agent's own failures"),
+    "log.md": ("Resume", "Ids", "Merging logs", "Durability", "A torn last line", "One writer per stage"),
+    "judging.md": ("What the judge sees", "A reply that cannot be used", "Replicates"),
+    "agents.md": ("The environment", "MCP servers are ready or the task fails"),
+    "mock.md": ("What `mock: true` means",),
+    "commands.md": ("Exit codes",),
+}
+"""The sections that the quickstart's questions are about, by page."""
+
+Schema = Mapping[str, Any]
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def commands() -> str:
+    """Return the help of every command."""
+    group = cli.root
+    context = click.Context(group, info_name="keval", terminal_width=WIDTH, **group.context_settings)
+    pages = [("keval", group.get_help(context))]
+    for name in cli.COMMANDS:
+        command = group.get_command(context, name)
+        if command is None:
+            raise LookupError(name)
+        own = click.Context(command, parent=context, info_name=name, terminal_width=WIDTH, **command.context_settings)
+        pages.append((f"keval {name}", command.get_help(own)))
+    return "\n\n".join(f"## {title}\n\n```text\n{text}\n```" for title, text in pages)
+
+
+def exit_codes() -> str:
+    """Return the exit codes with their meaning."""
+    return table(("code", "means"), [(str(code), meaning) for code, meaning in EXIT_CODES.items()])
+
+
+def plugin_options(kind: str) -> str:
+    """Return all plug-ins of a kind with their options."""
+    parts = []
+    for name, plugin in plugins.find(kind).items():
+        found = plugins.options(plugins.load(kind, plugins.base(kind), name))
+        rows = [(f"`{each.name}`", f"`{each.annotation}`", _default(each), _sentence(each.help)) for each in found]
+        options = table(("option", "type", "default", "what it is"), rows) if rows else "It has no options."
+        parts.append(f"### {name}\n\n{plugins.summary(plugin)}\n\n{options}")
+    return "\n\n".join(parts)
+
+
+def _default(option: plugins.Option) -> str:
+    return "required" if option.required else f"`{_as_yaml(option.default)}`"
+
+
+def _as_yaml(value: object) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value, default=str)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def schemas() -> str:
+    """Return all schemas with what they describe."""
+    return table(
+        ("schema", "describes"), [(f"`{name}`", schema.document(name)["description"]) for name in schema.names()]
+    )
+
+
+def envelope() -> str:
+    """Return the fields that every event has."""
+    return _fields(schema.document("event"))
+
+
+def event_types() -> str:
+    """Return the fields of each type of event, but for those that all have."""
+    common = set(schema.document("event")["properties"])
+    return "\n\n".join(
+        f"## {name}\n\n{schema.document(name)['description']}\n\n{_fields(schema.document(name), leave_out=common)}"
+        for name in schema.EVENT_TYPES
+    )
+
+
+def event_parts() -> str:
+    """Return the objects that stand in several types of events."""
+    parts: dict[str, Schema] = {}
+    for name in schema.EVENT_TYPES:
+        parts |= {part: found for part, found in schema.document(name)["$defs"].items() if part not in PLAIN_PARTS}
+    return "\n\n".join(f"### {name}\n\n{_part(part)}" for name, part in parts.items())
+
+
+PLAIN_PARTS = ("id", "time", "name")
+"""Definitions in the schemas that are a plain string."""
+
+
+def _part(part: Schema) -> str:
+    if "enum" in part:
+        return f"{part['description']}\n\nOne of {_kind(part)}."
+    if "allOf" in part:
+        links = " or ".join(_link(branch["then"]["$ref"]) for branch in part["allOf"])
+        return f"{part['description']} It is a {links} by its `type`."
+    return f"{part['description']}\n\n{_fields(part)}"
+
+
+def config_keys() -> str:
+    """Return all keys of a config with their defaults, and those of an MCP server."""
+    document = schema.document("config")
+    server = document["$defs"]["mcp_server"]
+    parts = [
+        _fields(document),
+        "### judge",
+        _fields(document["$defs"]["judge"]),
+        "### mcp_server",
+        server["description"],
+    ]
+    for branch in server["allOf"]:
+        types = branch["if"]["properties"]["type"]
+        written = " or ".join(f"`{name}`" for name in types.get("enum", [types.get("const")]))
+        found = {**branch["then"], "required": [*server["required"], *branch["then"]["required"]]}
+        parts += [f"With type {written}:", _fields(found)]
+    return "\n\n".join(parts)
+
+
+def _fields(part: Schema, leave_out: Collection[str] = ()) -> str:
+    rows = [
+        (f"`{path}`" + ("" if required else " ?"), _kind(field), field.get("description", ""))
+        for path, field, required in _flattened(part, "")
+        if path.partition(".")[0] not in leave_out
+    ]
+    return table(("field", "type", "what it is"), rows)
+
+
+def _flattened(part: Schema, prefix: str) -> Iterator[tuple[str, Schema, bool]]:
+    """Yield path, schema and whether it must be there, of the fields of an object and of what is in them."""
+    for name, field in part["properties"].items():
+        yield prefix + name, field, name in part.get("required", ())
+        for suffix, inner in (
+            ("", field),
+            ("[]", field.get("items", {})),
+            (".NAME", field.get("additionalProperties")),
+        ):
+            if isinstance(inner, dict) and "properties" in inner:
+                yield from _flattened(inner, f"{prefix}{name}{suffix}.")
+
+
+def _kind(field: Schema) -> str:
+    """Return what a value may be, in words."""
+    if "$ref" in field:
+        return _link(field["$ref"])
+    if "const" in field:
+        return f"`{json.dumps(field['const'])}`"
+    if "enum" in field:
+        return ", ".join(f"`{value}`" for value in field["enum"])
+    written = field.get("type", "anything")
+    kinds = [written] if isinstance(written, str) else written
+    text = " or ".join(_named(kind, field) for kind in kinds)
+    return text + (f", default `{json.dumps(field['default'])}`" if "default" in field else "")
+
+
+def _named(kind: str, field: Schema) -> str:
+    inner = field.get("items") if kind == "array" else field.get("additionalProperties") if kind == "object" else None
+    of = f" of {_kind(inner)}" if isinstance(inner, dict) and "properties" not in inner else ""
+    bounds = [f" {sign} {field[key]}" for key, sign in BOUNDS.items() if key in field and kind in ("integer", "number")]
+    return {"array": "list"}.get(kind, kind) + of + "".join(bounds)
+
+
+BOUNDS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+
+
+def _link(ref: str) -> str:
+    name = ref.rpartition("/")[2]
+    return "string" if name in PLAIN_PARTS else f"[{name}](#{name})"
+
+
+ASKED_VIEWS = (
+    "runs", "responses", "judgments", "failures", "scores", "tool_calls", "sample_scores", "condition_scores", "costs",
+    "missing",
+)  # fmt: skip
+"""The views that `keval sql --help` names and that people's queries rely on; the others are steps between."""
+
+
+def views(names: Collection[str]) -> str:
+    """Return what one row of each view is, and its columns."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "empty.jsonl"
+        log.touch()
+        with projections.connect([log]) as connection:
+            columns = {name: connection.sql(f"DESCRIBE {name}").fetchall() for name in names}
+    return "\n\n".join(
+        f"### {name}\n\n{projections.about(name)}\n\n{table(('column', 'type'), [_column(row) for row in found])}"
+        for name, found in columns.items()
+    )
+
+
+def steps_between() -> list[str]:
+    """Return the names of the other views, in the order in which they are made."""
+    return [name for name in projections.VIEWS if name not in ASKED_VIEWS]
+
+
+def _column(row: tuple[Any, ...]) -> tuple[str, str]:
+    name, kind = row[:2]
+    return f"`{name}`", kind.replace('"', "").lower()
+
+
+def section(page: str, heading: str) -> str:
+    """Return one section of a page, heading included, without generator blocks."""
+    text = re.sub(r"<!-- .*? -->\n?", "", (DOCS / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    found = re.search(rf"^## {re.escape(heading)}$.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    if found is None:
+        raise LookupError(f"{page} has no section {heading!r}")
+    return found[0].strip()
+
+
+def handbook() -> dict[str, str]:
+    """Return the pages that the quickstart searches, by file name: sections of the docs, word for word."""
+    return {
+        page: "\n\n".join(section(page, heading) for heading in headings) + "\n"
+        for page, headings in HANDBOOK_SECTIONS.items()
+    }
+
+
+if __name__ == "__main__":
+    for page, text in handbook().items():
+        (HANDBOOK / page).write_text(text, encoding="utf-8")
