@@ -22,7 +22,7 @@ from keval.events import event, failure_id
 from keval.ids import JsonObject
 from keval.progress import Progress
 from keval.run import Limiter, attempts, work_off
-from keval.servers import launchable
+from keval.servers import expected_tools, launchable
 from keval.stream import Sink
 from keval.tasks import Task
 
@@ -177,6 +177,7 @@ class Generation:
             turns=(question,),
             system_prompt=secrets.resolve(task.condition.system_prompt),
             mcp_servers=resolved_servers(self.config, task.condition.mcp_servers),
+            expected_tools=expected_tools(task.condition.mcp_servers),
             repetition=task.repetition,
             workspace=folder,
             folder=self.config.path.parent,

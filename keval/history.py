@@ -10,6 +10,9 @@ from pathlib import Path
 from keval.ids import JsonObject
 from keval.stream import Line, read
 
+GATES = ("mcp_unused", "mcp_all_failed")
+"""Failures by which a condition refuses an answer: to ask again until one passes would be a bias."""
+
 
 @dataclass
 class History:
@@ -25,6 +28,8 @@ class History:
     """Ids of the judgments that did not come from the mock."""
     failed: set[str] = field(default_factory=set)
     """Ids of the responses that a `generate` failed to get, and never got since."""
+    gated: set[str] = field(default_factory=set)
+    """Those of `failed` whose answer was there and did not meet a gate of its condition."""
     newest_generate: JsonObject | None = None
     """The newest `run` event that has conditions."""
     newest_judges: list[JsonObject] = field(default_factory=list)
@@ -37,14 +42,14 @@ class History:
             case "response":
                 self.responses[event["id"]] = line.number
                 self.failed.discard(event["id"])
+                self.gated.discard(event["id"])
                 (self.mocked.add if event.get("mock") else self.mocked.discard)(event["id"])
             case "judgment":
                 self.judged.add(event["id"])
                 if not event.get("mock"):
                     self.really_judged.add(event["id"])
             case "failure" if event["stage"] == "generate" and event.get("response_id"):
-                if event["response_id"] not in self.responses:
-                    self.failed.add(event["response_id"])
+                self._note_failure(event["response_id"], event["kind"])
             case "retraction":
                 self.responses.pop(event["target"], None)
                 self.judged.discard(event["target"])
@@ -54,6 +59,11 @@ class History:
                 self.newest_judges = event["judges"]
             case _:
                 pass
+
+    def _note_failure(self, target: str, kind: str) -> None:
+        if target not in self.responses:
+            self.failed.add(target)
+            (self.gated.add if kind in GATES else self.gated.discard)(target)
 
     def responses_done(self, *, mock: bool) -> AbstractSet[str]:
         """Return the responses that need not be asked for again: to a real run a mock answer is none."""

@@ -24,6 +24,9 @@ from keval.errors import EnvironmentLacksError, UsageError
 from keval.events import encode
 from keval.ids import JsonObject
 
+# macOS has no fdatasync; what it saves is only the write of the file's times.
+_sync = getattr(os, "fdatasync", os.fsync)
+
 
 class Log:
     """An open log that events are appended to; use `open_log`."""
@@ -71,7 +74,7 @@ class Log:
     async def _sync(self) -> None:
         written = self._written
         try:
-            await asyncio.get_running_loop().run_in_executor(None, os.fdatasync, self._descriptor)
+            await asyncio.get_running_loop().run_in_executor(None, _sync, self._descriptor)
         except OSError as error:
             raise self._unwritable(error.strerror or str(error)) from error
         finally:

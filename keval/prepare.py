@@ -110,7 +110,12 @@ async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
     """Ask every MCP server that a condition uses what it offers."""
     config = prepared.config
     used = {name: server for condition in config.conditions for name, server in condition.mcp_servers.items()}
-    return await servers.inspect(resolved_servers(config, used), environment.allowed(config.environ), CONNECT_TIMEOUT_S)
+    return await servers.inspect(
+        resolved_servers(config, used),
+        servers.expected_tools(used),
+        environment.allowed(config.environ),
+        CONNECT_TIMEOUT_S,
+    )
 
 
 def is_recorded(prepared: Prepared, newest: JsonObject | None) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,24 @@ if TYPE_CHECKING:
     from mcp.client.client import Client
 
 
+EXPECT_TOOLS = "expect_tools"
+"""The key of a server's config that is for keval, not for the client that starts the server."""
+
+
+def expected_tools(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the tools that each server must offer, as far as its config says."""
+    return {name: tuple(server[EXPECT_TOOLS]) for name, server in servers.items() if server.get(EXPECT_TOOLS)}
+
+
+def lacking(offered: Iterable[str], expected: Iterable[str]) -> str | None:
+    """Return what is wrong with the tools that a server offers, or None."""
+    offered = list(offered)
+    missing = [name for name in expected if name not in offered]
+    if missing:
+        return f"the server does not offer {', '.join(missing)} (it offers: {', '.join(offered) or 'no tools'})"
+    return None if offered else "the server offers no tools"
+
+
 def launchable(server: Mapping[str, Any], folder: Path) -> JsonObject:
     """Return a server's config in the form that any MCP client can start.
 
@@ -27,7 +45,7 @@ def launchable(server: Mapping[str, Any], folder: Path) -> JsonObject:
     the agent itself works elsewhere.
     """
     if server["type"] != "stdio":
-        return dict(server)
+        return {name: value for name, value in server.items() if name != EXPECT_TOOLS}
     command = [server["command"], *server.get("args", [])]
     return {
         "type": "stdio",
@@ -61,18 +79,26 @@ class ServerInfo:
 
 
 async def inspect(
-    servers: Mapping[str, Mapping[str, Any]], env: Mapping[str, str], timeout_s: float
+    servers: Mapping[str, Mapping[str, Any]],
+    expected: Mapping[str, Sequence[str]],
+    env: Mapping[str, str],
+    timeout_s: float,
 ) -> dict[str, ServerInfo]:
     """Connect to every server at once and return what each offers.
 
-    `servers` are launchable configs; `env` is the environment of the stdio servers. A server that
-    cannot be reached within `timeout_s` is an entry with an error, not an exception.
+    `servers` are launchable configs; `expected` names the tools that each must offer; `env` is the
+    environment of the stdio servers. A server that cannot be reached within `timeout_s`, or does not
+    offer what it must, is an entry with an error, not an exception.
     """
-    infos = await asyncio.gather(*(_inspect_one(name, server, env, timeout_s) for name, server in servers.items()))
+    infos = await asyncio.gather(
+        *(_inspect_one(name, server, expected.get(name, ()), env, timeout_s) for name, server in servers.items())
+    )
     return {info.name: info for info in infos}
 
 
-async def _inspect_one(name: str, server: Mapping[str, Any], env: Mapping[str, str], timeout_s: float) -> ServerInfo:
+async def _inspect_one(
+    name: str, server: Mapping[str, Any], expected: Sequence[str], env: Mapping[str, str], timeout_s: float
+) -> ServerInfo:
     try:
         async with asyncio.timeout(timeout_s), _client(server, env) as client:
             offered = (await client.list_tools()).tools
@@ -84,7 +110,7 @@ async def _inspect_one(name: str, server: Mapping[str, Any], env: Mapping[str, s
                 version=said.version if said else None,
                 tools=tuple(tool.name for tool in offered),
                 tools_sha256=digest("tools", sorted(described, key=lambda tool: str(tool["name"]))),
-                error=None if offered else "the server offers no tools",
+                error=lacking((tool.name for tool in offered), expected),
             )
     except TimeoutError:
         return ServerInfo(name, error=f"no answer within {timeout_s:g} s")

@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 from keval import processes
 from keval.agents import Agent, AgentError, Answer, Prompt
 from keval.plugins import option
+from keval.servers import lacking
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeSDKClient
@@ -135,6 +136,7 @@ class Claude(Agent):
             failed = [name for name in waiting if _has_failed(record.statuses.get(name))]
             late = loop.time() > deadline
             if not waiting:
+                _check_tools(launch, record)
                 return
             if failed or late:
                 await _end(client, launch)  # only then has the CLI written down what the servers said
@@ -162,6 +164,15 @@ async def _start_slot(launch: Launch, record: Record) -> AsyncIterator[None]:
 
 async def _statuses(client: ClaudeSDKClient) -> dict[str, McpServerStatus]:
     return {status["name"]: status for status in (await client.get_mcp_status())["mcpServers"]}
+
+
+def _check_tools(launch: Launch, record: Record) -> None:
+    """Raise AgentError when a server does not offer the tools that the config expects of it."""
+    for name, expected in launch.prompt.expected_tools.items():
+        offered = [tool["name"] for tool in record.statuses[name].get("tools", [])]
+        wrong = lacking(offered, expected)
+        if wrong:
+            raise record.failure("mcp_not_ready", f"{name}: {wrong}", retryable=False)
 
 
 def _is_ready(status: McpServerStatus | None) -> bool:

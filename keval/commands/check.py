@@ -26,7 +26,7 @@ def command(config_path: Path, log: Path | None) -> None:
     prepared = prepare(config, mock_url=None)
     click.echo(f"config    {config_path}: {config.name}, valid")
     click.echo(f"dataset   {config.dataset.written}: {len(prepared.samples)} samples")
-    problems = list(_missing_keys(prepared)) or asyncio.run(_refused_keys(prepared))
+    problems = list(dict.fromkeys(_missing_keys(prepared))) or asyncio.run(_refused_keys(prepared))
     infos = asyncio.run(offered(prepared))
     for info in infos.values():
         click.echo(f"server    {info.name}: {_described(info)}")

@@ -30,7 +30,10 @@ LIMIT = click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N samples of the dataset."
 )
 RETRY_FAILED = click.option(
-    "--retry-failed/--no-retry-failed", default=True, show_default=True, help="Try again what failed in earlier runs."
+    "--retry-failed/--no-retry-failed",
+    default=True,
+    show_default=True,
+    help="Try again what failed in earlier runs; what a gate refused is never tried again.",
 )
 
 
@@ -101,7 +104,7 @@ def to_skip(done: History, *, mock: bool, retry_failed: bool, fresh: bool) -> Ab
     if fresh:
         return set()
     responses = done.responses_done(mock=mock)
-    return responses if retry_failed else responses | done.failed
+    return responses | (done.gated if retry_failed else done.failed)
 
 
 def plan(prepared: Prepared, skipped: AbstractSet[str], progress: Progress) -> int:

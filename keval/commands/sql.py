@@ -37,7 +37,7 @@ def command(arguments: tuple[str, ...], form: str, print_views: bool, skip_inval
         click.echo(projections.views_sql([Path(name).resolve() for name in arguments]))
         return
     *names, query = arguments
-    if not names or Path(query).is_file():
+    if not names or query.endswith(".jsonl"):
         raise UsageError('the last argument is the query: keval sql LOG "SELECT …"')
     import duckdb
 

@@ -107,6 +107,18 @@ async def test_an_answer_holds_everything_that_happened(tmp_path: Path, mock: Mo
     assert list(asked.workspace.iterdir()) == []
 
 
+async def test_a_server_without_the_expected_tools_is_not_asked_with(tmp_path: Path, mock: Mock) -> None:
+    """A server that offers other tools than the config expects is not ready, and nothing is paid."""
+    servers = {"docs": stdio("docs.py")}
+    fine = prompt(tmp_path, mock.env, servers=servers, expected_tools={"docs": ("search",)})
+    assert (await AGENT.answer(fine)).status == "answered"
+    asked = len(messages(mock))
+    error = await failure(AGENT, tmp_path, mock.env, servers=servers, expected_tools={"docs": ("search", "fetch")})
+    assert (error.kind, error.retryable) == ("mcp_not_ready", False)
+    assert error.message.startswith("docs: the server does not offer fetch (it offers: search, pages)")
+    assert len(messages(mock)) == asked
+
+
 async def test_a_server_over_http_gets_its_headers(tmp_path: Path, mock: Mock) -> None:
     """Streamable HTTP works like stdio."""
     with socket.create_server(("127.0.0.1", 0)) as probe:

@@ -22,8 +22,8 @@ def judgment(target: str, *, mock: bool = False) -> dict[str, Any]:
     return {"type": "judgment", "id": target, "mock": mock}
 
 
-def failure(target: str) -> dict[str, Any]:
-    return {"type": "failure", "id": f"f-{target}", "stage": "generate", "response_id": target}
+def failure(target: str, kind: str = "timeout") -> dict[str, Any]:
+    return {"type": "failure", "id": f"f-{target}", "stage": "generate", "kind": kind, "response_id": target}
 
 
 def names(found: Iterable[str]) -> list[str]:
@@ -39,6 +39,12 @@ def test_a_failure_counts_until_its_task_has_a_response() -> None:
     """A failed task is failed, unless it was done before or since."""
     assert folded(failure("a"), failure("b"), response("a")).failed == {"b"}
     assert folded(response("a"), failure("a")).failed == set()
+
+
+def test_what_a_gate_refused_is_told_apart() -> None:
+    """An answer that did not meet a gate is there; asking until one passes would be a bias."""
+    history = folded(failure("a", "mcp_unused"), failure("b"), failure("c", "mcp_all_failed"), response("c"))
+    assert (history.failed, history.gated) == ({"a", "b"}, {"a"})
 
 
 def test_to_a_real_run_the_mock_did_nothing() -> None:
