@@ -31,7 +31,8 @@ with counted as (
 select
     condition, condition_id, agent_id, current, judge, judge_id, metric, worst as min, best as max,
     planned, scored, agent_failed, not_measured,
-    greatest(planned - scored - agent_failed - not_measured, 0) as not_done,
+    -- greatest() alone would make 0 of an unknown plan: it passes over nulls.
+    if(planned is null, null, greatest(planned - scored - agent_failed - not_measured, 0)) as not_done,
     coalesce(list_aggregate(kinds, 'histogram'), map()) as failed,
     n_samples, n_responses, n_judgments,
     mean, mean_completed,

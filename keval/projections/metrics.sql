@@ -20,7 +20,6 @@ mentioned as (
             unnest(map_keys(scores)) as metric, unnest(map_values(scores)) as given
         from judgments
         anti join named using (judge_id)
-        where current
     )
     group by judge_id, metric
 ),

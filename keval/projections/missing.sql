@@ -5,7 +5,8 @@ select
     count(t.sample_id) - count(t.failed) as completed,
     count(t.failed) as failed,
     coalesce(histogram(t.failed) filter (t.failed is not null), map()) as failed_by_kind,
-    greatest(c.planned - count(t.sample_id), 0) as not_done
+    -- greatest() alone would make 0 of an unknown plan: it passes over nulls.
+    if(c.planned is null, null, greatest(c.planned - count(t.sample_id), 0)) as not_done
 from conditions as c
 left join tasks as t using (condition_id, agent_id)
 group by c.condition, c.condition_id, c.agent_id, c.current, c.planned

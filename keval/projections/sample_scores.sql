@@ -39,7 +39,8 @@ select
     (coalesce(total, 0) + (greatest(tried, coalesce(planned, 0)) - valued) * best) / greatest(tried, coalesce(planned, 0))
         as mean_upper,
     planned, scored, agent_failed, not_measured,
-    greatest(planned - scored - agent_failed - not_measured, 0) as not_done,
+    -- greatest() alone would make 0 of an unknown plan: it passes over nulls.
+    if(planned is null, null, greatest(planned - scored - agent_failed - not_measured, 0)) as not_done,
     n_responses, n_judgments,
     var_over_repetitions, sqrt(var_over_repetitions) as sd_over_repetitions,
     coalesce(kinds, []) as kinds, coalesce(list_aggregate(kinds, 'histogram'), map()) as failed, mock, condition_place, metric_place

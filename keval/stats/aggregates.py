@@ -1,13 +1,13 @@
 """Makes the bodies of `aggregate` and `comparison` events from the views over a log.
 
 Whatever is not defined is null and has its reason in `reasons`; nothing stands in for it. Floats are
-rounded to 12 significant digits: the last ones depend on the order in which threads add up.
+rounded to 12 significant digits: beyond, they depend on the order in which threads add up.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from keval.ids import JsonObject
@@ -20,63 +20,52 @@ SIGNIFICANT_DIGITS = 12
 
 ROWS_AT_ONCE = 1000
 
-_SCORE = """
-    condition, condition_id, agent_id, judge, judge_id, metric, sample_id, min, max, current, mock,
-    planned, scored, agent_failed, not_measured, not_done, failed, n_samples, n_responses, n_judgments,
-    mean, mean_completed, mean_lower, mean_upper, var_between_samples, sd_between_samples,
-    var_over_repetitions, sd_over_repetitions, se
-"""
-
-_CONDITIONS = f"""
-    select condition_place, metric_place, 0 as part, 'condition' as level, {_SCORE}
-    from (select null as sample_id, * from condition_scores)
+_CONDITIONS = """
+    select 'condition' as level, null as sample_id, *
+    from condition_scores
     order by condition_place, metric_place
 """
 
-_SAMPLES = f"""
-    select condition_place, metric_place, 1 as part, 'sample' as level, {_SCORE}
-    from (
-        select *, (mean is not null)::int as n_samples,
-            null as var_between_samples, null as sd_between_samples, null as se
-        from sample_scores
-    )
+_SAMPLES = """
+    select 'sample' as level, *, if(mean is null, 0, 1) as n_samples,
+        null as var_between_samples, null as sd_between_samples, null as se
+    from sample_scores
     order by condition_place, metric_place, sample_id
 """
 
-_COMPARISONS = """
-    select
-        baseline, condition, baseline_id, condition_id, agent_id, judge, judge_id, metric, current, mock,
-        n_paired, n_dropped, difference, sd_difference, se, wins, ties, losses
-    from comparisons
-    order by condition_place, metric_place
-"""
+_COMPARISONS = "select * from comparisons order by condition_place, metric_place"
 
-_NOTHING = "no judgments"
-_NO_PLAN = "no run event says what was planned"
-_ONE_SAMPLE = "one sample"
-_NO_SPREAD = "no sample differs"
+_WHO = ("condition", "condition_id", "agent_id", "judge", "judge_id", "metric")
+_STATES = ("planned", "scored", "agent_failed", "not_measured", "not_done", "failed")
+_SIZES = ("n_samples", "n_responses", "n_judgments")
+_MEANS = ("mean", "mean_completed", "mean_lower", "mean_upper")
+_SPREADS = ("var_between_samples", "sd_between_samples", "var_over_repetitions", "sd_over_repetitions", "se")
+_AGGREGATE = ("level", *_WHO, "sample_id", "min", "max", "current", "mock", *_STATES, *_SIZES, *_MEANS, *_SPREADS)
+
+_PAIRED = ("n_paired", "n_dropped", "difference", "sd_difference", "se", "wins", "ties", "losses")
+_COMPARISON = ("baseline", "baseline_id", *_WHO, "current", "mock", *_PAIRED)
+
+_TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples: no interval is shown"
 
 
 def aggregate(connection: duckdb.DuckDBPyConnection, *, levels: Collection[str]) -> Iterator[JsonObject]:
     """Yield the bodies of all `aggregate` events of the levels, then of all `comparison` events.
 
-    `levels` holds "condition", "sample" or both; comparisons are of level "condition". The order is that of the
-    config's conditions, then judges, their metrics, samples; a condition comes before its samples.
+    `levels` holds "condition", "sample" or both; comparisons are of conditions. The order is that of the config's
+    conditions, then of judges, their metrics and samples; a condition comes before its samples.
     """
     queries = {"condition": _CONDITIONS, "sample": _SAMPLES}
     streams = [_rows(connection, query) for level, query in queries.items() if level in levels]
-    for row in heapq.merge(*streams, key=lambda row: (row["condition_place"], row["metric_place"], row["part"])):
-        yield _aggregate_body({name: value for name, value in row.items() if name not in _ORDER})
+    for row in heapq.merge(*streams, key=lambda row: (row["condition_place"], row["metric_place"], row["level"])):
+        yield _body("aggregate", _AGGREGATE, row, _interval(row["mean"], row["se"], row["n_samples"]), _unscored(row))
     if "condition" in levels:
         for row in _rows(connection, _COMPARISONS):
-            yield _comparison_body(row)
-
-
-_ORDER = ("condition_place", "metric_place", "part")
+            interval = _interval(row["difference"], row["se"], row["n_paired"])
+            yield _body("comparison", _COMPARISON, row, interval, _uncompared(row))
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[JsonObject]:
-    with connection.cursor() as cursor:
+    with connection.cursor() as cursor:  # of its own: the caller may ask something else between two rows
         cursor.execute(query)
         names = [column[0] for column in cursor.description]
         while rows := cursor.fetchmany(ROWS_AT_ONCE):
@@ -84,13 +73,54 @@ def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[JsonObj
                 yield dict(zip(names, row, strict=True))
 
 
-def _aggregate_body(score: JsonObject) -> JsonObject:
-    return _body("aggregate", score, score["mean"], score["n_samples"], _missing_score, _missing_score_interval)
+def _interval(mean: float | None, se: float | None, n: int) -> JsonObject:
+    bounds: tuple[float | None, float | None] = (None, None)
+    if mean is not None and se and n >= FEWEST_SAMPLES:
+        bounds = t_interval(mean, se, n)
+    return {"ci_lower": bounds[0], "ci_upper": bounds[1], "ci_level": LEVEL, "ci_method": "t"}
 
 
-def _comparison_body(compared: JsonObject) -> JsonObject:
-    missing = _missing_difference
-    return _body("comparison", compared, compared["difference"], compared["n_paired"], missing, missing_interval)
+def _unscored(row: JsonObject) -> dict[str, str]:
+    """Return what to say of each number of an `aggregate` event that is null."""
+    n, no_plan, unjudged = row["n_samples"], "no run event says what was planned", "no judgments"
+    spread = "one sample" if n else unjudged
+    repetitions = "one repetition" if n else unjudged
+    return {
+        "planned": no_plan,
+        "not_done": no_plan,
+        **dict.fromkeys(("mean", "mean_completed"), unjudged),
+        **dict.fromkeys(("mean_lower", "mean_upper"), "nothing was planned or tried"),
+        **dict.fromkeys(("var_between_samples", "sd_between_samples", "se"), spread),
+        **dict.fromkeys(("var_over_repetitions", "sd_over_repetitions"), repetitions),
+        **_no_interval(row["se"], spread, "all samples have the same mean"),
+    }
+
+
+def _uncompared(row: JsonObject) -> dict[str, str]:
+    """Return what to say of each number of a `comparison` event that is null."""
+    unpaired = "one paired sample" if row["n_paired"] else "no sample has a value under both conditions"
+    constant = "every sample differs by the same amount" if row["difference"] else "no sample differs"
+    return {
+        **dict.fromkeys(("difference", "sd_difference", "se"), unpaired),
+        **_no_interval(row["se"], unpaired, constant),
+    }
+
+
+def _no_interval(se: float | None, undefined: str, constant: str) -> dict[str, str]:
+    """Return why there is no interval; values that do not differ do not say how far they could."""
+    why = undefined if se is None else _TOO_FEW if se else constant
+    return {"ci_lower": why, "ci_upper": why}
+
+
+def _body(
+    event_type: str, names: tuple[str, ...], row: JsonObject, interval: JsonObject, reasons: Mapping[str, str]
+) -> JsonObject:
+    body = {name: _rounded(value) for name, value in ({name: row[name] for name in names} | interval).items()}
+    return {
+        "type": event_type,
+        **body,
+        "reasons": {name: reason for name, reason in reasons.items() if body[name] is None},
+    }
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401 - any SQL value

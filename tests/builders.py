@@ -1,0 +1,205 @@
+"""Valid events for tests, one function per type: call it with what the test is about, the rest is filled in.
+
+Every other field can be given by name. Ids are made from content, as keval makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import orjson
+
+from keval import ids, projections
+from keval.ids import JsonObject
+
+RUN_ID = "0123456789abcdef"
+TIME = "2026-11-20T11:00:00.123Z"
+AGENT = {"name": "echo", "type": "echo", "model": None}
+AGENT_ID = ids.agent_id("echo", None, {})
+JUDGE = {"name": "rubric", "type": "rubric", "model": "claude-opus-5"}
+JUDGE_ID = ids.judge_id("rubric", "claude-opus-5", {})
+METRICS = ({"name": "completeness", "min": 1, "max": 5},)
+USAGE = {
+    "input_tokens": 100,
+    "output_tokens": 10,
+    "cache_read_input_tokens": 0,
+    "cache_creation_input_tokens": None,
+}
+ENVIRONMENT = {"keval": "0.1.0", "python": "3.11.0", "platform": "linux"} | dict.fromkeys(
+    ("claude_agent_sdk", "claude_code", "anthropic", "git_commit", "git_dirty")
+)
+
+
+def _event(event_type: str, event_id: str, body: JsonObject, fields: Mapping[str, object]) -> JsonObject:
+    return {"type": event_type, "v": 1, "id": event_id, "time": TIME, "run_id": RUN_ID, **body, **fields}
+
+
+def condition_id(name: str, prompt: str = "Answer.") -> str:
+    """Return the id of the condition that all builders mean by a name; another prompt makes another condition."""
+    return ids.condition_id(f"{name}: {prompt}", {}, {}, [])
+
+
+def sample(sample_id: str = "q1", question: str = "Why?") -> JsonObject:
+    """Return a sample; another question makes another version of it."""
+    return {"id": sample_id, "question": question, "answer": "Because."}
+
+
+def judge_entry(
+    metrics: Sequence[Mapping[str, object]] = METRICS, *, judge_id: str = JUDGE_ID, name: str = "rubric"
+) -> JsonObject:
+    """Return a judge as a run event lists it."""
+    texts: JsonObject = {"parameters": {}, "texts": {}}
+    return {**JUDGE, "name": name, "judge_id": judge_id, "replicates": 1, **texts, "metrics": list(metrics)}
+
+
+def run_event(
+    conditions: Sequence[str] | Mapping[str, str] = ("baseline", "with_docs"),
+    *,
+    samples: int = 2,
+    repetitions: int = 1,
+    judges: Sequence[JsonObject] | None = None,
+    **fields: object,
+) -> JsonObject:
+    """Return a run of conditions, given as names or as name and prompt; of no conditions it is a run without agent."""
+    prompts = conditions if isinstance(conditions, Mapping) else dict.fromkeys(conditions, "Answer.")
+    gates = {"require_mcp_tool_use": False, "require_mcp_tool_success": False}
+    described = {
+        name: {
+            "condition_id": condition_id(name, prompt),
+            "system_prompt": f"{name}: {prompt}",
+            "mcp_servers": [],
+            "gates": gates,
+            "tools": [],
+            "tasks": samples * repetitions,
+        }
+        for name, prompt in prompts.items()
+    }
+    body: JsonObject = {
+        "command": "generate" if prompts else "judge",
+        "config": {"name": "test"} if prompts else None,
+        "config_sha256": "c" * 64 if prompts else None,
+        "dataset": {"path": "questions.jsonl", "sha256": "d" * 64, "samples": samples} if prompts else None,
+        "agent": {**AGENT, "agent_id": AGENT_ID, "options": {}} if prompts else None,
+        "conditions": described or None,
+        "judges": [judge_entry()] if judges is None else list(judges),
+        "mcp_servers": {},
+        "seed": 0,
+        "repetitions": repetitions if prompts else None,
+        "environment": ENVIRONMENT,
+        "mock": False,
+    }
+    made = _event("run", "", body, fields)
+    made["id"] = fields.get("id") or ids.digest("run", body, fields)
+    return made
+
+
+def response_event(
+    sample_id: str = "q1",
+    condition: str = "baseline",
+    repetition: int = 1,
+    *,
+    text: str = "Because.",
+    question: str = "Why?",
+    prompt: str = "Answer.",
+    **fields: object,
+) -> JsonObject:
+    """Return an answer; `question` and `prompt` make another version of the sample and of the condition."""
+    asked = sample(sample_id, question)
+    known_as = condition_id(condition, prompt)
+    agent_id = str(fields.get("agent_id", AGENT_ID))
+    body = {
+        "sample": asked,
+        "sample_sha256": ids.sample_sha256(asked),
+        "condition": condition,
+        "condition_id": known_as,
+        "repetition": repetition,
+        "agent": AGENT,
+        "agent_id": agent_id,
+        "status": "answered",
+        "text": text,
+        "turns": [{"type": "text", "text": text}],
+        "mcp": {},
+        "sources": [],
+        "usage": USAGE,
+        "cost_usd": 0.25,
+        "duration_ms": 1000,
+        "num_turns": 1,
+        "attempts": 1,
+    }
+    identity = ids.response_id(ids.sample_sha256(asked), known_as, agent_id, repetition)
+    return _event("response", identity, body, fields)
+
+
+def judgment_event(
+    response: JsonObject, scores: float | Mapping[str, float] = 3.0, *, replicate: int = 1, **fields: object
+) -> JsonObject:
+    """Return a judgment of a response; one number is the score of the only metric."""
+    given = scores if isinstance(scores, Mapping) else {"completeness": scores}
+    judge_id = str(fields.get("judge_id", JUDGE_ID))
+    body = {
+        **_coordinates(response),
+        "judge": JUDGE,
+        "judge_id": judge_id,
+        "replicate": replicate,
+        "scores": {
+            name: {"score": score, "reasoning": "It says so.", "min": 1, "max": 5, "passed": None}
+            for name, score in given.items()
+        },
+        "unverified_claims": [],
+        "outcome": None,
+        "usage": USAGE,
+        "cost_usd": 0.5,
+        "duration_ms": 100,
+    }
+    identity = ids.judgment_id(response["id"], response["text"], judge_id, replicate)
+    return _event("judgment", identity, body, fields)
+
+
+def failure_event(response: JsonObject, kind: str = "timeout", **fields: object) -> JsonObject:
+    """Return the failure of the task that would have ended in this response."""
+    body = {
+        "stage": "generate",
+        "kind": kind,
+        "message": f"what went wrong: {kind}",
+        **_coordinates(response),
+        "sample_sha256": response["sample_sha256"],
+        "attempts": 1,
+        "cost_usd": None,
+        "turns": [],
+    }
+    return _event("failure", ids.digest("failure", response["id"], kind), body, fields)
+
+
+def judge_failure_event(response: JsonObject, kind: str = "judge_error", **fields: object) -> JsonObject:
+    """Return the failure of the judge to judge a response."""
+    body = {"stage": "judge", "judge": JUDGE, "judge_id": JUDGE_ID, "replicate": 1}
+    made = failure_event(response, kind, **body | fields)
+    made["id"] = fields.get("id") or ids.digest("failure", response["id"], made["judge_id"], made["replicate"], kind)
+    return made
+
+
+def retraction_event(target: JsonObject, **fields: object) -> JsonObject:
+    """Return the retraction of an event."""
+    body = {"target": target["id"], "reason": "a mistake", "author": None}
+    return _event("retraction", ids.digest("retraction", target["id"]), body, fields)
+
+
+def _coordinates(response: JsonObject) -> JsonObject:
+    names = ("condition", "condition_id", "repetition", "agent_id")
+    of = {name: response[name] for name in names}
+    return {"response_id": response["id"], "sample_id": response["sample"]["id"], **of}
+
+
+def write_log(path: Path, events: Iterable[JsonObject]) -> Path:
+    """Write events as a log and return its path."""
+    path.write_bytes(b"".join(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE) for event in events))
+    return path
+
+
+def ask(paths: Path | Sequence[Path], query: str) -> list[JsonObject]:
+    """Return the rows of a query over the views of logs."""
+    with projections.connect([paths] if isinstance(paths, Path) else paths) as connection:
+        cursor = connection.execute(query)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
