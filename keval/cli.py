@@ -13,7 +13,6 @@ from pathlib import Path
 
 import click
 
-from keval import __version__
 from keval.errors import KevalError, ReaderGoneError
 from keval.plugins import docstring_line
 
@@ -67,7 +66,7 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: keval generate eval.yaml | keval judge | keval aggregate | keval report",
 )
-@click.version_option(__version__, "--version", prog_name="keval")
+@click.version_option(None, "--version", package_name="keval", prog_name="keval")
 def root() -> None:
     """Tell whether a context makes your agent answer better: by how much, how surely, at what cost.
 

@@ -70,7 +70,7 @@ def _imports(path: Path) -> set[str]:
             found |= {node.module} if node.module != "keval" else {f"keval.{name.name}" for name in node.names}
         elif isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
-    return {_room(name) for name in found if name.startswith("keval.")} - {"__version__"}
+    return {_room(name) for name in found if name.startswith("keval.")}
 
 
 def _sources() -> list[Path]:
