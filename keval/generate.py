@@ -7,9 +7,11 @@ never touches another.
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,8 @@ from keval.run import Limiter, attempts, work_off
 from keval.servers import expected_tools, launchable
 from keval.stream import Sink
 from keval.tasks import Task
+
+NO_WORKSPACE = Path(os.devnull)
 
 OnResponse = Callable[[JsonObject], Awaitable[None]]
 """What is told of a response once it is safe."""
@@ -119,7 +123,7 @@ class Generation:
         work = _Work(task)
 
         def on_retry(error: ItemError) -> None:
-            work.failed.append(_failed_attempt(error, work))
+            work.failed.append(self._failed_attempt(error, work))
 
         try:
             answer = await attempts(lambda: self._attempt(work), retry, limiter, on_retry)
@@ -146,7 +150,7 @@ class Generation:
     async def _within_time(self, work: _Work) -> Answer:
         execution = self.config.execution
         loop = asyncio.get_running_loop()
-        with tempfile.TemporaryDirectory(prefix="task-", ignore_cleanup_errors=True) as folder:
+        with self._workspace() as folder:
             try:
                 async with asyncio.timeout(execution.timeout_s), asyncio.timeout(execution.idle_timeout_s) as idle:
 
@@ -155,11 +159,19 @@ class Generation:
                         if execution.idle_timeout_s is not None:
                             idle.reschedule(loop.time() + execution.idle_timeout_s)
 
-                    return await self._ask(self._prompt(work.task, Path(folder), so_far))
+                    return await self._ask(self._prompt(work.task, folder, so_far))
             except TimeoutError:
                 limit = "with no sign of life" if idle.expired() else "in all"
                 seconds = execution.idle_timeout_s if idle.expired() else execution.timeout_s
                 raise AgentError("timeout", f"no answer: {seconds:g} s {limit}", partial=work.so_far) from None
+
+    @contextmanager
+    def _workspace(self) -> Iterator[Path]:
+        if not self.config.agent.agent.uses_workspace:
+            yield NO_WORKSPACE
+            return
+        with tempfile.TemporaryDirectory(prefix="task-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
 
     async def _ask(self, prompt: Prompt) -> Answer:
         try:
@@ -200,7 +212,7 @@ class Generation:
             text=answer.text,
             **_record(answer),
             sources=list(answer.sources),
-            cost_usd=answer.cost_usd,
+            cost_usd=self._cost_usd(answer),
             duration_ms=milliseconds_since(work.started),
             num_turns=answer.num_turns,
             models=list(answer.models),
@@ -225,11 +237,27 @@ class Generation:
             response_id=work.task.response_id,
             attempts=len(work.failed) + 1,
             failed_attempts=work.failed,
-            cost_usd=partial.cost_usd,
+            cost_usd=self._cost_usd(partial),
             duration_ms=milliseconds_since(work.started),
             **_record(partial),
             mock=self.mock,
         )
+
+    def _failed_attempt(self, error: ItemError, work: _Work) -> JsonObject:
+        partial = (error.partial if isinstance(error, AgentError) else None) or work.so_far
+        usage, cost_usd = (None, None) if partial is None else (partial.usage, self._cost_usd(partial))
+        return attempt_record(error, usage, cost_usd, work.started)
+
+    def _cost_usd(self, answer: Answer) -> float | None:
+        """Return what the agent says that it cost, else its tokens at the price that the config gives its model.
+
+        What several models used together has no one price.
+        """
+        if answer.cost_usd is not None or answer.usage is None or len(answer.models) > 1:
+            return answer.cost_usd
+        prices = self.config.prices
+        own = [model for model in (*answer.models, self.config.agent.model) if prices.is_own(model)]
+        return prices.cost_usd(own[0], answer.usage) if own else None
 
 
 def resolved_servers(config: Config, servers: Mapping[str, Mapping[str, Any]]) -> dict[str, JsonObject]:
@@ -247,12 +275,6 @@ def _record(answer: Answer) -> JsonObject:
         "mcp": mcp_field(answer.mcp),
         "usage": usage_field(answer.usage),
     }
-
-
-def _failed_attempt(error: ItemError, work: _Work) -> JsonObject:
-    partial = (error.partial if isinstance(error, AgentError) else None) or work.so_far
-    usage, cost_usd = (None, None) if partial is None else (partial.usage, partial.cost_usd)
-    return attempt_record(error, usage, cost_usd, work.started)
 
 
 def _check_gates(condition: Condition, answer: Answer) -> None:

@@ -90,7 +90,7 @@ class Prompt:
     """The condition's servers by name, with `${VAR}` resolved: never to be logged."""
     repetition: int
     workspace: Path
-    """An empty folder with an opaque name, gone when the task is over."""
+    """An empty folder with an opaque name, gone when the task is over; no folder for an agent that uses none."""
     env: Mapping[str, str]
     """The whole environment that the agent's processes may have, made from an allow-list."""
     expected_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -125,6 +125,8 @@ class Agent(ABC):
 
     uses_models: ClassVar[bool] = True
     """Whether the agent itself talks to the Messages API and so needs a key, or the mock."""
+    uses_workspace: ClassVar[bool] = True
+    """Whether the agent works in a folder; making one per task is most of the work of a task without a model."""
 
     @property
     def model_name(self) -> str | None:

@@ -18,6 +18,7 @@ class Echo(Agent):
     """An agent without a model."""
 
     uses_models: ClassVar[bool] = False
+    uses_workspace: ClassVar[bool] = False
 
     text: str | None = field(default=None, metadata=option("the answer to every question; default: the question"))
     delay_s: float = field(default=0.0, metadata=option("seconds until the answer", identity=False))
