@@ -2,14 +2,19 @@
 
 An item is begun only if what was spent, what the items in flight may still cost and what it may
 cost itself fit into the budget. So a run never spends more than the budget plus the error of the
-estimates of what was in flight, and the same command goes on where it stopped.
+estimates of what was in flight, and the same command goes on where it stopped. A daily budget is
+the same with what the log's events of today cost already.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 from keval.errors import BudgetReachedError, UsageError
+
+NOISE_USD = 1e-9
+"""What sums of floats may be off: an item that fits to the cent is not refused for it."""
 
 
 @dataclass
@@ -17,10 +22,17 @@ class Ledger:
     """What a run has spent and reserved, in USD; without a limit it only counts."""
 
     limit_usd: float | None = None
+    """The most that this command may spend."""
+    daily_usd: float | None = None
+    """The most that this command may spend together with `earlier_usd`."""
+    earlier_usd: float = 0.0
+    """What the log says was spent today before."""
     spent_usd: float = 0.0
     reserved_usd: float = 0.0
     refused: int = 0
     """Items that were not begun because they did not fit."""
+    refused_usd: float = 0.0
+    """What the dearest of them might have cost."""
     dearest: dict[str, float] = field(default_factory=dict)
     """By kind of item (a condition, a judge): the highest cost seen so far, else the assumed one."""
 
@@ -31,20 +43,27 @@ class Ledger:
         """
         if cost_usd is not None:
             self.dearest.setdefault(kind, cost_usd)
-        elif self.limit_usd is not None:
+        elif self.limit_usd is not None or self.daily_usd is not None:
+            name = "daily_budget_usd" if self.limit_usd is None else "budget_usd"
             raise UsageError(
-                f"budget_usd is set, and what {kind!r} costs is unknown (no price for its model): "
-                "name a model with a known price or remove budget_usd"
+                f"{name} is set, and what {kind!r} costs is unknown (no price for its model): "
+                f"give its price under `prices`, name a model with a known price, or remove {name}"
             )
 
     def reserve(self, kind: str) -> float | None:
         """Set aside what an item may cost and return it, or None when it does not fit any more."""
         cost = self.dearest.get(kind, 0.0)
-        if self.limit_usd is not None and self.spent_usd + self.reserved_usd + cost > self.limit_usd:
+        if self.spent_usd + self.reserved_usd + cost > self._most_usd() + NOISE_USD:
             self.refused += 1
+            self.refused_usd = max(self.refused_usd, cost)
             return None
         self.reserved_usd += cost
         return cost
+
+    def _most_usd(self) -> float:
+        """Return the most that this command may spend by both budgets."""
+        limit = inf if self.limit_usd is None else self.limit_usd
+        return min(limit, inf if self.daily_usd is None else max(self.daily_usd - self.earlier_usd, 0.0))
 
     def settle(self, kind: str, reserved: float, cost_usd: float | None) -> None:
         """Book what an item really cost; an unknown cost is booked as what was set aside for it."""
@@ -55,11 +74,15 @@ class Ledger:
 
     def check(self) -> None:
         """Raise BudgetReachedError if an item was refused."""
-        if self.refused:
-            raise BudgetReachedError(
-                f"budget_usd {self.limit_usd:g} is reached: ${self.spent_usd:.4f} spent; "
-                "raise it and run the same command again: it does what is missing"
-            )
+        if not self.refused:
+            return
+        spent = f"${self.spent_usd:.4f} spent, and the next item may cost ${self.refused_usd:.4f}"
+        if self.limit_usd is not None and self._most_usd() == self.limit_usd:
+            told, then = f"budget_usd {self.limit_usd:g} is reached: {spent}", "raise it and"
+        else:
+            told = f"daily_budget_usd {self.daily_usd:g} is reached: {spent}, after ${self.earlier_usd:.4f} today (UTC)"
+            then = "tomorrow, or when it is raised,"
+        raise BudgetReachedError(f"{told}; {then} run the same command again: it does what is missing")
 
 
 def total_usd(event_cost: float | None, failed_attempts: list[dict[str, object]]) -> float | None:

@@ -14,10 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from keval import datasets, document, fields, ids, plugins, schema
+from keval import datasets, document, fields, ids, plugins, prices, schema
 from keval.agents import Agent
 from keval.errors import InputError, KevalError, PluginError, UsageError
 from keval.judges import Judge
+from keval.prices import Prices
 from keval.secrets import Secrets, malformed
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ class Execution:
     seed: int = 0
     retry: Retry = Retry()
     budget_usd: float | None = None
+    daily_budget_usd: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +179,8 @@ class Config:
     conditions: tuple[Condition, ...]
     judges: tuple[JudgeConfig, ...]
     execution: Execution
+    prices: Prices
+    """The shipped prices, and those of the config in place of theirs."""
     as_written: JsonObject = field(repr=False)
     sha256: str
     """Hash of the file's bytes, as `sha256sum` prints it."""
@@ -214,6 +218,7 @@ def load(path: Path, *, environ: Mapping[str, str] | None = None) -> Config:
         conditions=tuple(conditions),
         judges=tuple(judges),
         execution=_execution(written.get("execution", {})),
+        prices=prices.load(written.get("prices")),
         as_written=written,
         sha256=draft.document.sha256,
         secrets=draft.secrets,

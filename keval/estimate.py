@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from keval import prices
 from keval.agents import Usage
 from keval.budget import Ledger
-from keval.config import AgentConfig, Condition, JudgeConfig
+from keval.config import Condition, Config, JudgeConfig
+from keval.history import Spent
 from keval.prepare import Prepared
+from keval.prices import Prices
 from keval.stream import read
 
 ASSUMED_ANSWER = Usage(2_000, 500, 0, 0)
@@ -60,46 +61,54 @@ def estimate(prepared: Prepared, so_far: Measured) -> list[Item]:
     """Return the estimate of the whole plan, conditions first, then judges."""
     config = prepared.config
     answers = len(prepared.samples) * config.execution.repetitions
-    items = [_answers(config.agent, condition, answers, so_far) for condition in config.conditions]
+    items = [_answers(config, condition, answers, so_far) for condition in config.conditions]
     for judge in config.judges:
         number = answers * len(config.conditions) * judge.replicates
         if judge.judge.uses_models:
-            items.append(_item(judge.name, number, so_far.mean(judge.judge_id), judge.model, ASSUMED_JUDGMENT))
+            assumed = config.prices.cost_usd(judge.model, ASSUMED_JUDGMENT)
+            items.append(_item(judge.name, number, so_far.mean(judge.judge_id), assumed))
         else:
             items.append(Item(judge.name, number, 0.0, measured=True))
     return items
 
 
-def _answers(agent: AgentConfig, condition: Condition, number: int, so_far: Measured) -> Item:
-    if not agent.agent.uses_models:
+def _answers(config: Config, condition: Condition, number: int, so_far: Measured) -> Item:
+    if not config.agent.agent.uses_models:
         return Item(condition.name, number, 0.0, measured=True)
-    assumed = ASSUMED_ANSWER_WITH_SERVERS if condition.mcp_servers else ASSUMED_ANSWER
-    return _item(condition.name, number, so_far.mean(condition.condition_id), agent.model, assumed)
+    usage = ASSUMED_ANSWER_WITH_SERVERS if condition.mcp_servers else ASSUMED_ANSWER
+    assumed = config.prices.cost_usd(config.agent.model, usage)
+    return _item(condition.name, number, so_far.mean(condition.condition_id), assumed)
 
 
-def ledger(prepared: Prepared) -> Ledger:
+def _item(name: str, number: int, mean: float | None, assumed: float | None) -> Item:
+    each = assumed if mean is None else mean
+    return Item(name, number, None if each is None else each * number, measured=mean is not None)
+
+
+def ledger(prepared: Prepared, today: Spent, warn: Callable[[str], None]) -> Ledger:
     """Return the ledger of a run, with what each kind of item is assumed to cost.
 
-    Raises UsageError when the config sets a budget and a price is unknown.
+    `today` is what the log's events of today cost already. Raises UsageError when the config sets
+    a budget and a price is unknown.
     """
-    made = Ledger(prepared.config.execution.budget_usd)
+    execution = prepared.config.execution
+    made = empty_ledger(execution.budget_usd, execution.daily_budget_usd, today, warn)
     for item in estimate(prepared, Measured()):
         made.assume(item.name, None if item.cost_usd is None else item.cost_usd / max(item.number, 1))
     return made
 
 
-def judges_ledger(judges: Sequence[JudgeConfig], limit_usd: float | None) -> Ledger:
-    """Return the ledger of judging alone. Raises UsageError when a price is unknown under a limit."""
-    made = Ledger(limit_usd)
+def judges_ledger(judges: Sequence[JudgeConfig], empty: Ledger, prices: Prices) -> Ledger:
+    """Return the ledger of judging alone. Raises UsageError when a price is unknown under a budget."""
     for judge in judges:
-        made.assume(judge.name, _assumed_usd(judge.model, ASSUMED_JUDGMENT) if judge.judge.uses_models else 0.0)
-    return made
+        empty.assume(judge.name, prices.cost_usd(judge.model, ASSUMED_JUDGMENT) if judge.judge.uses_models else 0.0)
+    return empty
 
 
-def _assumed_usd(model: str | None, usage: Usage) -> float | None:
-    return prices.load().cost_usd(model, usage)
-
-
-def _item(name: str, number: int, mean: float | None, model: str | None, assumed: Usage) -> Item:
-    each = _assumed_usd(model, assumed) if mean is None else mean
-    return Item(name, number, None if each is None else each * number, measured=mean is not None)
+def empty_ledger(
+    budget_usd: float | None, daily_budget_usd: float | None, today: Spent, warn: Callable[[str], None]
+) -> Ledger:
+    """Return a ledger that holds both budgets; `today` is what the log's events of today cost already."""
+    if daily_budget_usd is not None and today.unknown:
+        warn(f"daily_budget_usd: what {today.unknown} of today's attempts cost is unknown; they count as nothing")
+    return Ledger(budget_usd, daily_budget_usd, today.usd)

@@ -16,11 +16,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from keval.agents import AgentError, Answer, McpUse, Prompt, Turn, Usage
 from keval.budget import Ledger, total_usd
 from keval.config import Condition, Config, Retry
 from keval.errors import ItemError
-from keval.events import event, failure_id
+from keval.events import encode, event, failure_id
 from keval.ids import JsonObject
 from keval.progress import Progress
 from keval.run import Limiter, attempts, work_off
@@ -123,19 +125,26 @@ class Generation:
         work = _Work(task)
 
         def on_retry(error: ItemError) -> None:
-            work.failed.append(self._failed_attempt(error, work))
+            work.failed.append(_failed_attempt(error, work))
+
+        async def answered() -> JsonObject:
+            return await self._written(self._response(work, await self._attempt(work)))
 
         try:
-            answer = await attempts(lambda: self._attempt(work), retry, limiter, on_retry)
+            # The slot is held until the answer is safe: a crash never loses more answers than there are slots.
+            written = await attempts(answered, retry, limiter, on_retry)
         except AgentError as error:
-            written = self._failure(work, error)
-        else:
-            written = self._response(work, answer)
-        await self.sink.append(self.config.secrets.redact_value(written))
+            written = await self._written(self._failure(work, error))
         self.ledger.settle(task.condition.name, reserved, total_usd(written["cost_usd"], work.failed))
         self.progress.finished(task.condition.name, failed=written["type"] == "failure", cost_usd=written["cost_usd"])
         if self.on_response is not None and written["type"] == "response":
-            await self.on_response(written)
+            # As a resume will read it: a judgment's id is made from the text that the log has.
+            await self.on_response(orjson.loads(encode(written)))
+
+    async def _written(self, written: JsonObject) -> JsonObject:
+        redacted: JsonObject = self.config.secrets.redact_value(written)
+        await self.sink.append(redacted)
+        return redacted
 
     async def _attempt(self, work: _Work) -> Answer:
         work.started, work.so_far = time.monotonic(), None
@@ -237,21 +246,16 @@ class Generation:
             response_id=work.task.response_id,
             attempts=len(work.failed) + 1,
             failed_attempts=work.failed,
-            cost_usd=self._cost_usd(partial),
+            cost_usd=partial.cost_usd,
             duration_ms=milliseconds_since(work.started),
             **_record(partial),
             mock=self.mock,
         )
 
-    def _failed_attempt(self, error: ItemError, work: _Work) -> JsonObject:
-        partial = (error.partial if isinstance(error, AgentError) else None) or work.so_far
-        usage, cost_usd = (None, None) if partial is None else (partial.usage, self._cost_usd(partial))
-        return attempt_record(error, usage, cost_usd, work.started)
-
     def _cost_usd(self, answer: Answer) -> float | None:
         """Return what the agent says that it cost, else its tokens at the price that the config gives its model.
 
-        What several models used together has no one price.
+        What several models used together has no one price, and what a failure used may not all be told.
         """
         if answer.cost_usd is not None or answer.usage is None or len(answer.models) > 1:
             return answer.cost_usd
@@ -270,11 +274,19 @@ def _coordinates(task: Task) -> JsonObject:
 
 
 def _record(answer: Answer) -> JsonObject:
+    leaked = {"leaked_processes": list(answer.leaked)} if answer.leaked else {}
     return {
         "turns": [turn_field(turn) for turn in answer.turns],
         "mcp": mcp_field(answer.mcp),
         "usage": usage_field(answer.usage),
+        **leaked,
     }
+
+
+def _failed_attempt(error: ItemError, work: _Work) -> JsonObject:
+    partial = (error.partial if isinstance(error, AgentError) else None) or work.so_far
+    usage, cost_usd = (None, None) if partial is None else (partial.usage, partial.cost_usd)
+    return attempt_record(error, usage, cost_usd, work.started)
 
 
 def _check_gates(condition: Condition, answer: Answer) -> None:

@@ -7,11 +7,38 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from keval.events import now
 from keval.ids import JsonObject
 from keval.stream import Line, read
 
 GATES = ("mcp_unused", "mcp_all_failed")
 """Failures by which a condition refuses an answer: to ask again until one passes would be a bias."""
+
+PAID = ("response", "judgment", "failure")
+"""Events that may have cost something."""
+
+DATE = len("2026-11-20")
+"""Characters of a time that are its date."""
+
+
+@dataclass
+class Spent:
+    """What one day's events cost; each event counts once, however often a merged log holds it."""
+
+    usd: float = 0.0
+    unknown: int = 0
+    """Attempts whose cost nobody knows."""
+    _counted: set[tuple[str, str, str]] = field(default_factory=set, repr=False)
+
+    def add(self, event: JsonObject) -> None:
+        """Add an event and its failed attempts."""
+        identity = (event["id"], event["run_id"], event["time"])
+        if identity in self._counted:
+            return
+        self._counted.add(identity)
+        for attempt in (event, *event.get("failed_attempts", ())):
+            self.usd += attempt["cost_usd"] or 0.0
+            self.unknown += attempt["cost_usd"] is None
 
 
 @dataclass
@@ -34,10 +61,16 @@ class History:
     """The newest `run` event that has conditions."""
     newest_judges: list[JsonObject] = field(default_factory=list)
     """The judges of the newest `run` event of a config."""
+    today: str = field(default_factory=lambda: now()[:DATE])
+    """The day whose costs are summed up: UTC, as `2026-11-20`."""
+    _spent: dict[bool, Spent] = field(default_factory=lambda: {True: Spent(), False: Spent()})
+    """What the day's events cost, by whether the mock made them."""
 
     def add(self, line: Line) -> None:
         """Fold in one event."""
         event = line.event
+        if event["type"] in PAID and event["time"][:DATE] == self.today:
+            self._spent[bool(event.get("mock"))].add(event)
         match event["type"]:
             case "response":
                 self.responses[event["id"]] = line.number
@@ -64,6 +97,10 @@ class History:
         if target not in self.responses:
             self.failed.add(target)
             (self.gated.add if kind in GATES else self.gated.discard)(target)
+
+    def spent_today(self, *, mock: bool) -> Spent:
+        """Return what today's events cost: to a rehearsal those of the mock, to a real run the others."""
+        return self._spent[mock]
 
     def responses_done(self, *, mock: bool) -> AbstractSet[str]:
         """Return the responses that need not be asked for again: to a real run a mock answer is none."""

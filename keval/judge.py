@@ -19,6 +19,7 @@ from keval.events import event, failure_id
 from keval.generate import attempt_record, milliseconds_since, usage_field
 from keval.ids import JsonObject, judgment_id
 from keval.judges import Case, JudgeError, Score, Verdict
+from keval.prices import Prices, load
 from keval.progress import Progress
 from keval.run import Limiter, attempts, work_off
 from keval.stream import Sink, read
@@ -82,6 +83,8 @@ class Judging:
     retry: Retry
     max_concurrent: int
     redact: Callable[[JsonObject], JsonObject] = lambda written: written
+    prices: Prices = field(default_factory=load)
+    """The shipped prices, and those of the config in place of theirs."""
 
     async def work_off(self, todo: Iterable[Job] | AsyncIterator[Job]) -> None:
         """Do all jobs; returns when each has its event or `stop` was set and none is in flight."""
@@ -117,17 +120,23 @@ class Judging:
         work = _Work(job)
 
         def on_retry(error: ItemError) -> None:
-            work.failed.append(_failed_attempt(error, work))
+            work.failed.append(self._failed_attempt(error, work))
+
+        async def judged() -> JsonObject:
+            return await self._written(self._judgment(work, await self._attempt(work)))
 
         try:
-            verdict = await attempts(lambda: self._attempt(work), self.retry, limiter, on_retry)
+            # The slot is held until the verdict is safe: a crash never loses more verdicts than there are slots.
+            written = await attempts(judged, self.retry, limiter, on_retry)
         except JudgeError as error:
-            written = self._failure(work, error)
-        else:
-            written = self._judgment(work, verdict)
-        await self.sink.append(self.redact(written))
+            written = await self._written(self._failure(work, error))
         self.ledger.settle(job.judge.name, reserved, total_usd(written["cost_usd"], work.failed))
         self.progress.finished(job.judge.name, failed=written["type"] == "failure", cost_usd=written["cost_usd"])
+
+    async def _written(self, written: JsonObject) -> JsonObject:
+        redacted = self.redact(written)
+        await self.sink.append(redacted)
+        return redacted
 
     async def _attempt(self, work: _Work) -> Verdict:
         work.started = time.monotonic()
@@ -165,7 +174,7 @@ class Judging:
             unverified_claims=list(verdict.unverified_claims),
             outcome=None if verdict.outcome is None else dict(verdict.outcome),
             usage=usage_field(verdict.usage),
-            cost_usd=verdict.cost_usd,
+            cost_usd=self._cost_usd(work.job, verdict),
             duration_ms=milliseconds_since(work.started),
             attempts=len(work.failed) + 1,
             failed_attempts=work.failed,
@@ -183,12 +192,24 @@ class Judging:
             **_coordinates(work.job),
             attempts=len(work.failed) + 1,
             failed_attempts=work.failed,
-            cost_usd=error.cost_usd,
+            cost_usd=self._cost_usd(work.job, error),
             usage=usage_field(error.usage),
             duration_ms=milliseconds_since(work.started),
             turns=[],
             mock=self.mock,
         )
+
+    def _failed_attempt(self, error: ItemError, work: _Work) -> JsonObject:
+        if not isinstance(error, JudgeError):
+            return attempt_record(error, None, None, work.started)
+        return attempt_record(error, error.usage, self._cost_usd(work.job, error), work.started)
+
+    def _cost_usd(self, job: Job, made: Verdict | JudgeError) -> float | None:
+        """Return what the judge cost: its tokens at the config's own price for its model, else what the judge says."""
+        model = job.judge.model
+        if made.usage is None or not self.prices.is_own(model):
+            return made.cost_usd
+        return self.prices.cost_usd(model, made.usage)
 
 
 def _coordinates(job: Job) -> JsonObject:
@@ -214,11 +235,6 @@ def _score_field(score: Score, minimum: float, maximum: float) -> JsonObject:
         "max": maximum,
         "passed": score.passed,
     }
-
-
-def _failed_attempt(error: ItemError, work: _Work) -> JsonObject:
-    usage, cost_usd = (error.usage, error.cost_usd) if isinstance(error, JudgeError) else (None, None)
-    return attempt_record(error, usage, cost_usd, work.started)
 
 
 def _check_scale(verdict: Verdict, judge: JudgeConfig) -> None:

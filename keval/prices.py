@@ -1,4 +1,4 @@
-"""What the tokens of one model call cost, from dated public prices (`prices.yaml`).
+"""What the tokens of one model call cost, from dated public prices (`prices.yaml`) and those of a config.
 
 A price or a token count that is not known makes the cost unknown (None): there is no fallback
 price, because a guessed cost cannot be told from a real one afterwards.
@@ -48,6 +48,12 @@ class Prices:
     as_of: str
     source: str
     models: Mapping[str, Price]
+    own: frozenset[str] = frozenset()
+    """The models whose price the config gives itself."""
+
+    def is_own(self, model: str | None) -> bool:
+        """Return whether the config itself gives the price of a model."""
+        return self._listed(model) in self.own
 
     def cost_usd(self, model: str | None, usage: Usage) -> float | None:
         """Return the cost of one call in USD, or None when the price or a needed token count is unknown.
@@ -55,7 +61,7 @@ class Prices:
         The cost is the sum of tokens times price over input, output, cache reads and 5-minute cache
         writes. `input_tokens` does not include cached ones, as in the Messages API.
         """
-        price = self.models.get(SNAPSHOT.sub("", model)) if model else None
+        price = self.models.get(self._listed(model))
         if price is None or not _holds(price, usage):
             return None
         parts = [
@@ -66,6 +72,11 @@ class Prices:
         ]
         known = [part for part in parts if part is not None]
         return sum(known) / PER_TOKENS if len(known) == len(parts) else None
+
+    def _listed(self, model: str | None) -> str:
+        """Return the name under which a model may have a price: a snapshot costs what its model costs."""
+        name = model or ""
+        return name if name in self.models else SNAPSHOT.sub("", name)
 
 
 def _holds(price: Price, usage: Usage) -> bool:
@@ -96,7 +107,7 @@ def load(overrides: Mapping[str, Mapping[str, float]] | None = None) -> Prices:
     if not overrides:
         return shipped
     given = {model: _price(f"prices of {model}", written) for model, written in overrides.items()}
-    return dataclasses.replace(shipped, models={**shipped.models, **given})
+    return dataclasses.replace(shipped, models={**shipped.models, **given}, own=frozenset(given))
 
 
 @cache

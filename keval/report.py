@@ -129,6 +129,10 @@ class ConditionSummary:
     tool_calls: int
     tool_calls_failed: int
     servers: tuple[ServerUse, ...]
+    answers_searched: int
+    """Answers whose golden answer is long enough to be looked for in what the tools returned."""
+    answers_with_canary: int
+    """Of these, answers of which a tool returned the golden answer word for word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +361,8 @@ def _summary(
             ServerUse(use["server"], use["responses"], use["responses_using"], use["called"], use["failed"])
             for use in servers
         ),
+        answers_searched=answered.get("searched", 0),
+        answers_with_canary=answered.get("found", 0),
     )
 
 
@@ -379,8 +385,12 @@ _ANSWERS = """
         sum(usage.cache_read_input_tokens)::bigint as cache_read_input_tokens,
         count(usage.cache_read_input_tokens) as cache_read_input_tokens_known,
         sum(usage.cache_creation_input_tokens)::bigint as cache_creation_input_tokens,
-        count(usage.cache_creation_input_tokens) as cache_creation_input_tokens_known
-    from responses where current group by condition_id, agent_id
+        count(usage.cache_creation_input_tokens) as cache_creation_input_tokens_known,
+        count(searched) as searched, count(found) as found
+    from responses
+    left join (select response_id as searched from searched_answers) on id = searched
+    left join (select distinct response_id as found from canaries) on id = found
+    where current group by condition_id, agent_id
 """
 
 _COSTS = """
@@ -515,6 +525,8 @@ def _other_cautions(
         yield Caution(
             "several_agents", "the conditions were answered by different agents; only those of one agent are compared"
         )
+    yield from _read_the_answer(connection, conditions)
+    yield from _left_behind(connection, conditions)
     unjudged = _by_condition(_rows(connection, _UNJUDGED))
     count = sum(row["count"] for found in conditions for row in unjudged.get(_key(found), []))
     if count:
@@ -531,6 +543,45 @@ _UNJUDGED = """
     where current
     group by condition_id, agent_id
 """
+
+
+def _read_the_answer(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
+    """Yield where a tool that belongs to no MCP server of the condition returned the golden answer."""
+    by_condition = _by_condition(_rows(connection, _READ_THE_ANSWER))
+    for found in conditions:
+        for row in by_condition.get(_key(found), []):
+            yield Caution(
+                "golden_answer_read",
+                f"{found.name}: in {_answers(row['answers'])} the golden answer was returned by a tool that belongs to "
+                f"no MCP server of the condition ({', '.join(row['tools'])}): the agent can read it where no agent "
+                "should find it",
+            )
+
+
+_READ_THE_ANSWER = """
+    select condition_id, agent_id, count(distinct response_id) as answers, list_sort(list(distinct name)) as tools
+    from canaries where server is null
+    group by condition_id, agent_id
+"""
+
+
+def _left_behind(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
+    by_condition = _by_condition(_rows(connection, _LEFT_BEHIND))
+    for found in conditions:
+        for row in by_condition.get(_key(found), []):
+            left = f"left processes behind: {', '.join(row['names'])}; they were ended"
+            yield Caution("processes_left_behind", f"{found.name}: {_answers(row['count'])} {left}")
+
+
+_LEFT_BEHIND = """
+    select condition_id, agent_id, count(*) as count, list_sort(list_distinct(flatten(list(processes)))) as names
+    from leaks
+    group by condition_id, agent_id
+"""
+
+
+def _answers(count: int) -> str:
+    return "1 answer" if count == 1 else f"{count} answers"
 
 
 def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iterator[Caution]:

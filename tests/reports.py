@@ -121,6 +121,8 @@ def summary(condition: str, **changes: object) -> ConditionSummary:
             tool_calls=3,
             tool_calls_failed=1,
             servers=(),
+            answers_searched=16,
+            answers_with_canary=2,
         ),
         changes,
     )

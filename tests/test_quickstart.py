@@ -93,7 +93,7 @@ def test_the_server_offers_one_tool(copied: Path, docs_server: ModuleType) -> No
     """Started as the config says, in a copied folder, it is ready and offers `search_docs`."""
     written = {"type": "stdio", "command": "python", "args": ["docs_server.py"]}
     launchable = {"docs": servers.launchable(written, copied)}
-    infos = asyncio.run(servers.inspect(launchable, environment.allowed(os.environ), timeout_s=60))
+    infos = asyncio.run(servers.inspect(launchable, {}, environment.allowed(os.environ), timeout_s=60))
     assert infos["docs"].error is None
     assert infos["docs"].tools == ("search_docs",)
     assert infos["docs"].version == docs_server.Index(docs_server.HANDBOOK).version

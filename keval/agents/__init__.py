@@ -76,6 +76,8 @@ class Answer:
     num_turns: int | None = None
     models: tuple[str, ...] = ()
     """The models that really answered, as the service names them."""
+    leaked: tuple[str, ...] = ()
+    """Names of processes that were still there when the agent had ended by itself, and had to be ended."""
 
 
 @dataclass(frozen=True, slots=True)

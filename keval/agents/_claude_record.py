@@ -74,6 +74,8 @@ class Record:
     statuses: dict[str, McpServerStatus] = field(default_factory=dict)
     stderr: deque[str] = field(default_factory=lambda: deque(maxlen=5))
     """The last lines that the CLI wrote to stderr."""
+    leaked: tuple[str, ...] = ()
+    """Names of processes that outlived the CLI."""
     asked: bool = False
     """Whether the question has been sent, and so may have cost something."""
     _turns: list[Turn] = field(default_factory=list)
@@ -284,6 +286,7 @@ class Record:
             cost_usd=self._cost_usd(),
             num_turns=self._num_turns if self.result else None,
             models=tuple(self.result.model_usage or {}) if self.result else tuple(self._models),
+            leaked=self.leaked,
         )
 
     def _use(self, name: str, status: McpServerStatus) -> McpUse:

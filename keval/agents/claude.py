@@ -97,13 +97,13 @@ class Claude(Agent):
             try:
                 client = ClaudeSDKClient(launch.options(record.stderr.append))
                 await self._converse(client, launch, record)
-                return record.answer()
             except AgentError:
                 raise
             except Exception as error:  # foreign code: some of what the SDK raises is a bare Exception
                 raise record.failure_of(error) from error
             finally:
-                await processes.to_the_end(_end(client, launch))
+                record.leaked = await processes.to_the_end(_end(client, launch))
+            return record.answer()
 
     async def _converse(self, client: ClaudeSDKClient, launch: Launch, record: Record) -> None:
         """Ask all messages of the prompt in turn; stops at the first that is not answered."""
@@ -208,15 +208,21 @@ def _said_of(launch: Launch, name: str, status: McpServerStatus | None, timeout_
     return f"{said}; its stderr ends: {stderr}" if stderr else said
 
 
-async def _end(client: ClaudeSDKClient | None, launch: Launch) -> None:
-    """Let the SDK end the CLI, and end what is left; both take bounded time."""
+async def _end(client: ClaudeSDKClient | None, launch: Launch) -> tuple[str, ...]:
+    """Let the SDK end the CLI, and end what is left; both take bounded time.
+
+    Returns the names of the processes that outlived the CLI; none where the SDK could not end it,
+    because then they are its own.
+    """
     closing = asyncio.ensure_future(client.disconnect()) if client else None
     if closing:
         await asyncio.wait({closing}, timeout=DISCONNECT_S)
-    await processes.end_tree(launch.token, launch.session())
+    ended = closing is not None and closing.done()
+    left = await processes.end_tree(launch.token, launch.session())
     if closing:
         await asyncio.wait({closing}, timeout=DISCONNECT_S)
         if closing.done():
             closing.exception()  # how the SDK fared is of no interest: no process is left
         else:
             closing.cancel()
+    return tuple(left) if ended else ()

@@ -19,7 +19,7 @@ import string
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, Any, Literal
 
 import orjson
@@ -145,13 +145,18 @@ class Command(Agent):
         # with our end of a pipe in its hands cannot keep us waiting.
         with _stream(self._input(prompt)) as stdin, _stream() as stdout, _stream() as stderr:
             process: asyncio.subprocess.Process | None = None
+            leaked: tuple[str, ...] = ()
             try:
                 process = await self._start(prompt, token, stdin, stdout, stderr)
                 await self._watch(process, prompt, stdout, stderr)
             finally:
                 session = None if process is None else process.pid
-                await processes.to_the_end(_end(token, session, process))
-            return self._read_answer(process, stdout, stderr)
+                leaked = await processes.to_the_end(_end(token, session, process))
+            try:
+                return replace(self._read_answer(process, stdout, stderr), leaked=leaked)
+            except AgentError as error:
+                error.partial = Answer("empty", "", leaked=leaked)
+                raise
 
     def _input(self, prompt: Prompt) -> bytes:
         if self.input == "none":
@@ -238,10 +243,12 @@ def _all_of(stream: IO[bytes]) -> bytes:
     return stream.read()
 
 
-async def _end(token: str, session: int | None, process: asyncio.subprocess.Process | None) -> None:
-    await processes.end_tree(token, session)
+async def _end(token: str, session: int | None, process: asyncio.subprocess.Process | None) -> tuple[str, ...]:
+    """End what is left and return the names."""
+    left = await processes.end_tree(token, session)
     if process is not None:
         await process.wait()  # it is dead; this takes note of its exit status
+    return tuple(left)
 
 
 def _failure(exit_status: int, stderr: bytes) -> AgentError:

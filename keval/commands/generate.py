@@ -79,7 +79,7 @@ def command(
             done = history.of_log(output, warn) if output else History()
             skipped = to_skip(done, mock=mock, retry_failed=retry_failed, fresh=fresh)
             number = plan(prepared, skipped, progress)
-            books = ledger(prepared)
+            books = ledger(prepared, done.spent_today(mock=mock), warn)
 
             async def main(stop: asyncio.Event) -> None:
                 await check_keys(prepared.agent_env, config.agent.agent.secret_names)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import click
 
-from keval import history, interrupt
+from keval import history, interrupt, prices
 from keval.config import JudgeConfig, Retry, judge_from_description, load_judge
 from keval.errors import UsageError
-from keval.estimate import judges_ledger
+from keval.estimate import empty_ledger, judges_ledger
 from keval.events import new_run_id
 from keval.history import History
 from keval.ids import JsonObject
@@ -104,7 +104,7 @@ class Stage:
                 return
 
             async def main(stop: asyncio.Event) -> None:
-                judging = self._judging(judges, log, stop, past.newest_generate)
+                judging = self._judging(judges, log, stop, past)
                 await check_keys(judging.env, judge_keys(judges))
                 await judging.work_off(pending(path, past.responses, judges, judged))
                 judging.ledger.check()
@@ -134,13 +134,15 @@ class Stage:
             async for line in read_live(reader):
                 await stdout.write(line.raw)
                 past.add(line)
+                if judging is not None:
+                    judging.ledger.earlier_usd = past.spent_today(mock=judging.mock).usd
                 if line.event["type"] == "run" and line.event["conditions"]:
                     judges = self._judges(past)
                 if line.event["type"] != "response" or stop.is_set():
                     continue
                 if judging is None:
                     judges = judges or self._judges(past)
-                    judging = self._judging(judges, stdout, stop, past.newest_generate)
+                    judging = self._judging(judges, stdout, stop, past)
                     await check_keys(judging.env, judge_keys(judges))
                     group.create_task(judging.until_drained(todo))
                 for job in jobs(line.event, judges, judged):
@@ -156,22 +158,25 @@ class Stage:
             raise UsageError("the log names no judge; give one with -j JUDGE.yaml")
         return judges
 
-    def _judging(
-        self, judges: Sequence[JudgeConfig], sink: Sink, stop: asyncio.Event, newest: JsonObject | None
-    ) -> Judging:
+    def _judging(self, judges: Sequence[JudgeConfig], sink: Sink, stop: asyncio.Event, past: History) -> Judging:
         run_id = new_run_id()
         mock = self._mock_url is not None
-        execution: Mapping[str, object] = ((newest or {}).get("config") or {}).get("execution") or {}
+        config: JsonObject = (past.newest_generate or {}).get("config") or {}
+        execution: Mapping[str, object] = config.get("execution") or {}
+        known = prices.load(config.get("prices"))
+        budget_usd, daily_budget_usd = map(_number, map(execution.get, ("budget_usd", "daily_budget_usd")))
+        books = empty_ledger(budget_usd, daily_budget_usd, past.spent_today(mock=mock), warn)
         return Judging(
             run_id=run_id,
             sink=Announced(sink, judge_run_event(judges, run_id, mock=mock)),
             env=judge_env(judges, self._mock_url),
             mock=mock,
             progress=self._progress,
-            ledger=judges_ledger(judges, _number(execution.get("budget_usd"))),
+            ledger=judges_ledger(judges, books, known),
             stop=stop,
             retry=_retry(execution.get("retry")),
             redact=self._secrets.redact_value,
+            prices=known,
             max_concurrent=self._max_concurrent or _whole(execution.get("max_concurrent")) or DEFAULT_CONCURRENT,
         )
 

@@ -67,7 +67,8 @@ def command(
             past = history.of_log(path, warn)
             skipped = to_skip(past, mock=mock, retry_failed=retry_failed, fresh=fresh)
             news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
-            whole = Whole(prepared, log, past, skipped, stages, ledger(prepared), news=news)
+            books = ledger(prepared, past.spent_today(mock=mock), warn)
+            whole = Whole(prepared, log, past, skipped, stages, books, news=news)
             interrupt.run(whole.work_off, warn)
     write([path], export_name, None)
     context.exit(1 if stages[0].failed or stages[1].failed else 0)
@@ -133,4 +134,5 @@ class Whole:
             retry=execution.retry,
             max_concurrent=execution.max_concurrent,
             redact=self.prepared.config.secrets.redact_value,
+            prices=self.prepared.config.prices,
         )

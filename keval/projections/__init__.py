@@ -44,6 +44,9 @@ VIEWS = (
     "tool_calls",
     "costs",
     "missing",
+    "searched_answers",
+    "canaries",
+    "leaks",
 )
 """All views, each after those it reads."""
 
@@ -105,7 +108,7 @@ def _threads() -> int:
 
 def _definition(view: str, paths: Sequence[Path]) -> str:
     files = ", ".join(_literal(path) for path in paths)
-    sql = _sql(view).replace("$files", f"[{files}]").replace("$longest_line", str(LONGEST_LINE))
+    sql = _sql(view).replace("$longest_line", str(LONGEST_LINE)).replace("$files", f"[{files}]")
     kind = "TABLE" if view in TABLES else "VIEW"
     return f"CREATE OR REPLACE {kind} {view} AS\n{sql.rstrip()};\n"
 

@@ -23,7 +23,8 @@ cell as (
         coalesce(s.n_judgments, 0) as n_judgments,
         case
             when s.score is not null then 'scored'
-            when t.failed in ('timeout', 'agent_error', 'mcp_failed', 'mcp_unused', 'mcp_all_failed') then 'agent_failed'
+            when t.failed in ('timeout', 'agent_error', 'mcp_failed', 'mcp_unused', 'mcp_all_failed')
+                then 'agent_failed'
             when t.failed is null and j.kind = 'code_refused' then 'agent_failed'
             when t.failed is not null or j.kind is not null then 'not_measured'
             else 'not_done'

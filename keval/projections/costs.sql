@@ -1,11 +1,12 @@
 -- One row per condition, agent, stage and judge: what was spent on it, whatever became of it. What was retracted or
 -- superseded was paid for all the same; a line that stands in several files was paid for once.
 -- n counts calls of the stage, failed_attempts the attempts before a last one. cost_usd sums what is known, failed
--- attempts included; unknown counts the attempts whose cost nobody knows. So do the tokens.
+-- attempts included; unknown counts the attempts whose cost nobody knows. Tokens are summed like costs.
 with spent as (
     select distinct
         type, id, run_id, time,
-        condition, condition_id, agent_id, if(type = 'failure', stage, if(type = 'response', 'generate', 'judge')) as stage,
+        condition, condition_id, agent_id,
+        case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as stage,
         judge ->> '$.name' as judge, judge_id,
         try_cast(cost_usd as double) as cost_usd, usage, duration_ms, failed_attempts
     from events
@@ -15,7 +16,7 @@ attempt as (
     select condition, condition_id, agent_id, stage, judge, judge_id, cost_usd, usage, false as failed
     from spent
     union all
-    select condition, condition_id, agent_id, stage, judge, judge_id, attempt.cost_usd, attempt.usage, true as failed
+    select condition, condition_id, agent_id, stage, judge, judge_id, attempt.cost_usd, attempt.usage, true
     from (
         select *, unnest(try_cast(failed_attempts as struct(cost_usd double, usage json)[])) as attempt from spent
     )
@@ -28,15 +29,18 @@ counted as (
         count(*) - count(cost_usd) as unknown,
         count(*) filter (failed) as failed_attempts,
         fsum(cost_usd) filter (failed) as failed_attempts_cost_usd,
-        sum((usage ->> '$.input_tokens')::bigint)::bigint as input_tokens,
-        sum((usage ->> '$.output_tokens')::bigint)::bigint as output_tokens,
-        sum((usage ->> '$.cache_read_input_tokens')::bigint)::bigint as cache_read_input_tokens,
-        sum((usage ->> '$.cache_creation_input_tokens')::bigint)::bigint as cache_creation_input_tokens
+        sum(try_cast(usage ->> '$.input_tokens' as bigint))::bigint as input_tokens,
+        sum(try_cast(usage ->> '$.output_tokens' as bigint))::bigint as output_tokens,
+        sum(try_cast(usage ->> '$.cache_read_input_tokens' as bigint))::bigint as cache_read_input_tokens,
+        sum(try_cast(usage ->> '$.cache_creation_input_tokens' as bigint))::bigint as cache_creation_input_tokens
     from attempt
     group by condition_id, agent_id, stage, judge_id
 )
 select
     coalesce(c.condition, counted.condition) as condition, condition_id, agent_id,
-    coalesce(c.current, false) as current, counted.* exclude (condition, condition_id, agent_id)
+    coalesce(c.current, false) as current,
+    stage, judge, judge_id,
+    n, cost_usd, unknown, failed_attempts, failed_attempts_cost_usd,
+    input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens
 from counted
 left join conditions as c using (condition_id, agent_id)

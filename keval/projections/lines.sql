@@ -19,7 +19,8 @@ from read_json(
         agent: 'JSON', agent_id: 'VARCHAR', repetition: 'VARCHAR',
         response_id: 'VARCHAR', judge: 'JSON', judge_id: 'VARCHAR', replicate: 'VARCHAR',
         -- what came of it
-        status: 'VARCHAR', text: 'VARCHAR', turns: 'JSON', mcp: 'JSON', sources: 'JSON', models: 'JSON', num_turns: 'VARCHAR',
+        status: 'VARCHAR', text: 'VARCHAR', turns: 'JSON', mcp: 'JSON', sources: 'JSON', models: 'JSON',
+        num_turns: 'VARCHAR',
         scores: 'JSON', unverified_claims: 'JSON', outcome: 'JSON',
         stage: 'VARCHAR', kind: 'VARCHAR', message: 'VARCHAR',
         usage: 'JSON', cost_usd: 'VARCHAR', duration_ms: 'VARCHAR', attempts: 'VARCHAR', failed_attempts: 'JSON',

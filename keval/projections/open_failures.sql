@@ -2,8 +2,8 @@
 -- judge's until the response has a judgment of that judge; of several the last one counts; and only for the newest
 -- version of the sample.
 with failed as (
-    select position, stage, sample_id, sample_sha256, condition_id, agent_id, try_cast(repetition as bigint) as repetition,
-        response_id, judge_id
+    select position, stage, sample_id, sample_sha256, condition_id, agent_id,
+        try_cast(repetition as bigint) as repetition, response_id, judge_id
     from events
     semi join latest using (position)
     where type = 'failure'

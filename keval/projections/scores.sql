@@ -7,11 +7,10 @@ select
     j.judge.name as judge, j.judge_id, j.response_id, j.id as judgment_id,
     j.metric, j.given.score as score, j.given.min as min, j.given.max as max,
     j.given.passed as passed, j.given.reasoning as reasoning,
-    j.position, j.place, j.mock
+    j.position, j.mock
 from (
     select
         * exclude (scores),
-        generate_subscripts(map_keys(scores), 1) as place,
         unnest(map_keys(scores)) as metric,
         unnest(map_values(scores)) as given
     from judgments

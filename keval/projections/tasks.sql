@@ -2,15 +2,24 @@
 -- failed is the kind of failure that the task ended in, null if there is a response.
 select
     condition_id, agent_id, sample_id, repetition,
-    any_value(kind) as failed,
+    if(bool_and(kind is not null), any_value(kind), null) as failed,
     bool_or(mock) as mock
 from (
-    select condition_id, agent_id, sample_id, repetition, null as kind, mock from responses where current
+    select condition_id, agent_id, sample_id, repetition, null as kind, mock
+    from responses
+    where current
     union all
     -- Who was judged, or was to be judged, has answered, even if the log lacks the answer.
-    select condition_id, agent_id, sample_id, repetition, null as kind, false as mock from judgments where current
+    select condition_id, agent_id, sample_id, repetition, null as kind, false as mock
+    from judgments
+    where current
     union all
-    select condition_id, agent_id, sample_id, repetition, if(stage = 'generate', kind, null) as kind, mock and stage = 'generate'
-    from failures where current
+    select condition_id, agent_id, sample_id, repetition, null as kind, false as mock
+    from failures
+    where current and stage = 'judge'
+    union all
+    select condition_id, agent_id, sample_id, repetition, kind, mock
+    from failures
+    where current and stage = 'generate'
 )
-group by all
+group by condition_id, agent_id, sample_id, repetition

@@ -482,6 +482,7 @@ async def test_an_mcp_server_cannot_outlive_its_task(tmp_path: Path, mock: Mock)
     answer = await AGENT.answer(prompt(tmp_path, mock.env, servers={"docs": stdio("forks_daemon.py")}))
     assert answer.status == "answered"
     assert is_gone(int((tmp_path / "workspace" / "daemon.pid").read_text()))
+    assert answer.leaked == (Path(sys.executable).name,)
     assert not [child for child in psutil.Process().children(recursive=True) if child.name() in ("claude", "python")]
 
 

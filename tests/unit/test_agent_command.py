@@ -175,6 +175,18 @@ async def test_a_daemon_that_it_leaves_behind_neither_holds_up_the_answer_nor_su
     assert time.monotonic() - begun < 20
 
 
+async def test_what_outlives_the_program_is_told_by_name(tmp_path: Path) -> None:
+    """The name only, of an answer and of a failure; a program that ends with all of its own leaves nothing."""
+    name = Path(sys.executable).name
+    answer = await python(LEAVES_DAEMON.format(after="print('done')")).answer(prompt(tmp_path))
+    assert answer.leaked == (name,)
+    (tmp_path / "workspace" / "daemon.pid").unlink()
+    error = await failure(python(LEAVES_DAEMON.format(after="sys.exit('no')")), tmp_path)
+    assert error.partial is not None
+    assert error.partial.leaked == (name,)
+    assert (await python("print('done')").answer(prompt(tmp_path))).leaked == ()
+
+
 async def test_a_cancelled_task_leaves_no_process(tmp_path: Path) -> None:
     """Cancelling ends the program, its daemon, and nothing remains in the folder for temporary files."""
     asking = asyncio.create_task(python(LEAVES_DAEMON.format(after="time.sleep(600)")).answer(prompt(tmp_path)))

@@ -13,6 +13,8 @@ def test_a_price_that_is_not_known_is_refused_under_a_limit_only() -> None:
     Ledger().assume("baseline", None)
     with pytest.raises(UsageError, match="baseline"):
         Ledger(limit_usd=1.0).assume("baseline", None)
+    with pytest.raises(UsageError, match="daily_budget_usd is set"):
+        Ledger(daily_usd=1.0).assume("baseline", None)
 
 
 @given(costs=st.lists(st.floats(0, 0.3), max_size=60), limit=st.floats(0.1, 3), at_once=st.integers(1, 8))
@@ -59,3 +61,45 @@ def test_the_total_of_an_item_is_unknown_if_any_part_is() -> None:
     """Failed attempts count; one unknown cost makes the sum unknown."""
     assert total_usd(0.5, [{"cost_usd": 0.25}]) == 0.75
     assert total_usd(0.5, [{"cost_usd": None}]) is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "daily", "earlier", "begun", "told"),
+    [
+        (0.5, 2.0, 0.0, 5, r"^budget_usd 0\.5 is reached.*raise it"),
+        (5.0, 2.0, 1.75, 2, r"daily_budget_usd 2 is reached: \$0\.2000 spent.*after \$1\.7500 today \(UTC\); tomorrow"),
+        (None, 2.0, 2.0, 0, "daily_budget_usd 2 is reached"),
+        (None, 2.0, 3.0, 0, "daily_budget_usd 2 is reached"),
+    ],
+)
+def test_the_budget_that_has_less_left_holds_and_is_named(
+    limit: float | None, daily: float, earlier: float, begun: int, told: str
+) -> None:
+    """Of the command's budget and what is left of the day's, the smaller one is what may be spent."""
+    ledger = Ledger(limit, daily, earlier)
+    ledger.assume("item", 0.1)
+    number = 0
+    while (reserved := ledger.reserve("item")) is not None:
+        ledger.settle("item", reserved, 0.1)
+        number += 1
+    assert number == begun
+    with pytest.raises(BudgetReachedError, match=told) as reached:
+        ledger.check()
+    assert "the next item may cost $0.1000" in str(reached.value)
+
+
+def test_what_costs_nothing_needs_no_budget() -> None:
+    """An overspent day stops what costs something, not a judge without a model."""
+    ledger = Ledger(daily_usd=1.0, earlier_usd=2.0)
+    ledger.assume("exact_match", 0.0)
+    assert ledger.reserve("exact_match") == 0.0
+
+
+@pytest.mark.parametrize("cost", [0.05, 0.1, 0.2])
+def test_a_budget_is_spent_to_the_cent(cost: float) -> None:
+    """Twenty, ten or five items of equal cost fit into one dollar, whatever the floats add up to."""
+    ledger = Ledger(limit_usd=1.0)
+    ledger.assume("item", cost)
+    while (reserved := ledger.reserve("item")) is not None:
+        ledger.settle("item", reserved, cost)
+    assert ledger.spent_usd == pytest.approx(1.0)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval import config, schema
+from keval.agents import Usage
 from keval.config import Config, Gates, JudgeConfig, Retry
 from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.secrets import Secrets
@@ -116,6 +117,14 @@ def test_what_the_config_says_replaces_the_defaults(folder: Path) -> None:
     assert (loaded.execution.repetitions, loaded.execution.budget_usd) == (2, 0.5)
     assert isinstance(loaded.execution.repetitions, int)
     assert loaded.execution.retry == Retry(1, 0.5, 2)
+
+
+def test_a_config_has_its_own_prices(folder: Path) -> None:
+    """A price in the config takes the place of the shipped one; the others stay."""
+    loaded = load(folder, EVAL + "prices: {my-model: {input: 1, output: 2.5}}\nexecution: {daily_budget_usd: 5}\n")
+    assert loaded.prices.cost_usd("my-model", Usage(1_000_000, 1_000_000, 0, 0)) == 3.5
+    assert (loaded.execution.budget_usd, loaded.execution.daily_budget_usd) == (None, 5)
+    assert loaded.prices.cost_usd("claude-opus-5", Usage(1_000_000, 0, 0, 0)) == 5
 
 
 def test_other_systems_editors_are_accepted(folder: Path) -> None:

@@ -40,21 +40,22 @@ Source
 
 Conditions
 
-                                 baseline        with_docs
- ──────────────────────────────────────────────────────────
-  planned                              18               18
-  completed                            17               17
-  failed                    1 (timeout 1)    1 (timeout 1)
-  not done                              0                0
-  mean duration                    1.25 s           1.25 s
-  median duration                  1.00 s           1.00 s
-  agent cost                    ≥ $0.1234        ≥ $0.1234
-  agent cost per answer           $0.0082          $0.0082
-  judge cost                      $0.5000          $0.5000
-  input tokens                     12,345           12,345
-  tool calls                            0     3 (1 failed)
-  docs: calls              no such server     3 (1 failed)
-  docs: answers using it   no such server   12 of 17 (71%)
+                                         baseline         with_docs
+ ───────────────────────────────────────────────────────────────────
+  planned                                      18                18
+  completed                                    17                17
+  failed                            1 (timeout 1)     1 (timeout 1)
+  not done                                      0                 0
+  mean duration                            1.25 s            1.25 s
+  median duration                          1.00 s            1.00 s
+  agent cost                            ≥ $0.1234         ≥ $0.1234
+  agent cost per answer                   $0.0082           $0.0082
+  judge cost                              $0.5000           $0.5000
+  input tokens                             12,345            12,345
+  tool calls                                    0      3 (1 failed)
+  golden answer in tool results   2 of 16 answers   2 of 16 answers
+  docs: calls                      no such server      3 (1 failed)
+  docs: answers using it           no such server    12 of 17 (71%)
 
  - agent cost, all conditions: unknown for 3 of 18 attempts
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keval import schema
+from keval import prices, schema
 from keval.agents import Agent, AgentError, Answer, McpUse, Prompt, Turn, Usage
 from keval.budget import Ledger
 from keval.config import AgentConfig, Condition, Config, Execution, Gates, Retry, load
@@ -169,6 +169,37 @@ def test_failed_attempts_stay_in_the_record_with_their_cost(config: Config) -> N
     assert [event["attempts"] for event in events] == [3, 3, 3]
     assert [attempt["cost_usd"] for attempt in events[0]["failed_attempts"]] == [0.1, 0.1]
     assert events[0]["cost_usd"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("told", "models", "cost_usd"),
+    [(None, ("m",), 4.0), (0.5, ("m",), 0.5), (None, ("m", "n"), None), (None, (), None)],
+)
+def test_what_the_agent_does_not_say_costs_what_the_config_says(
+    config: Config, told: float | None, models: tuple[str, ...], cost_usd: float | None
+) -> None:
+    """The agent's own word counts; several models, or one without a price in the config, have no cost."""
+    usage = Usage(1_000_000, 1_000_000, 0, 0)
+    events, _ = generated(
+        config,
+        lambda _: Answer("answered", "yes", usage=usage, cost_usd=told, models=models),
+        prices=prices.load({"m": {"input": 1, "output": 3}, "n": {"input": 1, "output": 3}}),
+    )
+    assert {event["cost_usd"] for event in events} == {cost_usd}
+
+
+def test_processes_that_an_agent_left_behind_are_in_its_event(config: Config) -> None:
+    """Their names are in a response and in a failure; without any the field is absent."""
+
+    def script(prompt: Prompt) -> Answer:
+        left = replace(fine(prompt), leaked=("python", "sh"))
+        if "0" in prompt.question:
+            raise AgentError("agent_error", "no", partial=left)
+        return left if "1" in prompt.question else fine(prompt)
+
+    events, _ = generated(config, script)
+    told = {(event["type"], tuple(event.get("leaked_processes", ("absent",)))) for event in events}
+    assert told == {("failure", ("python", "sh")), ("response", ("python", "sh")), ("response", ("absent",))}
 
 
 def test_a_task_that_takes_too_long_is_a_timeout_with_what_was_there(config: Config) -> None:

@@ -6,11 +6,14 @@ from typing import Any
 from keval.history import History
 from keval.stream import Line
 
+TODAY = "2026-11-20"
+ENVELOPE = {"run_id": "run", "time": f"{TODAY}T11:00:00.123Z", "cost_usd": None}
+
 
 def folded(*events: dict[str, Any]) -> History:
-    history = History()
+    history = History(today=TODAY)
     for number, event in enumerate(events, start=1):
-        history.add(Line(number, b"", event))
+        history.add(Line(number, b"", ENVELOPE | event))
     return history
 
 
@@ -73,3 +76,27 @@ def test_the_newest_run_of_a_config_names_the_judges() -> None:
     first = {"type": "run", "conditions": {"a": {}}, "judges": [{"name": "one"}]}
     bare = {"type": "run", "conditions": None, "judges": [{"name": "other"}]}
     assert folded(first, bare).newest_judges == [{"name": "one"}]
+
+
+def test_all_that_was_paid_today_counts_and_nothing_else() -> None:
+    """Answers, verdicts, failures and failed attempts of the day, of the mock apart; yesterday's are not counted."""
+    attempts = {"failed_attempts": [{"cost_usd": 0.25}, {"cost_usd": None}]}
+    yesterday = {"time": "2026-11-19T23:59:59.999Z"}
+    history = folded(
+        response("a") | {"cost_usd": 1.0} | attempts,
+        judgment("j") | {"cost_usd": 2.0},
+        failure("b") | {"cost_usd": 4.0},
+        response("c", mock=True) | {"cost_usd": 8.0},
+        response("d") | {"cost_usd": 16.0} | yesterday,
+        {"type": "run", "conditions": None},
+    )
+    spent = history.spent_today(mock=False)
+    assert (spent.usd, spent.unknown) == (7.25, 1)
+    assert history.spent_today(mock=True).usd == 8.0
+
+
+def test_a_line_that_a_merged_log_holds_twice_was_paid_once() -> None:
+    """The same event again costs nothing; the same task asked again, by another run, does."""
+    once = response("a") | {"cost_usd": 1.0}
+    assert folded(once, once).spent_today(mock=False).usd == 1.0
+    assert folded(once, once | {"run_id": "fresh"}).spent_today(mock=False).usd == 2.0

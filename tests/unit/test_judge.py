@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keval import schema
+from keval import prices, schema
 from keval.agents import Usage
 from keval.budget import Ledger
 from keval.config import JudgeConfig, Retry
@@ -47,6 +47,9 @@ class Kept:
         self.events.append(event)
 
 
+PRICES = prices.load({"m": {"input": 1_000_000, "output": 2_000_000}})
+
+
 def response(number: int, text: str = "an answer") -> JsonObject:
     return event(
         "response", f"r{number}", "run", sample={"id": f"s{number}", "question": "q", "answer": "a"},
@@ -56,8 +59,8 @@ def response(number: int, text: str = "an answer") -> JsonObject:
     )  # fmt: skip
 
 
-def a_judge(script: Callable[[Case], Verdict], replicates: int = 1) -> JudgeConfig:
-    return JudgeConfig("scripted", "scripted", Scripted(_script=script, _seen=[]), replicates, {})
+def a_judge(script: Callable[[Case], Verdict], replicates: int = 1, **parameters: object) -> JudgeConfig:
+    return JudgeConfig("scripted", "scripted", Scripted(_script=script, _seen=[]), replicates, parameters)
 
 
 def judged(judge: JudgeConfig, responses: Sequence[JsonObject], done: set[str] | None = None) -> list[JsonObject]:
@@ -68,7 +71,7 @@ def judged(judge: JudgeConfig, responses: Sequence[JsonObject], done: set[str] |
     async def main() -> None:
         stage = Judging(
             run_id="run", sink=kept, env={"KEY": "k"}, mock=True, progress=Progress("judge"), ledger=Ledger(),
-            stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=2,
+            stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=2, prices=PRICES,
         )  # fmt: skip
         await stage.work_off(todo)
 
@@ -86,6 +89,19 @@ def test_a_verdict_becomes_a_judgment_with_its_scale() -> None:
     assert made["scores"] == {"quality": {"score": 4, "reasoning": "good", "min": 1, "max": 5, "passed": None}}
     assert (made["unverified_claims"], made["cost_usd"], made["mock"]) == (["a claim"], 0.1, True)
     assert made["judge"] == {"name": "scripted", "type": "scripted", "model": None}
+
+
+def test_the_configs_price_for_the_judges_model_comes_before_what_the_judge_says() -> None:
+    """One token of input and one of output at the config's prices, in judgments, failures and failed attempts."""
+
+    def broken(_: Case) -> Verdict:
+        raise JudgeError("judge_error", "busy", retryable=True, usage=Usage(1, 1, 0, 0), cost_usd=0.1)
+
+    (made,) = judged(a_judge(fine, model="m"), [response(1)])
+    (failed,) = judged(a_judge(broken, model="m"), [response(1)])
+    (other,) = judged(a_judge(fine, model="n"), [response(1)])
+    assert (made["cost_usd"], failed["cost_usd"], other["cost_usd"]) == (3.0, 3.0, 0.1)
+    assert [attempt["cost_usd"] for attempt in failed["failed_attempts"]] == [3.0, 3.0]
 
 
 def test_a_judge_never_sees_the_condition() -> None:

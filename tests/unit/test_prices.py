@@ -55,6 +55,17 @@ def test_an_override_replaces_a_models_price_and_leaves_the_others() -> None:
     assert prices.cost_usd("gpt-4o", usage(1000, 500)) is None
 
 
+def test_the_configs_own_prices_are_known_as_such() -> None:
+    """A snapshot costs what its model costs, and a price given for the snapshot itself comes first."""
+    loaded = prices.load({"gpt-4o": {"input": 1, "output": 1}, "claude-opus-5-20260901": {"input": 7, "output": 7}})
+    assert loaded.is_own("gpt-4o")
+    assert loaded.is_own("gpt-4o-20250101")
+    assert not loaded.is_own("claude-opus-5")
+    assert not loaded.is_own(None)
+    assert loaded.cost_usd("claude-opus-5-20260901", usage(1_000_000)) == 7
+    assert loaded.cost_usd("claude-opus-5-20260902", usage(1_000_000)) == 5
+
+
 @pytest.mark.parametrize(
     ("written", "said"),
     [

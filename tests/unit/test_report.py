@@ -451,3 +451,61 @@ def test_mocked_aggregates_make_the_report_mocked(tmp_path: Path) -> None:
 def test_the_same_log_gives_the_same_report(tmp_path: Path) -> None:
     """Two builds are equal, whatever order the database found the rows in."""
     assert built(complete(), tmp_path) == built(complete(), tmp_path)
+
+
+GOLDEN = "The tower is 330 metres high."
+
+
+def looked_up(sample_id: str, *tools: tuple[str, str | None], golden: str = GOLDEN) -> JsonObject:
+    """Return an answer for which these tools of these servers returned a text with the golden answer."""
+    calls: list[JsonObject] = [
+        {
+            "type": "tool_call", "id": None, "name": name, "server": server, "input": {},
+            "result": f"It says: {GOLDEN}", "error": False, "duration_ms": 1,
+        }
+        for name, server in tools
+    ]  # fmt: skip
+    asked = {"id": sample_id, "question": "How high?", "answer": golden}
+    return response_event(condition="with_docs", id=sample_id, sample=asked, sample_sha256=sample_id, turns=calls)
+
+
+def test_golden_answers_in_tool_results_are_counted_over_those_that_were_searched(tmp_path: Path) -> None:
+    """A short golden answer is not searched; a server that has the answer is no cause for a warning."""
+    search = ("mcp__docs__search", "docs")
+    log = [
+        run_event(),
+        looked_up("q1", search),
+        looked_up("q2"),
+        looked_up("q3", search, golden="330 m"),
+        response_event("q4"),
+    ]
+    found = built(log, tmp_path)
+    counted = {summary.name: (summary.answers_with_canary, summary.answers_searched) for summary in found.conditions}
+    assert counted == {"with_docs": (1, 2), "baseline": (0, 0)}
+    assert "golden answer in tool results" in text(found)
+    assert "1 of 2 answers" in text(found)
+    assert "golden answer in tool results, baseline: no golden answer is long enough" in text(found)
+    assert "golden_answer_read" not in codes(found)
+
+
+def test_a_golden_answer_that_another_tool_returned_is_a_warning(tmp_path: Path) -> None:
+    """What is no MCP server of the condition, such as a file, should not hold the answer; each answer counts once."""
+    log = [run_event(), looked_up("q1", ("Read", None), ("Bash", None)), looked_up("q2", ("Read", None))]
+    found = built(log, tmp_path)
+    (told,) = [caution.text for caution in found.cautions if caution.code == "golden_answer_read"]
+    assert told.startswith("with_docs: in 2 answers the golden answer was returned by a tool")
+    assert "(Bash, Read)" in told
+
+
+def test_processes_that_were_left_behind_are_named(tmp_path: Path) -> None:
+    """Each name once; a failure counts too, and what a later event replaced does not."""
+    log = [
+        run_event(),
+        response_event("q1", leaked_processes=["python", "python"]),
+        failure_event(response_event("q2"), leaked_processes=["sh"]),
+        response_event("q3", leaked_processes=["gone"]),
+        response_event("q3"),
+    ]
+    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "processes_left_behind"]
+    assert told == "baseline: 2 answers left processes behind: python, sh; they were ended"
+    assert "processes_left_behind" not in codes(built([run_event(), response_event("q1")], tmp_path))

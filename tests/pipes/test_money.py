@@ -1,0 +1,117 @@
+"""What the real commands spend: the agent is a program that says what it cost, the judge costs nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+Keval = Callable[..., "CompletedProcess[str]"]
+
+CONFIG = """\
+name: money
+dataset: {path: questions.jsonl}
+agent:
+  type: command
+  command: [sh, -c, 'sleep 0.02; echo "{{\\"text\\": \\"yes\\", \\"cost\\": COST}}"']
+  answer_path: $.text
+  cost_path: $.cost
+  model: my-model
+conditions: {plain: {system_prompt: "Answer."}}
+judge: {type: exact_match}
+execution: {repetitions: 2, max_concurrent: 8, BUDGET}
+prices: {my-model: {input: 0, output: 100}}   # 500 tokens are assumed: $0.05 for an answer
+"""
+ASSUMED_USD = 0.05
+IN_FLIGHT = 16
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a dataset of 40 tasks."""
+    lines = [json.dumps({"question": f"question {number}", "answer": "yes"}) for number in range(20)]
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def configure(folder: Path, budget: str, cost: float = ASSUMED_USD) -> None:
+    """Write the config with this budget and an agent that costs so much."""
+    (folder / "eval.yaml").write_text(CONFIG.replace("BUDGET", budget).replace("COST", str(cost)))
+
+
+def spent(folder: Path) -> float:
+    """Return what all events of the log cost."""
+    events: list[dict[str, Any]] = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return sum(event["cost_usd"] or 0.0 for event in events if event["type"] in {"response", "judgment", "failure"})
+
+
+@pytest.mark.parametrize("cost", [ASSUMED_USD, 0.12])
+def test_eight_in_flight_spend_no_more_than_the_budget_and_the_reserve(folder: Path, keval: Keval, cost: float) -> None:
+    """Beyond the budget goes at most what those in flight cost more than was set aside for each of them."""
+    configure(folder, "budget_usd: 1", cost)
+    done = keval("generate", "eval.yaml", "-o", "log.jsonl", "--quiet")
+    assert done.returncode == 6, done.stderr
+    assert 0.8 < spent(folder) <= 1 + IN_FLIGHT * (cost - ASSUMED_USD) + 1e-9
+    assert f"budget_usd 1 is reached: ${spent(folder):.4f} spent, and the next item may cost ${cost:.4f}" in done.stderr
+
+
+def test_a_daily_budget_counts_what_the_log_says_was_spent_today(folder: Path, keval: Keval) -> None:
+    """A second command has what the first one left, a third one nothing, and a raised budget goes on."""
+    configure(folder, "daily_budget_usd: 1, budget_usd: 0.6")
+    first = keval("generate", "eval.yaml", "-o", "log.jsonl", "--quiet")
+    assert first.returncode == 6
+    assert spent(folder) == pytest.approx(0.6)
+    assert "keval: budget_usd 0.6 is reached" in first.stderr
+    for _ in range(2):
+        again = keval("run", "eval.yaml", "-o", "log.jsonl", "--quiet")
+        assert again.returncode == 6
+        assert spent(folder) == pytest.approx(1.0)
+        assert "daily_budget_usd 1 is reached" in again.stderr
+    assert "after $1.0000 today (UTC)" in again.stderr
+    configure(folder, "daily_budget_usd: 3")
+    assert keval("run", "eval.yaml", "-o", "log.jsonl", "--quiet").returncode == 0
+    assert spent(folder) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("name", ["budget_usd", "daily_budget_usd"])
+def test_a_model_without_a_price_is_refused_under_a_budget(folder: Path, keval: Keval, name: str) -> None:
+    """Such a budget would hold nothing; nothing is asked."""
+    configure(folder, f"{name}: 1")
+    config = folder / "eval.yaml"
+    config.write_text(config.read_text().replace("model: my-model", "model: other-model"))
+    done = keval("generate", "eval.yaml", "-o", "log.jsonl", "--quiet")
+    assert done.returncode == 2
+    assert f"{name} is set, and what 'plain' costs is unknown" in done.stderr
+    assert not (folder / "log.jsonl").exists() or not (folder / "log.jsonl").read_text()
+
+
+def test_check_estimates_by_the_configs_own_prices(folder: Path, keval: Keval) -> None:
+    """Forty answers of 500 tokens at 100 dollars per million."""
+    configure(folder, "budget_usd: 1")
+    done = keval("check", "eval.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "plain: 40 calls, $2.00 (assumed)" in done.stdout
+
+
+def test_a_judge_that_the_log_names_costs_what_its_config_says(folder: Path, keval: Keval) -> None:
+    """The prices are those that the log's run recorded; the config file is not needed any more."""
+    configure(folder, "budget_usd: 30")
+    config = folder / "eval.yaml"
+    judge = "judge: {type: rubric, model: my-judge}\n"
+    own = "prices: {my-judge: {input: 1000, output: 3000}, "
+    written = config.read_text().replace("judge: {type: exact_match}\n", judge).replace("prices: {", own)
+    config.write_text(written)
+    assert keval("generate", "eval.yaml", "--limit", "1", "--mock", "-o", "log.jsonl", "--quiet").returncode == 0
+    config.unlink()
+    done = keval("judge", "log.jsonl", "--mock", "--quiet")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    judgments = [event for event in events if event["type"] == "judgment"]
+    assert len(judgments) == 2
+    for judgment in judgments:
+        usage = judgment["usage"]
+        assert judgment["cost_usd"] == pytest.approx(usage["input_tokens"] / 1000 + 3 * usage["output_tokens"] / 1000)
