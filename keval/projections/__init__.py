@@ -57,14 +57,14 @@ As views they would be repeated in whatever reads them: a view over views over v
 what DuckDB can plan in a second.
 """
 
-LONGEST_LINE = 64 * 2**20
-"""Bytes that a line may have; DuckDB reserves twice as much for each thread that reads."""
+SHORTEST_BUFFER = 2**20
+"""Bytes that DuckDB is told a line may have, at least; it reserves twice as much for each thread that reads."""
 
-MEMORY_LIMIT = "1GB"
-"""What does not fit waits on disk, so that the size of a log does not matter."""
+LEAST_MEMORY, MOST_MEMORY = 200 * 2**20, 2**30
+"""Bytes that DuckDB may take for a small and for a large log; what does not fit waits on disk."""
 
-MOST_THREADS = 4
-"""Each thread that reads needs memory for lines, and more of them do not make the disk faster."""
+BYTES_PER_THREAD, MOST_THREADS = 64 * 2**20, 4
+"""Another thread reads for so many bytes of log: each needs memory, and on a small log only that."""
 
 
 def about(view: str) -> str:
@@ -76,7 +76,8 @@ def about(view: str) -> str:
 
 def views_sql(paths: Sequence[Path]) -> str:
     """Return a script that makes all views over complete logs, for any DuckDB."""
-    return "\n".join(_definition(view, paths) for view in VIEWS)
+    longest = _longest_line(paths)
+    return "\n".join(_definition(view, paths, longest) for view in VIEWS)
 
 
 def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
@@ -88,27 +89,42 @@ def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     folder = tempfile.mkdtemp(prefix="keval-")
+    size = sum(path.stat().st_size for path in paths)
     connection = duckdb.connect(
         f"{folder}/log.duckdb",
-        config={"memory_limit": MEMORY_LIMIT, "temp_directory": folder, "threads": _threads()},
+        config={"memory_limit": f"{_memory(size)}B", "temp_directory": folder, "threads": _threads(size)},
     )
     weakref.finalize(connection, shutil.rmtree, folder)
+    longest = _longest_line(paths)
     for view in VIEWS:
         try:
-            connection.execute(_definition(view, paths))
+            connection.execute(_definition(view, paths, longest))
         except (duckdb.InvalidInputException, duckdb.IOException) as error:
             connection.close()
             raise InputError(f"{', '.join(map(str, paths))}: {error}") from error
     return connection
 
 
-def _threads() -> int:
-    return min(os.cpu_count() or 1, MOST_THREADS)
+def _memory(size: int) -> int:
+    return min(max(3 * size, LEAST_MEMORY), MOST_MEMORY)
 
 
-def _definition(view: str, paths: Sequence[Path]) -> str:
+def _threads(size: int) -> int:
+    return min(1 + size // BYTES_PER_THREAD, os.cpu_count() or 1, MOST_THREADS)
+
+
+def _longest_line(paths: Sequence[Path]) -> int:
+    """Return a bound on the bytes of a line, which DuckDB wants to know before it reads."""
+    longest = SHORTEST_BUFFER
+    for path in paths:
+        with path.open("rb") as lines:
+            longest = max(longest, max(map(len, lines), default=0))
+    return 2 * longest
+
+
+def _definition(view: str, paths: Sequence[Path], longest: int) -> str:
     files = ", ".join(_literal(path) for path in paths)
-    sql = _sql(view).replace("$longest_line", str(LONGEST_LINE)).replace("$files", f"[{files}]")
+    sql = _sql(view).replace("$longest_line", str(longest)).replace("$files", f"[{files}]")
     kind = "TABLE" if view in TABLES else "VIEW"
     return f"CREATE OR REPLACE {kind} {view} AS\n{sql.rstrip()};\n"
 
