@@ -38,8 +38,11 @@ def collected(
             if log == STDIN:
                 _copy(Reader(sys.stdin.buffer, "stdin", warn, skip_invalid), copy, on_line)
                 paths.append(copy)
+            elif not log.is_fifo() and _is_whole(log, warn, skip_invalid=skip_invalid):
+                paths.append(log)
             else:
-                paths.append(log if _is_whole(log, warn, skip_invalid=skip_invalid) else _copied(log, copy))
+                _copy_file(log, copy, warn, skip_invalid=skip_invalid)
+                paths.append(copy)
         yield paths
 
 
@@ -54,10 +57,15 @@ def _is_whole(log: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> 
         raise InputError(f"{log}: {error.strerror}") from error
 
 
-def _copied(log: Path, copy: Path) -> Path:
+def _copy_file(log: Path, copy: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> None:
+    """Copy what can be used of a log; a pipe, such as `<(zcat run.jsonl.gz)`, is checked as it is read."""
+    told = not log.is_fifo()  # of a file that was checked before, everything has been said
     with log.open("rb") as source:
-        _copy(Reader(source, str(log), lambda _: None, skip_invalid=True), copy, None)
-    return copy
+        if told:
+            reader = Reader(source, str(log), lambda _: None, skip_invalid=True)
+        else:
+            reader = Reader(source, str(log), warn, skip_invalid)
+        _copy(reader, copy, None)
 
 
 def _copy(reader: Reader, copy: Path, on_line: Callable[[Line], None] | None) -> None:

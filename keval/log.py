@@ -138,9 +138,11 @@ def _is_event(tail: bytes) -> bool:
 def open_log(path: Path, stages: tuple[str, ...], warn: Callable[[str], None]) -> Iterator[Log]:
     """Open a log for appending, as the only writer of each of the stages (`generate`, `judge`).
 
-    Raises UsageError when another process holds a stage, EnvironmentLacksError when the file
-    cannot be opened.
+    Raises UsageError when another process holds a stage or the path is no regular file,
+    EnvironmentLacksError when the file cannot be opened.
     """
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is not a file that can be appended to; without -o events go to stdout")
     with ExitStack() as stack:
         try:
             for stage in stages:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,14 @@ def test_a_log_that_is_not_there_is_named(tmp_path: Path) -> None:
         collected([tmp_path / "nowhere.jsonl"], print),
     ):
         pass
+
+
+def test_a_pipe_with_a_name_is_read_once(tmp_path: Path) -> None:
+    """What a shell gives as `<(command)` becomes a copy, checked like any log."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=fifo.write_bytes, args=[lines("a", "b")])
+    writer.start()
+    with collected([fifo], lambda _: None) as (copy,):
+        writer.join()
+        assert copy.read_bytes().count(b"\n") == 2

@@ -157,3 +157,10 @@ def test_a_log_in_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
         open_log(tmp_path / "no" / "run.jsonl", ("generate",), lambda _: None),
     ):
         pass
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    """A device or a folder cannot be resumed from."""
+    for path in (Path("/dev/null"), tmp_path):
+        with pytest.raises(UsageError, match="not a file"), open_log(path, ("generate",), lambda _: None):
+            pass
