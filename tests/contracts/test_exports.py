@@ -38,7 +38,7 @@ def test_an_export_is_a_frozen_dataclass_that_needs_no_options(name: str) -> Non
     """Every option has a default, and says in one sentence what it is for."""
     export = made(name)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        export.anything = 1  # type: ignore[attr-defined]
+        export.anything = 1  # type: ignore[attr-defined] # frozen: the assignment is what must fail
     assert all(option.help for option in plugins.options(type(export)))
 
 
