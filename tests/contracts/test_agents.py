@@ -197,7 +197,8 @@ def marked(mark: str) -> list[psutil.Process]:
 def test_a_prompt_tells_nothing_that_an_agent_must_not_know() -> None:
     """Neither the golden answer nor the condition's name nor any other field of the sample can reach an agent."""
     assert {field.name for field in dataclasses.fields(Prompt)} == {
-        "question", "turns", "system_prompt", "mcp_servers", "repetition", "workspace", "env", "expected_tools", "so_far", "folder"
+        "question", "turns", "system_prompt", "mcp_servers", "expected_tools", "repetition", "workspace", "folder",
+        "env", "so_far",
     }  # fmt: skip
 
 
