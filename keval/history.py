@@ -65,6 +65,12 @@ class History:
     """The day whose costs are summed up: UTC, as `2026-11-20`."""
     _spent: dict[bool, Spent] = field(default_factory=lambda: {True: Spent(), False: Spent()})
     """What the day's events cost, by whether the mock made them."""
+    _texts: dict[str, int] = field(default_factory=dict)
+    """Response id to a hash of its last text."""
+    _verdicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Response id to the ids of its judgments."""
+    _failures: dict[str, str] = field(default_factory=dict)
+    """Failure id to the id of the response that was not got."""
 
     def add(self, line: Line) -> None:
         """Fold in one event."""
@@ -73,25 +79,42 @@ class History:
             self._spent[bool(event.get("mock"))].add(event)
         match event["type"]:
             case "response":
+                self._note_response(event)
                 self.responses[event["id"]] = line.number
-                self.failed.discard(event["id"])
-                self.gated.discard(event["id"])
-                (self.mocked.add if event.get("mock") else self.mocked.discard)(event["id"])
             case "judgment":
                 self.judged.add(event["id"])
+                about = event.get("response_id", "")
+                self._verdicts[about] = (*self._verdicts.get(about, ()), event["id"])
                 if not event.get("mock"):
                     self.really_judged.add(event["id"])
             case "failure" if event["stage"] == "generate" and event.get("response_id"):
                 self._note_failure(event["response_id"], event["kind"])
+                self._failures[event["id"]] = event["response_id"]
             case "retraction":
                 self.responses.pop(event["target"], None)
                 self.judged.discard(event["target"])
                 self.really_judged.discard(event["target"])
+                self._note_success(self._failures.get(event["target"], ""))
             case "run" if event["conditions"]:
                 self.newest_generate = event
                 self.newest_judges = event["judges"]
             case _:
                 pass
+
+    def _note_response(self, event: JsonObject) -> None:
+        target, text = event["id"], hash(event.get("text"))
+        if self._texts.setdefault(target, text) != text:
+            # Another answer: what was judged before does not count for it, not even if it was the same text once.
+            self._texts[target] = text
+            outdated = self._verdicts.pop(target, ())
+            self.judged.difference_update(outdated)
+            self.really_judged.difference_update(outdated)
+        self._note_success(target)
+        (self.mocked.add if event.get("mock") else self.mocked.discard)(target)
+
+    def _note_success(self, target: str) -> None:
+        self.failed.discard(target)
+        self.gated.discard(target)
 
     def _note_failure(self, target: str, kind: str) -> None:
         if target not in self.responses:

@@ -1,0 +1,70 @@
+"""SIGKILL while real commands work: nothing is lost, and no more is paid twice than was in flight.
+
+benchmarks/kills.py does the killing; here stands what has to be true afterwards.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.kills import Ordeal, Outcome, claude, go_through, ordeals, summary
+
+SEED = 20261120
+
+
+def survived(planned: list[Ordeal], folder: Path) -> None:
+    """Go through ordeals and check that each left what an undisturbed run leaves."""
+    for ordeal, outcome in zip(planned, go_through(planned, folder), strict=True):
+        told = summary(outcome)
+        assert len(outcome.kills) == ordeal.kills, told
+        assert facts(outcome.events) == facts(outcome.undisturbed), told
+        assert set(counted(outcome.events).values()) == {1}, told
+        assert len(counted(outcome.events)) == 2 * ordeal.tasks, told
+        check_bill(outcome, told)
+        check_files(outcome)
+
+
+def counted(events: list[dict[str, Any]]) -> Counter[str]:
+    """Return how many lines each answer, judgment and failure has."""
+    return Counter(event["id"] for event in events if event["type"] in {"response", "judgment", "failure"})
+
+
+def facts(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what a log says, without what a clock or a coin said: texts and scores by id."""
+    return {event["id"]: event.get("text") or event["scores"] for event in events if event["type"] != "run"}
+
+
+def check_bill(outcome: Outcome, told: str) -> None:
+    """No kill costs more than what was in flight, and all of them no more than all of that."""
+    for kill in outcome.kills:
+        assert kill.lost.answers <= kill.allowed.answers, kill
+        assert kill.lost.verdicts <= kill.allowed.verdicts, kill
+    assert 0 <= outcome.excess.answers <= outcome.allowed.answers, told
+    assert 0 <= outcome.excess.verdicts <= outcome.allowed.verdicts, told
+
+
+def check_files(outcome: Outcome) -> None:
+    """Every line is valid, what was cut off is beside the log, and no lock is left."""
+    command = [sys.executable, "-m", "keval", "validate", str(outcome.log)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    torn = Path(f"{outcome.log}.torn")
+    assert (set(torn.read_bytes().splitlines()) if torn.exists() else set()) == outcome.torn
+    assert list(outcome.log.parent.glob(".*.lock")) == []
+
+
+def test_ten_kills_lose_nothing_and_cost_no_more_than_what_was_in_flight(tmp_path: Path) -> None:
+    """`run`, `generate` and `judge`, killed at drawn moments, end in the log of an undisturbed run."""
+    survived(ordeals(10, SEED), tmp_path)
+
+
+@pytest.mark.slow
+def test_two_hundred_kills_lose_nothing_and_cost_no_more_than_what_was_in_flight(tmp_path: Path) -> None:
+    """So they do after 200 kills, ten of them of runs with the real CLI of the claude agent."""
+    survived([*ordeals(190, SEED), claude(10, SEED)], tmp_path)

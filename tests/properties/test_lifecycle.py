@@ -1,0 +1,618 @@
+"""A log through everything that may happen to it: work, crashes, edits, retractions, in any order.
+
+The stages, the log and the fold are the real ones; agent and judge are scripted. After every step a plain loop
+over the lines says what must be true.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import random
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import duckdb
+import orjson
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+
+from keval import history, projections
+from keval.agents import Agent, AgentError, Answer, McpUse, Prompt
+from keval.budget import Ledger
+from keval.commands.generate import generation, plan, to_skip
+from keval.commands.run import Whole
+from keval.config import AgentConfig, Config, Execution, JudgeConfig, Retry, load
+from keval.datasets import Samples
+from keval.events import event, new_run_id
+from keval.history import GATES, History
+from keval.ids import JsonObject, canonical, digest, judgment_id
+from keval.judge import Judging, pending
+from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
+from keval.log import Log, open_log
+from keval.prepare import Prepared, is_recorded, run_event
+from keval.progress import Progress
+from keval.stats.aggregates import aggregate
+from keval.stream import Announced, Line, Reader
+from keval.tasks import Task, remaining
+from tests.builders import write_log
+
+SAMPLES = 3
+AT_ONCE = 2
+SECRET = "tok-secret-1"  # noqa: S105 - one that is to be found and redacted
+MOODS = ("yes", "no")
+ODDITIES = (f" {SECRET}", " \ud83d", "")
+"""What answers to the samples end with: what a log must not hold, what it cannot hold, and nothing."""
+
+CONFIG = """\
+name: lifecycle
+version: "1"
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+conditions:
+  plain: {system_prompt: "Answer with ${TOKEN}."}
+  gated: {system_prompt: "Use the docs.", require_mcp_tool_use: true}
+judge: {type: exact_match}
+"""
+
+
+@cache
+def written() -> Config:
+    """Return the config as loaded from a file; tests replace what changes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "questions.jsonl").write_text('{"question": "q", "answer": "a"}\n')
+        (folder / "eval.yaml").write_text(CONFIG)
+        return load(folder / "eval.yaml", environ={"TOKEN": SECRET, "PATH": os.defpath})
+
+
+@dataclass
+class World:
+    """What agent and judge do next, and what they were asked."""
+
+    mood: str = MOODS[0]
+    failing: frozenset[int] = frozenset()
+    """Samples whose task fails."""
+    idle: frozenset[int] = frozenset()
+    """Samples whose answer calls no tool, which a gate refuses."""
+    unjudgeable: frozenset[int] = frozenset()
+    asked: list[tuple[str, str, int]] = field(default_factory=list)
+    judged: int = 0
+    dead: bool = False
+    """What is done until the event loop has come to its end is not done any more."""
+
+    def begin(self) -> None:
+        """Begin a command: nothing was asked yet."""
+        self.asked, self.judged, self.dead = [], 0, False
+
+    def is_good(self) -> bool:
+        """Return whether nothing fails."""
+        return not self.failing | self.idle | self.unjudgeable
+
+    def ask(self, prompt: Prompt) -> None:
+        """Note what the agent is asked."""
+        if not self.dead:
+            self.asked.append((prompt.question, prompt.system_prompt, prompt.repetition))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scripted(Agent):
+    """An agent that answers as the world says."""
+
+    uses_models: ClassVar[bool] = False
+    world: World
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Answer with the question, the mood, and what a log must not or cannot hold."""
+        self.world.ask(prompt)
+        await asyncio.sleep(0)
+        number = sample_number(prompt.question)
+        if number in self.world.failing:
+            raise AgentError("agent_error", f"no, {SECRET}")
+        text = f"{prompt.question}: {self.world.mood}{ODDITIES[number]}"
+        used = McpUse("connected", ("search",), called=0 if number in self.world.idle else 1)
+        return Answer("answered", text, mcp={"docs": used}, cost_usd=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opinion(Judge):
+    """A judge that likes one mood."""
+
+    likes: str
+    _world: World
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """One metric from 0 to 1."""
+        return (Metric("liked", 0, 1),)
+
+    async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:
+        """Score 1 for the mood that it likes."""
+        assert not env
+        assert SECRET not in case.text
+        self._world.judged += not self._world.dead
+        await asyncio.sleep(0)
+        if sample_number(case.question) in self._world.unjudgeable:
+            raise JudgeError("judge_error", "no")
+        return Verdict({"liked": Score(float(self.likes in case.text))}, cost_usd=1.0)
+
+
+class DiedError(Exception):
+    """The process dies here."""
+
+
+class Mortal:
+    """A log whose process dies when it wants to write one line more than it may."""
+
+    def __init__(self, log: Log, world: World, lives: int | None) -> None:
+        self.path = log.path
+        self._log = log
+        self._world = world
+        self._lives = lives
+
+    async def append(self, written: JsonObject) -> None:
+        """Write an event, or die."""
+        if self._lives == 0:
+            self._world.dead = True
+            raise DiedError
+        if self._lives is not None:
+            self._lives -= 1
+        await self._log.append(written)
+
+
+def question(number: int, version: int) -> str:
+    """Return a version of a sample's question."""
+    return f"{number}. What is it, in version {version}?"
+
+
+def sample_number(asked: str) -> int:
+    """Return the number of the sample that a question is of."""
+    return int(asked.partition(".")[0])
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the lines of a log say, found by a plain loop over them."""
+
+    live: dict[str, JsonObject]
+    """The last event of each id that is not retracted."""
+    at: dict[str, int]
+    """Its position."""
+    retracted: set[str]
+    rewritten: dict[str, int]
+    """The position at which a response's text last became another one."""
+    gated: set[str]
+    """Tasks whose last answer a gate refused: they are not tried again."""
+
+    @classmethod
+    def of(cls, events: Sequence[JsonObject]) -> Facts:
+        """Fold the lines."""
+        found = cls({}, {}, set(), {}, set())
+        texts: dict[str, str] = {}
+        tasks = {each["id"]: each["response_id"] for each in events if each["type"] == "failure"}
+        for position, each in enumerate(events):
+            if each["type"] == "retraction":
+                found.live.pop(each["target"], None)
+                found.retracted.add(each["target"])
+                found.gated.discard(tasks.get(each["target"], ""))
+                continue
+            found.live[each["id"]], found.at[each["id"]] = each, position
+            found.retracted.discard(each["id"])
+            if each["type"] == "response":
+                found.gated.discard(each["id"])
+                if texts.get(each["id"], each["text"]) != each["text"]:
+                    found.rewritten[each["id"]] = position
+                texts[each["id"]] = each["text"]
+            elif each["type"] == "failure" and each["response_id"] not in found.live and each["stage"] == "generate":
+                (found.gated.add if each["kind"] in GATES else found.gated.discard)(each["response_id"])
+        return found
+
+    def ids(self, event_type: str) -> set[str]:
+        """Return the ids of a type that count."""
+        return {known for known, each in self.live.items() if each["type"] == event_type}
+
+    def unjudged(self, judges: Sequence[JudgeConfig]) -> set[str]:
+        """Return the judgments that are missing."""
+        missing = set()
+        for known in self.ids("response"):
+            for judge in judges:
+                target = judgment_id(known, self.live[known]["text"], judge.judge_id, 1)
+                if target not in self.live or self.at[target] < self.rewritten.get(known, 0):
+                    missing.add(target)
+        return missing
+
+
+class Lifecycle(RuleBasedStateMachine):
+    """One log, from its first line on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.log = self.folder / "run.jsonl"
+        self.world = World()
+        self.versions = [0] * SAMPLES
+        self.repetitions = 1
+        self.judges = [self._judge("yes")]
+        self.torn: list[bytes] = []
+        self.before = b""
+        self.aggregated = False
+
+    def teardown(self) -> None:
+        """Let the same command end, and ask SQL what it makes of the log."""
+        try:
+            if self.log.exists():
+                self.resume()
+                check_views(self.log, len(self._planned()))
+        finally:
+            shutil.rmtree(self.folder)
+
+    # What may happen.
+
+    @rule(
+        failing=st.frozensets(st.integers(0, SAMPLES - 1), max_size=2),
+        idle=st.frozensets(st.integers(0, SAMPLES - 1), max_size=1),
+        unjudgeable=st.frozensets(st.integers(0, SAMPLES - 1), max_size=1),
+        mood=st.sampled_from(MOODS),
+    )
+    def the_world_changes(
+        self, failing: frozenset[int], idle: frozenset[int], unjudgeable: frozenset[int], mood: str
+    ) -> None:
+        """From now on other tasks fail, and answers are others."""
+        self.world.failing, self.world.idle, self.world.unjudgeable = failing, idle, unjudgeable
+        self.world.mood = mood
+
+    @rule(lives=st.none() | st.integers(0, 8), kept=st.none() | st.floats(0, 1), fresh=st.booleans())
+    def generate(self, lives: int | None, kept: float | None, fresh: bool) -> None:
+        """`keval generate -o LOG`, to its end or to a crash."""
+        config = self._config()
+        missing = self._missing(fresh=fresh)
+        died = self._command(self._generate(config, fresh=fresh), ("generate",), lives, kept)
+        asked = [self._targets(config)[each] for each in self.world.asked]
+        assert len(asked) == len(set(asked)), "asked twice in one run"
+        assert set(asked) <= missing
+        assert died or set(asked) == missing
+
+    @precondition(lambda self: self.log.exists())
+    @rule(lives=st.none() | st.integers(0, 8), kept=st.none() | st.floats(0, 1))
+    def judge(self, lives: int | None, kept: float | None) -> None:
+        """`keval judge LOG`, to its end or to a crash."""
+        missing = self._facts_after_mending().unjudged(self.judges)
+        died = self._command(self._judge_log, ("judge",), lives, kept)
+        assert self.world.judged <= len(missing)
+        assert died or self.world.judged == len(missing)
+
+    @rule(lives=st.integers(0, 12), kept=st.none() | st.floats(0, 1))
+    def run_and_crash(self, lives: int, kept: float | None) -> None:
+        """`keval run`, until it crashes or has nothing left to do."""
+        self._command(self._run(self._config()), ("generate", "judge"), lives, kept)
+
+    @rule()
+    def resume(self) -> None:
+        """`keval run` on a good day, twice: then nothing is missing, and the second call does nothing."""
+        self.world.failing = self.world.idle = self.world.unjudgeable = frozenset()
+        config = self._config()
+        missing = self._missing(fresh=False)
+        self._command(self._run(config), ("generate", "judge"), None, None)
+        assert Counter(self._targets(config)[each] for each in self.world.asked) == Counter(missing)
+        facts = Facts.of(self._events())
+        assert set(self._planned()) <= facts.ids("response") | facts.gated
+        assert facts.unjudged(self.judges) == set()
+        done = self.log.read_bytes()
+        self._command(self._run(config), ("generate", "judge"), None, None)
+        assert self.log.read_bytes() == done
+        assert (self.world.asked, self.world.judged) == ([], 0)
+
+    @precondition(lambda self: self._retractable())
+    @rule(data=st.data())
+    def retract(self, data: st.DataObject) -> None:
+        """`keval retract LOG ID`."""
+        target = data.draw(st.sampled_from(self._retractable()))
+        run_id = new_run_id()
+        made = event("retraction", digest("retraction", target, run_id), run_id, target=target, reason="r", author=None)
+
+        async def work(log: Mortal) -> None:
+            await log.append(made)
+
+        self._command(work, (), None, None)
+
+    @precondition(lambda self: self.log.exists() and not self.aggregated)
+    @rule()
+    def append_aggregates(self) -> None:
+        """`keval aggregate --append LOG`."""
+        self.aggregated = True
+        self._mend()
+        with projections.connect([self.log]) as connection:
+            bodies = aggregates(connection)
+
+        async def work(log: Mortal) -> None:
+            for number, body in enumerate(bodies):
+                fields = {name: value for name, value in body.items() if name != "type"}
+                await log.append(event(body["type"], digest("aggregate", number), "aggregates", **fields))
+
+        self._command(work, ("aggregate",), None, None)
+
+    @rule(number=st.integers(0, SAMPLES - 1))
+    def edit_a_question(self, number: int) -> None:
+        """Write another question in the dataset."""
+        self.versions[number] += 1
+
+    @precondition(lambda self: self.repetitions == 1)
+    @rule()
+    def add_a_repetition(self) -> None:
+        """Raise `repetitions` in the config."""
+        self.repetitions += 1
+
+    @precondition(lambda self: len(self.judges) == 1)
+    @rule()
+    def add_a_judge(self) -> None:
+        """Add a judge to the config."""
+        self.judges.append(self._judge("no"))
+
+    # What must be true after each of them.
+
+    @invariant()
+    def what_was_written_stays(self) -> None:
+        """Whole lines never change; a cut-off one is beside the log."""
+        now = self.log.read_bytes() if self.log.exists() else b""
+        assert now.startswith(self.before[: self.before.rfind(b"\n") + 1])
+        aside = Path(f"{self.log}.torn")
+        assert (aside.read_bytes() if aside.exists() else b"") == b"".join(self.torn)
+        self.before = now
+
+    @invariant()
+    def the_log_folds(self) -> None:
+        """Every line is valid; twice the log is the log; its beginning and then its rest are the whole."""
+        lines = self._lines()
+        whole = folded(lines)
+        assert folded([*lines, *lines]) == whole
+        half = History()
+        for line in lines[: len(lines) // 2]:
+            half.add(line)
+        for line in lines[len(lines) // 2 :]:
+            half.add(line)
+        assert seen(half) == whole
+        assert whole["responses"] == Facts.of([line.event for line in lines]).ids("response")
+
+    # How it happens.
+
+    def _judge(self, likes: str) -> JudgeConfig:
+        return JudgeConfig(likes, "opinion", Opinion(likes=likes, _world=self.world), 1, {"likes": likes})
+
+    def _config(self) -> Config:
+        execution = Execution(repetitions=self.repetitions, max_concurrent=AT_ONCE, retry=Retry(1, 0, 1))
+        agent = AgentConfig("scripted", "scripted", Scripted(world=self.world), {})
+        state = canonical([self.repetitions, [judge.judge_id for judge in self.judges]])
+        return replace(
+            written(),
+            agent=agent,
+            judges=tuple(self.judges),
+            execution=execution,
+            sha256=hashlib.sha256(state).hexdigest(),
+        )
+
+    def _samples(self) -> tuple[JsonObject, ...]:
+        return tuple(
+            {"id": f"s{number}", "question": question(number, version), "answer": "yes"}
+            for number, version in enumerate(self.versions)
+        )
+
+    def _prepared(self, config: Config) -> Prepared:
+        samples = self._samples()
+        sha256 = hashlib.sha256(canonical(list(samples))).hexdigest()
+        return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None)
+
+    def _planned(self) -> dict[str, Task]:
+        return {task.response_id: task for task in remaining(self._config(), self._samples(), set())}
+
+    def _targets(self, config: Config) -> dict[tuple[str, str, int], str]:
+        """Return the id of the response that each prompt asks for."""
+        return {
+            (task.sample["question"], config.secrets.resolve(task.condition.system_prompt), task.repetition): known
+            for known, task in self._planned().items()
+        }
+
+    def _missing(self, *, fresh: bool) -> set[str]:
+        facts = self._facts_after_mending()
+        done = set() if fresh else facts.ids("response") | facts.gated
+        return set(self._planned()) - done
+
+    def _lines(self) -> list[Line]:
+        with (self.log if self.log.exists() else Path(os.devnull)).open("rb") as source:
+            return list(Reader(source, "log", lambda _: None))
+
+    def _events(self) -> list[JsonObject]:
+        return [line.event for line in self._lines()]
+
+    def _facts_after_mending(self) -> Facts:
+        """Return the facts that the next command finds: it leaves out a cut-off line, and so does the reader."""
+        return Facts.of(self._events())
+
+    def _retractable(self) -> list[str]:
+        facts = Facts.of(self._events())
+        return sorted(facts.ids("response") | facts.ids("judgment") | facts.ids("failure"))
+
+    def _mend(self) -> None:
+        async def nothing(_: Mortal) -> None:
+            return
+
+        self._command(nothing, (), None, None)
+
+    def _command(
+        self, work: Callable[[Mortal], Any], stages: tuple[str, ...], lives: int | None, kept: float | None
+    ) -> bool:
+        """Do the work of one command and return whether it died; `kept` is how much of the last line stays then."""
+        self.world.begin()
+        self._expect_mending()
+        died = False
+        with open_log(self.log, stages, lambda _: None) as log:
+            mended = self.log.read_bytes()
+            try:
+                asyncio.run(work(Mortal(log, self.world, lives)))
+            except* DiedError:
+                died = True
+        written_now = self.log.read_bytes()
+        new = [orjson.loads(line) for line in written_now[len(mended) :].splitlines()]
+        self._check_in_flight(new)
+        if died and kept is not None and new:
+            self._tear(written_now, kept)
+        return died
+
+    def _check_in_flight(self, new: Sequence[JsonObject]) -> None:
+        """Check that no more was asked and not written than there are slots; a failure is written without one."""
+        answers = [each for each in new if each["type"] == "response" or each.get("stage") == "generate"]
+        verdicts = [each for each in new if each["type"] == "judgment" or each.get("stage") == "judge"]
+        slots = AT_ONCE if self.world.is_good() else 2 * AT_ONCE
+        assert len(answers) <= len(self.world.asked) <= len(answers) + slots
+        assert len(verdicts) <= self.world.judged <= len(verdicts) + slots
+        assert len({each["id"] for each in new}) == len(new)
+
+    def _tear(self, whole: bytes, kept: float) -> None:
+        """Cut the last line off as a crash of the machine may: it was not on disk yet, or not all of it."""
+        begins = whole.rfind(b"\n", 0, -1) + 1
+        os.truncate(self.log, begins + int(kept * (len(whole) - begins)))
+        self.before = whole[:begins]
+
+    def _expect_mending(self) -> None:
+        tail = self.log.read_bytes().rpartition(b"\n")[2] if self.log.exists() else b""
+        if tail and not tail.endswith(b"}"):
+            self.torn.append(tail + b"\n")
+        elif tail:
+            try:
+                orjson.loads(tail)
+            except orjson.JSONDecodeError:
+                self.torn.append(tail + b"\n")
+
+    def _generate(self, config: Config, *, fresh: bool) -> Callable[[Mortal], Any]:
+        async def work(log: Mortal) -> None:
+            prepared, progress = self._prepared(config), Progress("generate")
+            past = history.of_log(log.path, lambda _: None)
+            skipped = to_skip(past, mock=False, retry_failed=True, fresh=fresh)
+            if not plan(prepared, skipped, progress) and is_recorded(prepared, past.newest_generate):
+                return
+            run_id = new_run_id()
+            await log.append(run_event(prepared, "generate", run_id, {}))
+            stage = generation(prepared, run_id, log, progress, Ledger(), asyncio.Event())
+            await stage.work_off(remaining(config, prepared.samples, skipped))
+
+        return work
+
+    async def _judge_log(self, log: Mortal) -> None:
+        past = history.of_log(log.path, lambda _: None)
+        run_id = new_run_id()
+        config = self._config()
+        stage = Judging(
+            run_id=run_id,
+            sink=Announced(log, run_event(self._prepared(config), "judge", run_id, {}) | {"conditions": None}),
+            env={}, mock=False, progress=Progress("judge"), ledger=Ledger(), stop=asyncio.Event(),
+            retry=Retry(1, 0, 1), max_concurrent=AT_ONCE, redact=config.secrets.redact_value,
+        )  # fmt: skip
+        await stage.work_off(pending(log.path, past.responses, self.judges, past.judgments_done(mock=False)))
+
+    def _run(self, config: Config) -> Callable[[Mortal], Any]:
+        async def work(log: Mortal) -> None:
+            prepared, stages = self._prepared(config), (Progress("generate"), Progress("judge"))
+            past = history.of_log(log.path, lambda _: None)
+            skipped = to_skip(past, mock=False, retry_failed=True, fresh=False)
+            news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
+            whole = Whole(prepared, cast("Log", log), past, skipped, stages, Ledger(), news=news)
+            await whole.work_off(asyncio.Event())
+
+        return work
+
+
+def folded(lines: Sequence[Line]) -> dict[str, object]:
+    """Return what a history of lines knows."""
+    past = History()
+    for line in lines:
+        past.add(line)
+    return seen(past)
+
+
+def seen(past: History) -> dict[str, object]:
+    """Return what a history knows, apart from the numbers of lines."""
+    return {
+        "responses": set(past.responses),
+        "judged": set(past.judged),
+        "failed": set(past.failed),
+        "gated": set(past.gated),
+        "newest": past.newest_generate,
+        "judges": past.newest_judges,
+        "spent": past.spent_today(mock=False).usd,
+    }
+
+
+def aggregates(connection: duckdb.DuckDBPyConnection) -> list[JsonObject]:
+    """Return all aggregates and comparisons."""
+    return list(aggregate(connection, levels=["condition", "sample"]))
+
+
+def check_views(log: Path, planned: int) -> None:
+    """Check that SQL says the same as a plain loop, that nothing is missing, and that no retracted line is anywhere."""
+    events = [orjson.loads(line) for line in log.read_bytes().splitlines()]
+    facts = Facts.of(events)
+    with projections.connect([log]) as connection:
+
+        def ids(query: str) -> set[str]:
+            return {known for (known,) in connection.execute(f"select id from {query}").fetchall()}  # noqa: S608 - ours
+
+        assert ids("responses") == facts.ids("response")
+        assert ids("failures") == facts.ids("failure")
+        assert ids("judgments where current") <= facts.ids("judgment") - facts.retracted
+        query = "select sum(planned)::int, sum(not_done)::int from missing where current"
+        assert connection.execute(query).fetchall() == [(planned, 0)]
+        found = aggregates(connection)
+    assert {body["not_done"] for body in found if body["type"] == "aggregate" and body["current"]} == {0}
+    check_order(events, found)
+
+
+def check_order(events: Sequence[JsonObject], found: Sequence[JsonObject]) -> None:
+    """Check that the order of lines that have nothing to do with each other makes no difference."""
+    with tempfile.TemporaryDirectory() as folder:
+        other = write_log(Path(folder) / "other.jsonl", shuffled(events, len(events)))
+        with projections.connect([other]) as connection:
+            assert aggregates(connection) == found
+
+
+def shuffled(events: Sequence[JsonObject], seed: int) -> Iterator[JsonObject]:
+    """Yield the lines in another order that keeps that of the lines about one sample, and of runs."""
+    by_sample: dict[str, list[JsonObject]] = {}
+    about: dict[str, str] = {}
+    for each in events:
+        sample = each.get("sample_id") or each.get("sample", {}).get("id") or about.get(each.get("target", ""), "run")
+        about[each["id"]] = sample
+        by_sample.setdefault(sample, []).append(each)
+    order = [name for name, group in by_sample.items() for _ in group]
+    random.Random(seed).shuffle(order)  # noqa: S311 - an order
+    queues = {name: iter(group) for name, group in by_sample.items()}
+    return (next(queues[name]) for name in order)
+
+
+def went_through(examples: int) -> None:
+    """Let logs live."""
+    calm = settings(
+        max_examples=examples,
+        stateful_step_count=20,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    run_state_machine_as_test(Lifecycle, settings=calm)
+
+
+def test_a_log_survives_everything_that_may_happen_to_it() -> None:
+    """Whatever is done, in whatever order: nothing written is lost, nothing is paid twice, and all becomes complete."""
+    went_through(12)
+
+
+@pytest.mark.slow
+def test_many_logs_survive_everything_that_may_happen_to_them() -> None:
+    """The same for many more histories."""
+    went_through(150)
