@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from keval.cli import COMMANDS
+from tests.conftest import Keval
+
+
+def completed(words: str) -> list[str]:
+    """Return what a shell is offered for the last of some words."""
+    environment = {
+        **os.environ,
+        "_KEVAL_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    script = "import sys; sys.argv = ['keval']; from keval.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    """The beginning of a command or of an option is completed."""
+    assert completed("keval ge") == ["generate"]
+    assert "--mock-latency-ms" in completed("keval run --mock-l")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_an_example(command: str, keval: Keval) -> None:
+    """`-h` and `--help` are the same, and end with an example that begins with `keval`."""
+    short, long = keval(command, "-h"), keval(command, "--help")
+    assert short.stdout == long.stdout
+    assert (short.returncode, short.stderr) == (0, "")
+    assert "Example: keval " in short.stdout
+
+
+def test_a_misspelt_command_is_a_usage_error_with_a_hint(keval: Keval) -> None:
+    """The nearest command is named, on stderr."""
+    done = keval("jugde")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean 'judge'?" in done.stderr
+
+
+def test_an_error_about_the_run_is_one_line(keval: Keval) -> None:
+    """Nothing of the machinery of Python is shown for what a user can mend."""
+    done = keval("report", "nowhere.jsonl")
+    assert done.returncode == 3
+    assert done.stderr == "keval: nowhere.jsonl: No such file or directory\n"
