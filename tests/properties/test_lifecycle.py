@@ -303,7 +303,7 @@ class Lifecycle(RuleBasedStateMachine):
         missing = self._missing(fresh=False)
         self._command(self._run(config), ("generate", "judge"), None, None)
         assert Counter(self._targets(config)[each] for each in self.world.asked) == Counter(missing)
-        facts = Facts.of(self._events())
+        facts = Facts.of(self.events())
         assert set(self._planned()) <= facts.ids("response") | facts.gated
         assert facts.unjudged(self.judges) == set()
         done = self.log.read_bytes()
@@ -315,17 +315,13 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(which=st.integers(0, 99))
     def retract(self, which: int) -> None:
         """`keval retract LOG ID`."""
-        targets = self._retractable()
-        if not targets:
+        facts = Facts.of(self.events())
+        kinds = [sorted(known) for kind in ("response", "judgment", "failure") if (known := facts.ids(kind))]
+        if not kinds:
             return
-        target = targets[which % len(targets)]
-        run_id = new_run_id()
-        made = event("retraction", digest("retraction", target, run_id), run_id, target=target, reason="r", author=None)
-
-        async def work(log: Mortal) -> None:
-            await log.append(made)
-
-        self._command(work, (), None, None)
+        ids = kinds[which % len(kinds)]
+        target = ids[which // len(kinds) % len(ids)]
+        self.take_back(target)
 
     @precondition(lambda self: self.log.exists() and not self.aggregated)
     @rule()
@@ -432,16 +428,23 @@ class Lifecycle(RuleBasedStateMachine):
         with (self.log if self.log.exists() else Path(os.devnull)).open("rb") as source:
             return list(Reader(source, "log", lambda _: None))
 
-    def _events(self) -> list[JsonObject]:
+    def events(self) -> list[JsonObject]:
+        """Return the whole lines of the log."""
         return [line.event for line in self._lines()]
 
     def _facts_after_mending(self) -> Facts:
         """Return the facts that the next command finds: it leaves out a cut-off line, and so does the reader."""
-        return Facts.of(self._events())
+        return Facts.of(self.events())
 
-    def _retractable(self) -> list[str]:
-        facts = Facts.of(self._events())
-        return [known for kind in ("response", "judgment", "failure") for known in sorted(facts.ids(kind))]
+    def take_back(self, target: str) -> None:
+        """Append a retraction."""
+        run_id = new_run_id()
+        made = event("retraction", digest("retraction", target, run_id), run_id, target=target, reason="r", author=None)
+
+        async def work(log: Mortal) -> None:
+            await log.append(made)
+
+        self._command(work, (), None, None)
 
     def _mend(self) -> None:
         async def nothing(_: Mortal) -> None:
@@ -613,6 +616,31 @@ def went_through(examples: int) -> None:
 def test_a_log_survives_everything_that_may_happen_to_it() -> None:
     """Whatever is done, in whatever order: nothing written is lost, nothing is paid twice, and all becomes complete."""
     went_through(7)
+
+
+def test_an_answer_that_comes_back_is_judged_again() -> None:
+    """Asked afresh twice, an answer is first another one and then the old one: its old verdict was of before."""
+    life = Lifecycle()
+    life.resume()
+    for mood in reversed(MOODS):
+        life.world.mood = mood
+        life.generate(lives=None, kept=None, fresh=True)
+        life.judge(lives=None, kept=None)
+    life.teardown()
+
+
+def test_what_a_gate_refused_is_asked_again_once_that_is_retracted() -> None:
+    """A refused answer is not asked for again, unless the refusal is taken back."""
+    life = Lifecycle()
+    life.world.idle = frozenset({0})
+    life.generate(lives=None, kept=None, fresh=False)
+    (refused,) = Facts.of(life.events()).gated
+    life.resume()
+    (failure,) = Facts.of(life.events()).ids("failure")
+    life.take_back(failure)
+    life.resume()
+    assert refused in Facts.of(life.events()).ids("response")
+    life.teardown()
 
 
 @pytest.mark.slow
