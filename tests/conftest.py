@@ -11,6 +11,13 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test is timed: a slow machine is no mistake. Fixtures that examples share hold nothing that one could spoil.
+settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("untimed")
 
 FOREIGN = ("ANTHROPIC_", "CLAUDE", "AWS_", "GOOGLE_", "KEVAL_")
 NOWHERE = "http://127.0.0.1:9"

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval import plugins
@@ -48,7 +48,7 @@ HOSTILE = [
     "x" * 1_000_000,
 ]
 
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=15)
 """A judge with a model asks the mock each time."""
 
 

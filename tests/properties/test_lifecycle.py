@@ -607,7 +607,6 @@ def went_through(examples: int) -> None:
     calm = settings(
         max_examples=examples,
         stateful_step_count=20,
-        deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     run_state_machine_as_test(Lifecycle, settings=calm)

@@ -20,7 +20,7 @@ def a_retraction(reason: str) -> JsonObject:
 
 
 @given(st.lists(TEXTS, max_size=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_is_appended_is_read_back(reasons: list[str]) -> None:
     """Any text survives the log, line separators of Unicode included."""
     with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +37,7 @@ def test_what_is_appended_is_read_back(reasons: list[str]) -> None:
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_log_cut_at_any_byte_keeps_every_whole_line_and_can_be_appended_to(
     reasons: list[str], data: st.DataObject
 ) -> None:

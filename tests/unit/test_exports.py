@@ -11,7 +11,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -171,14 +171,12 @@ def test_hostile_text_does_not_change_the_structure_of_markdown(text: str) -> No
     assert shape(hostile_report(text)) == shape(hostile_report("harmless"))
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
 def test_no_text_at_all_changes_the_structure_of_markdown(text: str) -> None:
     """Whatever a condition, judge or claim is called, the tables have the same cells."""
     assert shape(hostile_report(f"x{text}")) == shape(hostile_report("harmless"))
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
 def test_markdown_shows_a_claim_as_it_was_written(text: str) -> None:
     """What a reader of the page sees is the claim, with what cannot be seen as escapes."""
@@ -272,7 +270,6 @@ def test_csv_leaves_negative_numbers_numbers() -> None:
     assert rows(Csv().render(small_report(metrics=(lower,))))[1]["difference"] == "-0.5"
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_visible_text_hides_nothing(text: str) -> None:
     """No character is left that acts or cannot be seen, joiners apart; plain text stays as it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.ids import JsonObject
@@ -132,7 +132,6 @@ def test_four_samples_show_a_mean_without_an_interval() -> None:
     assert found.reasons["ci_lower"] == "fewer than 5 samples"
 
 
-@settings(deadline=None)
 @given(st.floats(-4, 4), st.floats(-4, 4))
 def test_no_verdict_contradicts_its_interval(one: float, other: float) -> None:
     """Higher means that the whole interval is above 0, lower that it is below."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval.config import Config, load
@@ -58,7 +58,7 @@ def test_the_order_is_the_seeds(config: Config) -> None:
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(max_examples=30)
 def test_after_any_part_only_the_rest_remains(config: Config, data: st.DataObject) -> None:
     """What is done is not asked again, and what is not done is, in the same order."""
     everything = [task.response_id for task in remaining(config, samples(5), set())]
