@@ -36,7 +36,9 @@ OnResponse = Callable[[JsonObject], Awaitable[None]]
 """What is told of a response once it is safe."""
 
 
-def attempt_record(error: ItemError, usage: Usage | None, cost_usd: float | None, started: float) -> JsonObject:
+def attempt_record(
+    error: ItemError, usage: Usage | None, cost_usd: float | None, started: float
+) -> JsonObject:
     """Return the record of one failed attempt; `started` is its `time.monotonic()`."""
     return {
         "kind": error.kind,
@@ -165,7 +167,7 @@ class Generation:
 
                     def so_far(partial: Answer) -> None:
                         work.so_far = partial
-                        if execution.idle_timeout_s is not None:
+                        if execution.idle_timeout_s is not None and not idle.expired():
                             idle.reschedule(loop.time() + execution.idle_timeout_s)
 
                     return await self._ask(self._prompt(work.task, folder, so_far))

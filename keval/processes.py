@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import signal
 from collections.abc import Collection, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -66,6 +67,19 @@ def _is_alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+async def end_first(token: str, session: int, grace_s: float = GRACE_S) -> None:
+    """End the process that leads the task's session and group, as a terminal would that is closed.
+
+    The others have `grace_s` to follow it. What `end_tree` finds afterwards would have been left behind.
+    """
+    with suppress(psutil.Error, ProcessLookupError):
+        first = psutil.Process(session)
+        os.killpg(session, signal.SIGTERM)
+        await _wait([first], grace_s)
+        first.kill()
+    await _wait(await asyncio.to_thread(of_task, token, session), grace_s)
 
 
 async def end_tree(token: str, session: int | None = None, grace_s: float = GRACE_S) -> list[str]:

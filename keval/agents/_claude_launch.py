@@ -117,11 +117,31 @@ class Launch:
         mark = {processes.TOKEN: self.token}
         return {
             name: _literal(
-                {**server, "env": {**shared, **server.get("env", {}), **mark}}
-                if server.get("type", "stdio") == "stdio"
+                {**self._counted(server, counter), "env": {**shared, **server.get("env", {}), **mark}}
+                if _is_stdio(server)
                 else server
             )
-            for name, server in self.prompt.mcp_servers.items()
+            for (name, server), counter in zip(self.prompt.mcp_servers.items(), self._counters(), strict=True)
+        }
+
+    def starts(self) -> dict[str, int]:
+        """Return how often each stdio server was started: the CLI starts one that ended anew and does not say so."""
+        return {
+            name: counter.stat().st_size if counter.exists() else 0
+            for (name, server), counter in zip(self.prompt.mcp_servers.items(), self._counters(), strict=True)
+            if _is_stdio(server)
+        }
+
+    def _counters(self) -> list[Path]:
+        """Return for each server the file that grows by a byte with each start."""
+        return [self.folder / f"starts-{number}" for number in range(len(self.prompt.mcp_servers))]
+
+    def _counted(self, server: Mapping[str, Any], counter: Path) -> dict[str, Any]:
+        command = [server["command"], *server.get("args", [])]
+        return {
+            **server,
+            "command": "/bin/sh",
+            "args": ["-c", 'printf . >> "$0"; exec "$@"', str(counter), *command],
         }
 
     def session(self) -> int | None:
@@ -171,6 +191,11 @@ def tool_part(server: str) -> str:
     return "".join(
         character if character.isascii() and (character.isalnum() or character in "_-") else "_" for character in server
     )
+
+
+def _is_stdio(server: Mapping[str, Any]) -> bool:
+    """Return whether a server is a process that the CLI starts."""
+    return bool(server.get("type", "stdio") == "stdio")
 
 
 def _without_key(environment: Mapping[str, str], api_key_env: str) -> dict[str, str]:

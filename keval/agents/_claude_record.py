@@ -161,6 +161,10 @@ class Record:
             duration_ms = round((time.monotonic() - started) * 1000)
             self._turns[position] = replace(self._turns[position], result=result, error=failed, duration_ms=duration_ms)
 
+    def lose(self, server: str, what: str) -> None:
+        """Take note that an MCP server went away during the task."""
+        self._lost.setdefault(server, what)
+
     def _check_connection(self, block: ToolResultBlock, said: object) -> None:
         """Note a broken connection: then the CLI speaks itself (a text), not the server (an object)."""
         turn = next((turn for turn in reversed(self._turns) if turn.id == block.tool_use_id), None)
@@ -171,7 +175,7 @@ class Record:
             and isinstance(said, str)
             and BROKEN_CONNECTION.search(turn.result or "")
         ):
-            self._lost[turn.server] = turn.result or ""
+            self.lose(turn.server, turn.result or "")
 
     def answer(self) -> Answer:
         """Return the answer when all is said.

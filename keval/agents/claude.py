@@ -83,8 +83,6 @@ class Claude(Agent):
 
         Cancelling the call ends every process that it started. Raises AgentError.
         """
-        from claude_agent_sdk import ClaudeSDKClient
-
         from keval.agents._claude_launch import Launch
         from keval.agents._claude_record import Record
 
@@ -93,17 +91,28 @@ class Claude(Agent):
         record = Record(tuple(prompt.mcp_servers))
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             launch = Launch(self, prompt, Path(folder), processes.new_token())
-            client: ClaudeSDKClient | None = None
             try:
-                client = ClaudeSDKClient(launch.options(record.stderr.append))
-                await self._converse(client, launch, record)
-            except AgentError:
+                return await self._ask(launch, record)
+            except AgentError as error:
+                error.partial = record.so_far()  # by now with the names of what was left behind
                 raise
-            except Exception as error:  # foreign code: some of what the SDK raises is a bare Exception
-                raise record.failure_of(error) from error
-            finally:
-                record.leaked = await processes.to_the_end(_end(client, launch))
-            return record.answer()
+
+    async def _ask(self, launch: Launch, record: Record) -> Answer:
+        """Ask all that is to be asked, and end every process."""
+        from claude_agent_sdk import ClaudeSDKClient
+
+        client: ClaudeSDKClient | None = None
+        try:
+            client = ClaudeSDKClient(launch.options(record.stderr.append))
+            await self._converse(client, launch, record)
+        except AgentError:
+            raise
+        except Exception as error:  # foreign code: some of what the SDK raises is a bare Exception
+            raise record.failure_of(error) from error
+        finally:
+            record.leaked = await processes.to_the_end(_end(client, launch))
+            launch.prompt.so_far(record.so_far())  # whoever cancels the task is told, too
+        return record.answer()
 
     async def _converse(self, client: ClaudeSDKClient, launch: Launch, record: Record) -> None:
         """Ask all messages of the prompt in turn; stops at the first that is not answered."""
@@ -111,6 +120,7 @@ class Claude(Agent):
         async with _start_slot(launch, record):
             await client.connect()
             await self._until_ready(client, launch, record)
+        starts = launch.starts()
         for message in prompt.turns:
             record.ask()
             await client.query(message)
@@ -122,6 +132,9 @@ class Claude(Agent):
         if prompt.mcp_servers:
             async with asyncio.timeout(STATUS_S):
                 record.statuses.update(await _statuses(client))
+            for name, count in launch.starts().items():
+                if count > starts[name]:
+                    record.lose(name, "it ended, and was started again")
 
     async def _until_ready(self, client: ClaudeSDKClient, launch: Launch, record: Record) -> None:
         """Wait until every MCP server of the condition is connected and offers tools.
@@ -211,18 +224,19 @@ def _said_of(launch: Launch, name: str, status: McpServerStatus | None, timeout_
 async def _end(client: ClaudeSDKClient | None, launch: Launch) -> tuple[str, ...]:
     """Let the SDK end the CLI, and end what is left; both take bounded time.
 
-    Returns the names of the processes that outlived the CLI; none where the SDK could not end it,
-    because then they are its own.
+    Returns the names of the processes that outlived the CLI.
     """
     closing = asyncio.ensure_future(client.disconnect()) if client else None
+    session = launch.session()
     if closing:
         await asyncio.wait({closing}, timeout=DISCONNECT_S)
-    ended = closing is not None and closing.done()
-    left = await processes.end_tree(launch.token, launch.session())
+        if not closing.done() and session is not None:
+            await processes.end_first(launch.token, session)
+    left = await processes.end_tree(launch.token, session)
     if closing:
         await asyncio.wait({closing}, timeout=DISCONNECT_S)
         if closing.done():
             closing.exception()  # how the SDK fared is of no interest: no process is left
         else:
             closing.cancel()
-    return tuple(left) if ended else ()
+    return tuple(left)

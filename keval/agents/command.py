@@ -147,12 +147,12 @@ class Command(Agent):
             process: asyncio.subprocess.Process | None = None
             leaked: tuple[str, ...] = ()
             try:
-                process = await self._start(prompt, token, stdin, stdout, stderr)
-                await self._watch(process, prompt, stdout, stderr)
-            finally:
-                session = None if process is None else process.pid
-                leaked = await processes.to_the_end(_end(token, session, process))
-            try:
+                try:
+                    process = await self._start(prompt, token, stdin, stdout, stderr)
+                    await self._watch(process, prompt, stdout, stderr)
+                finally:
+                    leaked = await processes.to_the_end(_end(token, process))
+                    prompt.so_far(Answer("empty", "", leaked=leaked))  # whoever cancels the task is told, too
                 return replace(self._read_answer(process, stdout, stderr), leaked=leaked)
             except AgentError as error:
                 error.partial = Answer("empty", "", leaked=leaked)
@@ -243,11 +243,14 @@ def _all_of(stream: IO[bytes]) -> bytes:
     return stream.read()
 
 
-async def _end(token: str, session: int | None, process: asyncio.subprocess.Process | None) -> tuple[str, ...]:
-    """End what is left and return the names."""
-    left = await processes.end_tree(token, session)
-    if process is not None:
-        await process.wait()  # it is dead; this takes note of its exit status
+async def _end(token: str, program: asyncio.subprocess.Process | None) -> tuple[str, ...]:
+    """End what is left of the program and of what it started, and return the names of the latter."""
+    if program is None:
+        return tuple(await processes.end_tree(token))
+    if program.returncode is None:
+        await processes.end_first(token, program.pid)
+    left = await processes.end_tree(token, program.pid)
+    await program.wait()  # it is dead; this takes note of its exit status
     return tuple(left)
 
 

@@ -1,7 +1,8 @@
-"""An MCP server that is gone in the middle of its third call."""
+"""An MCP server that is gone in the middle of its third call; over HTTP when given a port, else over stdio."""
 
 import itertools
 import os
+import sys
 
 from mcp.server import MCPServer
 
@@ -17,4 +18,7 @@ def search(query: str) -> str:
     return query
 
 
-app.run("stdio")
+if len(sys.argv) > 1:
+    app.run("streamable-http", port=int(sys.argv[1]))
+else:
+    app.run("stdio")

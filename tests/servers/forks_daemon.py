@@ -1,6 +1,6 @@
 """An MCP server that leaves a daemon behind: a session of its own, its parent gone, deaf to SIGTERM.
 
-The file `daemon.pid` in its working folder says which process that is.
+The file `daemon.pid` in its working folder says which process that is. Over HTTP when given a port, else over stdio.
 """
 
 import os
@@ -38,4 +38,7 @@ if child == 0:
 os.waitpid(child, 0)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-app.run("stdio")
+if len(sys.argv) > 1:
+    app.run("streamable-http", port=int(sys.argv[1]))
+else:
+    app.run("stdio")

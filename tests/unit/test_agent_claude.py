@@ -38,6 +38,8 @@ from tests.prompts import SERVERS, environment, prompt, stdio
 from tests.servers.scripted_api import Refuse, ScriptedApi, call, text
 
 AGENT = Claude(model="claude-sonnet-5")
+PYTHON = "python"
+"""What the processes of `stdio` servers are called."""
 
 
 @pytest.fixture
@@ -400,6 +402,23 @@ async def test_a_server_that_dies_in_mid_run_fails_the_task(tmp_path: Path) -> N
     assert error.partial.usage is not None
 
 
+async def test_a_server_that_is_started_anew_between_two_calls_fails_the_task(tmp_path: Path) -> None:
+    """The CLI starts a server that ended again and says nothing of it; what the server knew is lost."""
+
+    def once_it_is_gone(_number: int, _body: dict[str, Any]) -> Any:  # noqa: ANN401 - a message or an error
+        pid = int((tmp_path / "workspace" / "server.pid").read_text())
+        while not is_gone(pid):
+            time.sleep(0.01)
+        return call("mcp__docs__search", "again")
+
+    with ScriptedApi(call("mcp__docs__search", "first"), once_it_is_gone, text("an answer")) as api:
+        error = await failure(AGENT, tmp_path, api.env, servers={"docs": stdio("dies_after_first_call.py")})
+    assert (error.kind, error.retryable) == ("mcp_failed", True)
+    assert error.message == "an MCP server went away during the task: docs: it ended, and was started again"
+    assert error.partial is not None
+    assert [turn.error for turn in error.partial.turns[:2]] == [False, False]
+
+
 # The real CLI: failures of the service and of the CLI itself.
 
 
@@ -482,18 +501,23 @@ async def test_an_mcp_server_cannot_outlive_its_task(tmp_path: Path, mock: Mock)
     answer = await AGENT.answer(prompt(tmp_path, mock.env, servers={"docs": stdio("forks_daemon.py")}))
     assert answer.status == "answered"
     assert is_gone(int((tmp_path / "workspace" / "daemon.pid").read_text()))
-    assert answer.leaked == (Path(sys.executable).name,)
+    assert answer.leaked == (PYTHON,)
     assert not [child for child in psutil.Process().children(recursive=True) if child.name() in ("claude", "python")]
 
 
 @pytest.mark.parametrize("waits_for", ["the model", "the servers"])
 async def test_a_cancelled_task_leaves_no_process(tmp_path: Path, waits_for: str) -> None:
-    """Whether it is starting or asking, cancelling ends all processes in a few seconds."""
+    """Whether it is starting or asking, cancelling ends all processes in a few seconds.
+
+    What would have stayed for ever is told by name: the daemon, and the server that is deaf.
+    """
     with Mock(errors="hang:1") as mock:
         servers = {"docs": stdio("forks_daemon.py")}
         if waits_for == "the servers":
             servers["slow"] = stdio("sleeps.py", "600")
-        asking = asyncio.create_task(AGENT.answer(prompt(tmp_path, mock.env, servers=servers)))
+        reported: list[Answer] = []
+        asked = prompt(tmp_path, mock.env, servers=servers, so_far=reported.append)
+        asking = asyncio.create_task(AGENT.answer(asked))
         pid = tmp_path / "workspace" / "daemon.pid"
         while not pid.exists() or not pid.read_text() or (waits_for == "the model" and not messages(mock)):
             assert not asking.done()
@@ -504,6 +528,7 @@ async def test_a_cancelled_task_leaves_no_process(tmp_path: Path, waits_for: str
             await asking
     assert time.monotonic() - begun < 10
     assert is_gone(int(pid.read_text()))
+    assert set(reported[-1].leaked) == {PYTHON}
     assert not [child for child in psutil.Process().children(recursive=True) if child.name() in ("claude", "python")]
 
 
