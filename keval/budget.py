@@ -1,7 +1,7 @@
 """One ledger over everything that costs money: agent, judges and every failed attempt.
 
-An item is begun only if what was spent, what the items in flight may still cost and what it may
-cost itself fit into the budget. So a run never spends more than the budget plus the error of the
+An attempt at an item is begun only if what was spent, what the attempts in flight may still cost
+and what it may cost itself fit into the budget. So a run never spends more than the budget plus the error of the
 estimates of what was in flight, and the same command goes on where it stopped. A daily budget is
 the same with what the log's events of today cost already.
 """
@@ -30,7 +30,7 @@ class Ledger:
     spent_usd: float = 0.0
     reserved_usd: float = 0.0
     refused: int = 0
-    """Items that were not begun because they did not fit."""
+    """Attempts that were not begun because they did not fit."""
     refused_usd: float = 0.0
     """What the dearest of them might have cost."""
     dearest: dict[str, float] = field(default_factory=dict)
@@ -53,12 +53,31 @@ class Ledger:
     def reserve(self, kind: str) -> float | None:
         """Set aside what an item may cost and return it, or None when it does not fit any more."""
         cost = self.dearest.get(kind, 0.0)
-        if self.spent_usd + self.reserved_usd + cost > self._most_usd() + NOISE_USD:
-            self.refused += 1
-            self.refused_usd = max(self.refused_usd, cost)
+        if not self._fits(cost, cost):
             return None
         self.reserved_usd += cost
         return cost
+
+    def renew(self, kind: str, reserved: float, cost_usd: float | None) -> float | None:
+        """Book an attempt that failed, set aside what the next one may cost and return it.
+
+        None when that does not fit any more; then nothing is booked.
+        """
+        paid = reserved if cost_usd is None else cost_usd
+        cost = max(self.dearest.get(kind, 0.0), cost_usd or 0.0)
+        if not self._fits(paid - reserved + cost, cost):
+            return None
+        self.settle(kind, reserved, cost_usd)
+        self.reserved_usd += cost
+        return cost
+
+    def _fits(self, more_usd: float, cost: float) -> bool:
+        """Return whether so much more may be spent; counts the item of this cost as refused if not."""
+        if self.spent_usd + self.reserved_usd + more_usd <= self._most_usd() + NOISE_USD:
+            return True
+        self.refused += 1
+        self.refused_usd = max(self.refused_usd, cost)
+        return False
 
     def _most_usd(self) -> float:
         """Return the most that this command may spend by both budgets."""

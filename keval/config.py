@@ -33,6 +33,7 @@ AGENT_KEYS = ("type", "name")
 JUDGE_KEYS = ("type", "name", "replicates")
 """Keys of an agent and of a judge that are not options of the plug-in."""
 
+GATES = ("require_mcp_tool_use", "require_mcp_tool_success", "retry_gates")
 DATASET_KEYS = ("id_key", "question_key", "answer_key")
 
 
@@ -75,6 +76,16 @@ class Gates:
 
     require_mcp_tool_use: bool = False
     require_mcp_tool_success: bool = False
+    retry_gates: bool = False
+    """Whether an answer that does not is asked for again."""
+
+    def as_written(self) -> JsonObject:
+        """Return the gates as events and identities hold them; what is newer is there only where it is set."""
+        required = {
+            "require_mcp_tool_use": self.require_mcp_tool_use,
+            "require_mcp_tool_success": self.require_mcp_tool_success,
+        }
+        return required | ({"retry_gates": True} if self.retry_gates else {})
 
 
 @dataclass(frozen=True)
@@ -92,11 +103,7 @@ class Condition:
     @cached_property
     def condition_id(self) -> str:
         """The identity of the condition: its content as written; never its name."""
-        gates = {
-            "require_mcp_tool_use": self.gates.require_mcp_tool_use,
-            "require_mcp_tool_success": self.gates.require_mcp_tool_success,
-        }
-        return ids.condition_id(self.system_prompt, self.mcp_servers, gates, self.tools)
+        return ids.condition_id(self.system_prompt, self.mcp_servers, self.gates.as_written(), self.tools)
 
 
 @dataclass(frozen=True)
@@ -435,7 +442,7 @@ class _Draft:
                 used[server] = servers[server]
             else:
                 self.problem(("conditions", name, "mcp_servers", index), _unknown_server(server, list(servers)))
-        gates = Gates(section.get("require_mcp_tool_use", False), section.get("require_mcp_tool_success", False))
+        gates = Gates(**{gate: section[gate] for gate in GATES if gate in section})
         return Condition(name, section["system_prompt"], used, gates, tools)
 
 

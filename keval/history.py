@@ -55,8 +55,8 @@ class History:
     """Ids of the judgments that did not come from the mock."""
     failed: set[str] = field(default_factory=set)
     """Ids of the responses that a `generate` failed to get, and never got since."""
-    gated: set[str] = field(default_factory=set)
-    """Those of `failed` whose answer was there and did not meet a gate of its condition."""
+    gated: dict[str, str] = field(default_factory=dict)
+    """Those of `failed` whose answer was there and did not meet a gate, with the id of the condition."""
     newest_generate: JsonObject | None = None
     """The newest `run` event that has conditions."""
     newest_judges: list[JsonObject] = field(default_factory=list)
@@ -88,7 +88,7 @@ class History:
                 if not event.get("mock"):
                     self.really_judged.add(event["id"])
             case "failure" if event["stage"] == "generate" and event.get("response_id"):
-                self._note_failure(event["response_id"], event["kind"])
+                self._note_failure(event)
                 self._failures[event["id"]] = event["response_id"]
             case "retraction":
                 self.responses.pop(event["target"], None)
@@ -114,12 +114,15 @@ class History:
 
     def _note_success(self, target: str) -> None:
         self.failed.discard(target)
-        self.gated.discard(target)
+        self.gated.pop(target, None)
 
-    def _note_failure(self, target: str, kind: str) -> None:
+    def _note_failure(self, event: JsonObject) -> None:
+        target = event["response_id"]
         if target not in self.responses:
+            self._note_success(target)
             self.failed.add(target)
-            (self.gated.add if kind in GATES else self.gated.discard)(target)
+            if event["kind"] in GATES:
+                self.gated[target] = event["condition_id"]
 
     def spent_today(self, *, mock: bool) -> Spent:
         """Return what today's events cost: to a rehearsal those of the mock, to a real run the others."""

@@ -7,22 +7,19 @@ response as it was. One judgment is made per response, judge and replicate.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from keval.budget import Ledger, total_usd
-from keval.config import JudgeConfig, Retry
+from keval.agents import Usage
+from keval.config import JudgeConfig
 from keval.errors import ItemError
 from keval.events import event, failure_id
-from keval.generate import attempt_record, milliseconds_since, usage_field
 from keval.ids import JsonObject, judgment_id
 from keval.judges import Case, JudgeError, Score, Verdict
 from keval.prices import Prices, load
-from keval.progress import Progress
-from keval.run import Limiter, attempts, work_off
-from keval.stream import Sink, read
+from keval.stage import Stage, Work, attempt_record, milliseconds_since, usage_field
+from keval.stream import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,42 +55,18 @@ def pending(
             yield from jobs(line.event, judges, judged)
 
 
-@dataclass
-class _Work:
-    """One job while it is worked on."""
-
-    job: Job
-    started: float = field(default_factory=time.monotonic)
-    failed: list[JsonObject] = field(default_factory=list)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Judging:
+class Judging(Stage[Job]):
     """One run of the `judge` stage."""
 
-    run_id: str
-    sink: Sink
     env: Mapping[str, str]
     """The variables that reach the Messages API."""
-    mock: bool
-    progress: Progress
-    ledger: Ledger
-    stop: asyncio.Event
-    """Set by the user or by a budget that is reached: no new judgments."""
-    retry: Retry
-    max_concurrent: int
-    redact: Callable[[JsonObject], JsonObject] = lambda written: written
     prices: Prices = field(default_factory=load)
     """The shipped prices, and those of the config in place of theirs."""
 
-    async def work_off(self, todo: Iterable[Job] | AsyncIterator[Job]) -> None:
-        """Do all jobs; returns when each has its event or `stop` was set and none is in flight."""
-        limiter = Limiter(self.max_concurrent)
-
-        async def work(job: Job) -> None:
-            await self._do(job, limiter)
-
-        await work_off(todo, work, at_once=2 * self.max_concurrent, stop=self.stop)
+    def kind(self, item: Job) -> str:
+        """Return the job's judge."""
+        return item.judge.name
 
     async def until_drained(self, todo: asyncio.Queue[Job | None]) -> None:
         """Do the jobs that a queue brings until it brings None.
@@ -112,35 +85,14 @@ class Judging:
         while not ended:
             ended = await todo.get() is None
 
-    async def _do(self, job: Job, limiter: Limiter) -> None:
-        reserved = self.ledger.reserve(job.judge.name)
-        if reserved is None:
-            self.stop.set()
-            return
-        work = _Work(job)
+    async def attempt(self, work: Work[Job]) -> JsonObject:
+        """Let the judge decide once and return its judgment. Raises JudgeError."""
+        verdict = await self._verdict(work.item)
+        _check_scale(verdict, work.item.judge)
+        return self._judgment(work, verdict)
 
-        def on_retry(error: ItemError) -> None:
-            work.failed.append(self._failed_attempt(error, work))
-
-        async def judged() -> JsonObject:
-            return await self._written(self._judgment(work, await self._attempt(work)))
-
-        try:
-            # The slot is held until the verdict is safe: a crash never loses more verdicts than there are slots.
-            written = await attempts(judged, self.retry, limiter, on_retry)
-        except JudgeError as error:
-            written = await self._written(self._failure(work, error))
-        self.ledger.settle(job.judge.name, reserved, total_usd(written["cost_usd"], work.failed))
-        self.progress.finished(job.judge.name, failed=written["type"] == "failure", cost_usd=written["cost_usd"])
-
-    async def _written(self, written: JsonObject) -> JsonObject:
-        redacted = self.redact(written)
-        await self.sink.append(redacted)
-        return redacted
-
-    async def _attempt(self, work: _Work) -> Verdict:
-        work.started = time.monotonic()
-        response, judge = work.job.response, work.job.judge.judge
+    async def _verdict(self, job: Job) -> Verdict:
+        response = job.response
         case = Case(
             question=response["sample"]["question"],
             golden_answer=response["sample"]["answer"],
@@ -149,60 +101,61 @@ class Judging:
             turns=tuple(response["turns"]),
             sources=tuple(response["sources"]),
         )
-        self.progress.started(work.job.judge.name)
         try:
-            verdict = await judge.judge(case, self.env)
+            return await job.judge.judge.judge(case, self.env)
         except JudgeError:
             raise
         except Exception as error:  # foreign code: a plug-in's surprise is about this response only
             raise JudgeError("judge_error", f"{type(error).__name__}: {error}") from error
-        finally:
-            self.progress.ended(work.job.judge.name)
-        _check_scale(verdict, work.job.judge)
-        return verdict
 
-    def _judgment(self, work: _Work, verdict: Verdict) -> JsonObject:
-        scales = {metric.name: metric for metric in work.job.judge.judge.metrics}
+    def _judgment(self, work: Work[Job], verdict: Verdict) -> JsonObject:
+        scales = {metric.name: metric for metric in work.item.judge.judge.metrics}
         return event(
             "judgment",
-            work.job.judgment_id,
+            work.item.judgment_id,
             self.run_id,
-            **_coordinates(work.job),
+            **_coordinates(work.item),
             scores={
                 name: _score_field(score, scales[name].min, scales[name].max) for name, score in verdict.scores.items()
             },
             unverified_claims=list(verdict.unverified_claims),
             outcome=None if verdict.outcome is None else dict(verdict.outcome),
             usage=usage_field(verdict.usage),
-            cost_usd=self._cost_usd(work.job, verdict),
+            cost_usd=self._cost_usd(work.item, verdict),
             duration_ms=milliseconds_since(work.started),
             attempts=len(work.failed) + 1,
             failed_attempts=work.failed,
             mock=self.mock,
         )
 
-    def _failure(self, work: _Work, error: JudgeError) -> JsonObject:
+    def failed_attempt(self, work: Work[Job], error: ItemError) -> JsonObject:
+        """Return the record of an attempt that failed."""
+        usage, cost_usd = self._known(work.item, error)
+        return attempt_record(error, work.started, usage, cost_usd)
+
+    def failure(self, work: Work[Job], error: ItemError) -> JsonObject:
+        """Return the event of a response that got no judgment."""
+        usage, cost_usd = self._known(work.item, error)
         return event(
             "failure",
-            failure_id(work.job.judgment_id, self.run_id),
+            failure_id(work.item.judgment_id, self.run_id),
             self.run_id,
             stage="judge",
             kind=error.kind,
             message=error.message,
-            **_coordinates(work.job),
+            **_coordinates(work.item),
             attempts=len(work.failed) + 1,
             failed_attempts=work.failed,
-            cost_usd=self._cost_usd(work.job, error),
-            usage=usage_field(error.usage),
+            cost_usd=cost_usd,
+            usage=usage_field(usage),
             duration_ms=milliseconds_since(work.started),
             turns=[],
             mock=self.mock,
         )
 
-    def _failed_attempt(self, error: ItemError, work: _Work) -> JsonObject:
-        if not isinstance(error, JudgeError):
-            return attempt_record(error, None, None, work.started)
-        return attempt_record(error, error.usage, self._cost_usd(work.job, error), work.started)
+    def _known(self, job: Job, error: ItemError) -> tuple[Usage | None, float | None]:
+        """Return the tokens and the cost of an attempt that failed."""
+        return (error.usage, self._cost_usd(job, error)) if isinstance(error, JudgeError) else (None, None)
 
     def _cost_usd(self, job: Job, made: Verdict | JudgeError) -> float | None:
         """Return what the judge cost: its tokens at the config's own price for its model, else what the judge says."""
@@ -239,12 +192,13 @@ def _score_field(score: Score, minimum: float, maximum: float) -> JsonObject:
 
 def _check_scale(verdict: Verdict, judge: JudgeConfig) -> None:
     """Raise JudgeError unless the verdict has exactly the judge's metrics, each within its scale."""
+
+    def invalid(message: str) -> JudgeError:
+        return JudgeError("judge_invalid", message, usage=verdict.usage, cost_usd=verdict.cost_usd)
+
     scales = {metric.name: metric for metric in judge.judge.metrics}
     if set(verdict.scores) != set(scales):
-        raise JudgeError("judge_invalid", f"expected the metrics {sorted(scales)}, found {sorted(verdict.scores)}")
+        raise invalid(f"expected the metrics {sorted(scales)}, found {sorted(verdict.scores)}")
     for name, score in verdict.scores.items():
         if not scales[name].min <= score.score <= scales[name].max:
-            raise JudgeError(
-                "judge_invalid",
-                f"{name}: {score.score!r} is outside {scales[name].min:g} to {scales[name].max:g}",
-            )
+            raise invalid(f"{name}: {score.score!r} is outside {scales[name].min:g} to {scales[name].max:g}")

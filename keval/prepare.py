@@ -156,10 +156,7 @@ def run_event(prepared: Prepared, command: str, run_id: str, infos: Mapping[str,
                 "condition_id": condition.condition_id,
                 "system_prompt": condition.system_prompt,
                 "mcp_servers": list(condition.mcp_servers),
-                "gates": {
-                    "require_mcp_tool_use": condition.gates.require_mcp_tool_use,
-                    "require_mcp_tool_success": condition.gates.require_mcp_tool_success,
-                },
+                "gates": condition.gates.as_written(),
                 "tools": list(condition.tools),
                 "tasks": len(prepared.samples) * config.execution.repetitions,
             }

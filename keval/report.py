@@ -526,6 +526,7 @@ def _other_cautions(
             "several_agents", "the conditions were answered by different agents; only those of one agent are compared"
         )
     yield from _read_the_answer(connection, conditions)
+    yield from _asked_again(connection, conditions)
     yield from _left_behind(connection, conditions)
     unjudged = _by_condition(_rows(connection, _UNJUDGED))
     count = sum(row["count"] for found in conditions for row in unjudged.get(_key(found), []))
@@ -552,9 +553,9 @@ def _read_the_answer(connection: DuckDBPyConnection, conditions: Sequence[Condit
         for row in by_condition.get(_key(found), []):
             yield Caution(
                 "golden_answer_read",
-                f"{found.name}: in {_answers(row['answers'])} the golden answer was returned by a tool that belongs to "
-                f"no MCP server of the condition ({', '.join(row['tools'])}): the agent can read it where no agent "
-                "should find it",
+                f"{found.name}: in {_counted(row['answers'], 'answer')} the golden answer was returned by a tool that "
+                f"belongs to no MCP server of the condition ({', '.join(row['tools'])}): the agent can read it where "
+                "no agent should find it",
             )
 
 
@@ -570,7 +571,7 @@ def _left_behind(connection: DuckDBPyConnection, conditions: Sequence[ConditionS
     for found in conditions:
         for row in by_condition.get(_key(found), []):
             left = f"left processes behind: {', '.join(row['names'])}; they were ended"
-            yield Caution("processes_left_behind", f"{found.name}: {_answers(row['count'])} {left}")
+            yield Caution("processes_left_behind", f"{found.name}: {_counted(row['count'], 'task')} {left}")
 
 
 _LEFT_BEHIND = """
@@ -580,8 +581,33 @@ _LEFT_BEHIND = """
 """
 
 
-def _answers(count: int) -> str:
-    return "1 answer" if count == 1 else f"{count} answers"
+def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
+    """Yield where a condition asked again for what its gates refused: it was let choose among its answers."""
+    by_condition = _by_condition(_rows(connection, _ASKED_AGAIN))
+    for found in conditions:
+        for row in by_condition.get(_key(found), []):
+            yield Caution(
+                "asked_again_by_a_gate",
+                f"{found.name}: {_counted(row['answers'], 'answer')} met the condition's gates only when asked again "
+                f"(retry_gates); {_counted(row['refused'], 'attempt')} that did not are in no mean",
+            )
+
+
+_ASKED_AGAIN = """
+    select condition_id, agent_id, count(*) as answers, sum(refused)::bigint as refused
+    from (
+        select condition_id, agent_id, len(list_filter(
+            failed_attempts, lambda attempt: attempt.kind in ('mcp_unused', 'mcp_all_failed')
+        )) as refused
+        from responses where current
+    )
+    where refused > 0
+    group by condition_id, agent_id
+"""
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iterator[Caution]:

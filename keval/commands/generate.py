@@ -33,7 +33,7 @@ RETRY_FAILED = click.option(
     "--retry-failed/--no-retry-failed",
     default=True,
     show_default=True,
-    help="Try again what failed in earlier runs; what a gate refused is never tried again.",
+    help="Try again what failed in earlier runs; what a gate refused only with retry_gates.",
 )
 
 
@@ -77,7 +77,7 @@ def command(
         prepared.agent_env  # noqa: B018 - a missing key is told before anything is written
         with _sink(output) as sink, shown(progress, quiet=quiet):
             done = history.of_log(output, warn) if output else History()
-            skipped = to_skip(done, mock=mock, retry_failed=retry_failed, fresh=fresh)
+            skipped = to_skip(done, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
             number = plan(prepared, skipped, progress)
             books = ledger(prepared, done.spent_today(mock=mock), warn)
 
@@ -99,12 +99,15 @@ def default_log(config: Config, *, mock: bool) -> Path:
     return Path(f"{config.name}.mock.jsonl" if mock else f"{config.name}.jsonl")
 
 
-def to_skip(done: History, *, mock: bool, retry_failed: bool, fresh: bool) -> AbstractSet[str]:
+def to_skip(done: History, config: Config, *, mock: bool, retry_failed: bool, fresh: bool) -> AbstractSet[str]:
     """Return the ids of the responses that are not asked for again."""
     if fresh:
         return set()
     responses = done.responses_done(mock=mock)
-    return responses | (done.gated if retry_failed else done.failed)
+    if not retry_failed:
+        return responses | done.failed
+    retried = {condition.condition_id for condition in config.conditions if condition.gates.retry_gates}
+    return responses | {target for target, condition in done.gated.items() if condition not in retried}
 
 
 def plan(prepared: Prepared, skipped: AbstractSet[str], progress: Progress) -> int:
@@ -132,6 +135,9 @@ def generation(
         config=prepared.config,
         run_id=run_id,
         sink=sink,
+        retry=prepared.config.execution.retry,
+        max_concurrent=prepared.config.execution.max_concurrent,
+        redact=prepared.config.secrets.redact_value,
         env=prepared.agent_env,
         mock=prepared.mock_url is not None,
         progress=progress,

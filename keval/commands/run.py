@@ -65,7 +65,7 @@ def command(
         prepared = prepare(config, mock_url, limit)
         with open_log(path, ("generate", "judge"), warn) as log, shown(*stages, quiet=quiet):
             past = history.of_log(path, warn)
-            skipped = to_skip(past, mock=mock, retry_failed=retry_failed, fresh=fresh)
+            skipped = to_skip(past, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
             news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
             books = ledger(prepared, past.spent_today(mock=mock), warn)
             whole = Whole(prepared, log, past, skipped, stages, books, news=news)

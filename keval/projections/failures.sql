@@ -19,7 +19,8 @@ select
     try_cast(duration_ms as bigint) as duration_ms,
     try_cast(attempts as bigint) as attempts,
     try_cast(failed_attempts as struct(
-        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint
+        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
+        leaked_processes varchar[]
     )[]) as failed_attempts,
     l.mock,
     position in (select position from open_failures) as current

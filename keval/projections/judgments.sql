@@ -18,7 +18,8 @@ select
     try_cast(j.duration_ms as bigint) as duration_ms,
     try_cast(j.attempts as bigint) as attempts,
     try_cast(j.failed_attempts as struct(
-        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint
+        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
+        leaked_processes varchar[]
     )[]) as failed_attempts,
     l.mock,
     coalesce(r.current, true) and j.position > coalesce(w.position, 0) as current

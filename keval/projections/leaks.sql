@@ -1,5 +1,14 @@
--- One row per response or failure whose agent left processes behind, which keval then ended; with their names.
-select c.condition, e.condition_id, e.agent_id, e.type, e.id, try_cast(e.leaked_processes as varchar[]) as processes
+-- One row per response or failure whose agent left processes behind in any attempt, which keval then ended; with
+-- their names.
+select
+    c.condition, e.condition_id, e.agent_id, e.type, e.id,
+    list_concat(
+        flatten(list_transform(
+            try_cast(e.failed_attempts as struct(leaked_processes varchar[])[]),
+            lambda attempt: attempt.leaked_processes
+        )),
+        try_cast(e.leaked_processes as varchar[])
+    ) as processes
 from events as e
 semi join latest using (position)
 join conditions as c using (condition_id, agent_id)

@@ -23,7 +23,8 @@ select
     try_cast(e.models as varchar[]) as models,
     try_cast(e.attempts as bigint) as attempts,
     try_cast(e.failed_attempts as struct(
-        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint
+        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
+        leaked_processes varchar[]
     )[]) as failed_attempts,
     l.mock,
     e.sample_sha256 = v.sample_sha256 as current

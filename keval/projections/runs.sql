@@ -7,7 +7,8 @@ select
     try_cast(agent as struct(name varchar, type varchar, model varchar, agent_id varchar, options json)) as agent,
     try_cast(conditions as map(varchar, struct(
         condition_id varchar, system_prompt varchar, mcp_servers varchar[],
-        gates struct(require_mcp_tool_use boolean, require_mcp_tool_success boolean), tools varchar[], tasks bigint
+        gates struct(require_mcp_tool_use boolean, require_mcp_tool_success boolean, retry_gates boolean),
+        tools varchar[], tasks bigint
     ))) as conditions,
     try_cast(judges as struct(
         name varchar, type varchar, model varchar, judge_id varchar, replicates bigint, parameters json, texts json,

@@ -19,8 +19,9 @@ import pytest
 
 from keval import events, fields, plugins
 from keval.agents import Agent, AgentError, Answer, Prompt, Status
-from keval.generate import mcp_field, turn_field, usage_field
+from keval.generate import mcp_field, turn_field
 from keval.mock import Mock
+from keval.stage import usage_field
 from tests.builders import response_event
 from tests.prompts import prompt
 

@@ -501,7 +501,7 @@ class Lifecycle(RuleBasedStateMachine):
         async def work(log: Mortal) -> None:
             prepared, progress = self._prepared(config), Progress("generate")
             past = history.of_log(log.path, lambda _: None)
-            skipped = to_skip(past, mock=False, retry_failed=True, fresh=fresh)
+            skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=fresh)
             if not plan(prepared, skipped, progress) and is_recorded(prepared, past.newest_generate):
                 return
             run_id = new_run_id()
@@ -527,7 +527,7 @@ class Lifecycle(RuleBasedStateMachine):
         async def work(log: Mortal) -> None:
             prepared, stages = self._prepared(config), (Progress("generate"), Progress("judge"))
             past = history.of_log(log.path, lambda _: None)
-            skipped = to_skip(past, mock=False, retry_failed=True, fresh=False)
+            skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=False)
             news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
             whole = Whole(prepared, cast("Log", log), past, skipped, stages, Ledger(), news=news)
             await whole.work_off(asyncio.Event())

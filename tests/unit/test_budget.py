@@ -37,6 +37,51 @@ def test_spending_stays_within_the_limit_plus_what_was_in_flight(
     assert ledger.spent_usd <= limit + at_once * 0.3 + 1e-9
 
 
+@given(
+    items=st.lists(st.lists(st.none() | st.floats(0, 0.3), min_size=1, max_size=4), max_size=30),
+    limit=st.floats(0.1, 3),
+    at_once=st.integers(1, 8),
+)
+def test_attempts_that_fail_are_held_to_the_limit_too(
+    items: list[list[float | None]], limit: float, at_once: int
+) -> None:
+    """Each item is a list of attempts, of which each begins only if it fits; unknown costs count as reserved."""
+    ledger = Ledger(limit_usd=limit)
+    ledger.assume("item", 0.1)
+    in_flight: list[tuple[float, list[float | None]]] = []
+
+    def go_on() -> None:
+        reserved, costs = in_flight.pop(0)
+        renewed = ledger.renew("item", reserved, costs[0]) if costs[1:] else None
+        if renewed is None:
+            ledger.settle("item", reserved, costs[0])
+        else:
+            in_flight.append((renewed, costs[1:]))
+
+    for costs in items:
+        if len(in_flight) == at_once:
+            go_on()
+        reserved = ledger.reserve("item") if len(in_flight) < at_once else None
+        if reserved is not None:
+            in_flight.append((reserved, costs))
+    while in_flight:
+        go_on()
+    assert ledger.reserved_usd == pytest.approx(0, abs=1e-9)
+    assert ledger.spent_usd <= limit + at_once * 0.3 + 1e-9
+
+
+def test_an_attempt_that_does_not_fit_changes_nothing() -> None:
+    """What failed is then booked as the item's last attempt, once."""
+    ledger = Ledger(limit_usd=1.0)
+    ledger.assume("item", 0.4)
+    reserved = ledger.reserve("item")
+    assert reserved == 0.4
+    assert ledger.renew("item", reserved, 0.6) is None
+    assert (ledger.spent_usd, ledger.reserved_usd, ledger.refused) == (0.0, 0.4, 1)
+    assert ledger.renew("item", reserved, 0.5) == 0.5
+    assert (ledger.spent_usd, ledger.reserved_usd) == (0.5, 0.5)
+
+
 def test_a_ledger_that_refused_says_how_to_go_on() -> None:
     """The message has the limit, what was spent and the next step."""
     ledger = Ledger(limit_usd=0.05)

@@ -10,7 +10,7 @@ import pytest
 from keval import prices, schema
 from keval.agents import Agent, AgentError, Answer, McpUse, Prompt, Turn, Usage
 from keval.budget import Ledger
-from keval.config import AgentConfig, Condition, Config, Execution, Gates, Retry, load
+from keval.config import AgentConfig, Config, Execution, Gates, Retry, load
 from keval.generate import Generation
 from keval.ids import JsonObject
 from keval.progress import Progress
@@ -67,7 +67,7 @@ def config(tmp_path: Path) -> Config:
 
 
 def generated(
-    config: Config, script: Callable[[Prompt], Answer], **changes: object
+    config: Config, script: Callable[[Prompt], Answer], ledger: Ledger | None = None, **changes: object
 ) -> tuple[list[JsonObject], list[Prompt]]:
     """Run the stage over the samples and return its events and what the agent was asked."""
     pause_s = changes.pop("pause_s", 0.0)
@@ -84,7 +84,9 @@ def generated(
     async def main() -> None:
         stage = Generation(
             config=changed, run_id="run", sink=kept, env={"PATH": "/bin"}, mock=True,
-            progress=Progress("generate"), ledger=Ledger(), stop=asyncio.Event(),
+            progress=Progress("generate"), ledger=ledger or Ledger(), stop=asyncio.Event(),
+            retry=changed.execution.retry, max_concurrent=changed.execution.max_concurrent,
+            redact=changed.secrets.redact_value,
         )  # fmt: skip
         await stage.work_off(remaining(changed, SAMPLES, set()))
 
@@ -202,6 +204,17 @@ def test_processes_that_an_agent_left_behind_are_in_its_event(config: Config) ->
     assert told == {("failure", ("python", "sh")), ("response", ("python", "sh")), ("response", ("absent",))}
 
 
+def test_processes_that_a_failed_attempt_left_behind_are_in_its_record(config: Config) -> None:
+    """Each attempt answers for its own."""
+
+    def script(prompt: Prompt) -> Answer:
+        raise AgentError("agent_error", "no", retryable=True, partial=replace(fine(prompt), leaked=("sh",)))
+
+    events, _ = generated(config, script)
+    attempts = [attempt for event in events for attempt in (*event["failed_attempts"], event)]
+    assert [attempt["leaked_processes"] for attempt in attempts] == [["sh"]] * 9
+
+
 def test_a_task_that_takes_too_long_is_a_timeout_with_what_was_there(config: Config) -> None:
     """A timeout keeps the turns so far; it is not tried again in the same run."""
     execution = replace(config.execution, timeout_s=0.05)
@@ -264,21 +277,47 @@ def test_variables_in_a_system_prompt_are_resolved_for_the_agent(config: Config)
 
 def test_a_budget_that_is_reached_stops_new_tasks(config: Config) -> None:
     """No task is begun that does not fit; what was spent stays within the limit."""
-    condition: Condition = config.conditions[0]
     ledger = Ledger(limit_usd=1.0)
-    ledger.assume(condition.name, 0.5)
-    kept = Kept()
-    stop = asyncio.Event()
-    changed = replace(config, agent=AgentConfig("x", "x", Scripted(script=fine, asked=[]), {}))
-
-    async def main() -> None:
-        stage = Generation(
-            config=changed, run_id="run", sink=kept, env={}, mock=True,
-            progress=Progress("generate"), ledger=ledger, stop=stop,
-        )  # fmt: skip
-        await stage.work_off(remaining(changed, SAMPLES, set()))
-
-    asyncio.run(main())
-    assert len(kept.events) == 2
+    ledger.assume("plain", 0.5)
+    events, _ = generated(config, fine, ledger)
+    assert len(events) == 2
     assert (ledger.spent_usd, ledger.reserved_usd, ledger.refused) == (1.0, 0.0, 1)
-    assert stop.is_set()
+
+
+def test_a_budget_that_is_reached_between_two_attempts_is_a_failure_of_its_kind(config: Config) -> None:
+    """A failed attempt is paid; there is no other that does not fit, and what it failed of stays in sight."""
+    ledger = Ledger(limit_usd=1.0)
+    ledger.assume("plain", 0.5)
+
+    def script(prompt: Prompt) -> Answer:
+        raise AgentError("infra_error", "busy", retryable=True, partial=fine(prompt))
+
+    events, asked = generated(config, script, ledger)
+    said = "the budget does not allow another attempt after infra_error: busy"
+    assert {(event["kind"], event["message"], event["cost_usd"]) for event in events} == {("budget", said, 0.5)}
+    assert sum(event["attempts"] for event in events) == len(asked) == 2
+    assert (ledger.spent_usd, ledger.reserved_usd) == (1.0, 0.0)
+    assert ledger.refused
+
+
+def test_a_condition_may_ask_again_for_what_its_gate_refuses(config: Config) -> None:
+    """With `retry_gates` the refused attempts stay in the record of the answer that was let through."""
+    uses = iter([0, 0, 1, 1, 1])
+
+    def script(prompt: Prompt) -> Answer:
+        return replace(fine(prompt), mcp={"docs": McpUse("connected", called=next(uses))})
+
+    gates = Gates(require_mcp_tool_use=True, retry_gates=True)
+    events, asked = generated(config, script, condition={"gates": gates})
+    assert [event["type"] for event in events] == ["response"] * 3
+    refused = [attempt for event in events for attempt in event["failed_attempts"]]
+    assert [(each["kind"], each["cost_usd"]) for each in refused] == [("mcp_unused", 0.5)] * 2
+    assert len(asked) == 5
+
+
+def test_a_gate_that_lets_nothing_through_ends_with_its_attempts(config: Config) -> None:
+    """Even with `retry_gates` it is a failure in the end."""
+    gates = Gates(require_mcp_tool_use=True, retry_gates=True)
+    events, asked = generated(config, fine, condition={"gates": gates})
+    assert {(event["kind"], event["attempts"]) for event in events} == {("mcp_unused", 3)}
+    assert len(asked) == 9

@@ -26,7 +26,8 @@ def judgment(target: str, *, mock: bool = False) -> dict[str, Any]:
 
 
 def failure(target: str, kind: str = "timeout") -> dict[str, Any]:
-    return {"type": "failure", "id": f"f-{target}", "stage": "generate", "kind": kind, "response_id": target}
+    about = {"response_id": target, "condition_id": f"of {target}"}
+    return {"type": "failure", "id": f"f-{target}", "stage": "generate", "kind": kind, **about}
 
 
 def names(found: Iterable[str]) -> list[str]:
@@ -47,7 +48,7 @@ def test_a_failure_counts_until_its_task_has_a_response() -> None:
 def test_what_a_gate_refused_is_told_apart() -> None:
     """An answer that did not meet a gate is there; asking until one passes would be a bias."""
     history = folded(failure("a", "mcp_unused"), failure("b"), failure("c", "mcp_all_failed"), response("c"))
-    assert (history.failed, history.gated) == ({"a", "b"}, {"a"})
+    assert (history.failed, history.gated) == ({"a", "b"}, {"a": "of a"})
 
 
 def test_to_a_real_run_the_mock_did_nothing() -> None:

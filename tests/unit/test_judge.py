@@ -71,7 +71,7 @@ def judged(judge: JudgeConfig, responses: Sequence[JsonObject], done: set[str] |
     async def main() -> None:
         stage = Judging(
             run_id="run", sink=kept, env={"KEY": "k"}, mock=True, progress=Progress("judge"), ledger=Ledger(),
-            stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=2, prices=PRICES,
+            stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=2, prices=PRICES, redact=dict,
         )  # fmt: skip
         await stage.work_off(todo)
 

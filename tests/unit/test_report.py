@@ -130,12 +130,14 @@ def test_a_cost_that_is_known_nowhere_is_null(tmp_path: Path) -> None:
     assert summary.tokens["input_tokens"] == Total(None, known=0, unknown=1)
 
 
+ATTEMPT = {"kind": "timeout", "message": "late", "cost_usd": 0.125, "usage": None, "duration_ms": 5}
+
+
 def test_failed_attempts_and_failures_cost_money_too(tmp_path: Path) -> None:
     """The agent's cost holds what was paid for attempts that led to nothing."""
-    attempt = {"kind": "timeout", "message": "late", "cost_usd": 0.125, "usage": None, "duration_ms": 5}
     events = [
         run_event(["baseline"], samples=2),
-        response_event("q1", cost_usd=0.25, attempts=2, failed_attempts=[attempt]),
+        response_event("q1", cost_usd=0.25, attempts=2, failed_attempts=[ATTEMPT]),
         failure_event(response_event("q2"), cost_usd=0.5),
     ]
     (summary,) = built(events, tmp_path).conditions
@@ -497,15 +499,34 @@ def test_a_golden_answer_that_another_tool_returned_is_a_warning(tmp_path: Path)
     assert "(Bash, Read)" in told
 
 
+def test_a_condition_that_was_asked_until_its_gate_let_an_answer_through_is_pointed_out(tmp_path: Path) -> None:
+    """Only attempts that a gate refused count, and only of answers that are in the numbers."""
+    refused = ATTEMPT | {"kind": "mcp_unused"}
+    log = [
+        run_event(),
+        response_event("q1", attempts=3, failed_attempts=[refused, refused]),
+        response_event("q2", attempts=3, failed_attempts=[ATTEMPT, refused]),
+        response_event("q3", attempts=2, failed_attempts=[ATTEMPT]),
+    ]
+    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "asked_again_by_a_gate"]
+    assert told == (
+        "baseline: 2 answers met the condition's gates only when asked again (retry_gates); "
+        "3 attempts that did not are in no mean"
+    )
+    assert "asked_again_by_a_gate" not in codes(built([run_event(), log[-1]], tmp_path))
+
+
 def test_processes_that_were_left_behind_are_named(tmp_path: Path) -> None:
     """Each name once; a failure counts too, and what a later event replaced does not."""
     log = [
         run_event(),
         response_event("q1", leaked_processes=["python", "python"]),
         failure_event(response_event("q2"), leaked_processes=["sh"]),
+        response_event("q4", attempts=2, failed_attempts=[ATTEMPT | {"leaked_processes": ["node"]}]),
+        response_event("q5", attempts=2, failed_attempts=[ATTEMPT]),
         response_event("q3", leaked_processes=["gone"]),
         response_event("q3"),
     ]
     (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "processes_left_behind"]
-    assert told == "baseline: 2 answers left processes behind: python, sh; they were ended"
+    assert told == "baseline: 3 tasks left processes behind: node, python, sh; they were ended"
     assert "processes_left_behind" not in codes(built([run_event(), response_event("q1")], tmp_path))

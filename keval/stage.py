@@ -1,0 +1,156 @@
+"""What `generate` and `judge` have in common: each item ends in one event, whatever becomes of it.
+
+An item is tried until it is done, its error is final, or its attempts or the money are used up.
+Every attempt and what it cost stays in the item's event. One item's failure never touches another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Generic, TypeVar
+
+from keval.agents import Usage
+from keval.budget import Ledger, total_usd
+from keval.config import Retry
+from keval.errors import ItemError
+from keval.ids import JsonObject
+from keval.progress import Progress
+from keval.run import Limiter, attempts, work_off
+from keval.stream import Sink
+
+Item = TypeVar("Item")
+
+
+@dataclass
+class Work(Generic[Item]):
+    """One item while it is worked on."""
+
+    item: Item
+    reserved_usd: float
+    """What is set aside for the attempt that runs."""
+    started: float = field(default_factory=time.monotonic)
+    """When that attempt began, by `time.monotonic()`."""
+    failed: list[JsonObject] = field(default_factory=list)
+    """The records of the attempts before it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(ABC, Generic[Item]):
+    """One run of a stage: what it writes to, counts in and spends from."""
+
+    run_id: str
+    sink: Sink
+    mock: bool
+    progress: Progress
+    ledger: Ledger
+    stop: asyncio.Event
+    """Set by the user or by a budget that is reached: no new items."""
+    retry: Retry
+    max_concurrent: int
+    redact: Callable[[JsonObject], JsonObject]
+    """Takes the values of secrets out of an event."""
+
+    @abstractmethod
+    def kind(self, item: Item) -> str:
+        """Return what an item counts as in the ledger and the progress: its condition, or its judge."""
+
+    @abstractmethod
+    async def attempt(self, work: Work[Item]) -> JsonObject:
+        """Do an item and return its event. Raises ItemError."""
+
+    @abstractmethod
+    def failed_attempt(self, work: Work[Item], error: ItemError) -> JsonObject:
+        """Return the record of an attempt that failed."""
+
+    @abstractmethod
+    def failure(self, work: Work[Item], error: ItemError) -> JsonObject:
+        """Return the event of an item whose last attempt failed."""
+
+    async def done(self, event: JsonObject) -> None:
+        """Take note of an item's event, which is safe."""
+
+    async def work_off(self, items: Iterable[Item] | AsyncIterator[Item]) -> None:
+        """Do all items; returns when each has its event or `stop` was set and none is in flight."""
+        limiter = Limiter(self.max_concurrent)
+
+        async def work(item: Item) -> None:
+            await self._do(item, limiter)
+
+        # Twice as many begun as run at once: an item that waits to be tried again holds up no other.
+        await work_off(items, work, at_once=2 * self.max_concurrent, stop=self.stop)
+
+    async def _do(self, item: Item, limiter: Limiter) -> None:
+        kind = self.kind(item)
+        reserved = self.ledger.reserve(kind)
+        if reserved is None:
+            self.stop.set()
+            return
+        work = Work(item, reserved)
+
+        def on_retry(error: ItemError) -> None:
+            failed = self.failed_attempt(work, error)
+            renewed = self.ledger.renew(kind, work.reserved_usd, failed["cost_usd"])
+            if renewed is None:
+                self.stop.set()
+                error.message = f"the budget does not allow another attempt after {error.kind}: {error.message}"
+                error.kind = "budget"
+                raise error
+            work.reserved_usd = renewed
+            work.failed.append(failed)
+
+        async def attempt() -> JsonObject:
+            work.started = time.monotonic()
+            self.progress.started(kind)
+            try:
+                event = await self.attempt(work)
+            finally:
+                self.progress.ended(kind)
+            return await self._written(event)
+
+        try:
+            # The slot is held until the event is safe: a crash never loses more of them than there are slots.
+            written = await attempts(attempt, self.retry, limiter, on_retry)
+        except ItemError as error:
+            written = await self._written(self.failure(work, error))
+        self.ledger.settle(kind, work.reserved_usd, written["cost_usd"])
+        cost_usd = total_usd(written["cost_usd"], work.failed)
+        self.progress.finished(kind, failed=written["type"] == "failure", cost_usd=cost_usd)
+        await self.done(written)
+
+    async def _written(self, event: JsonObject) -> JsonObject:
+        redacted = self.redact(event)
+        await self.sink.append(redacted)
+        return redacted
+
+
+def attempt_record(
+    error: ItemError, started: float, usage: Usage | None, cost_usd: float | None, leaked: Sequence[str] = ()
+) -> JsonObject:
+    """Return the record of one failed attempt; `started` is its `time.monotonic()`."""
+    return {
+        "kind": error.kind,
+        "message": error.message,
+        "cost_usd": cost_usd,
+        "usage": usage_field(usage),
+        "duration_ms": milliseconds_since(started),
+        **leaked_field(leaked),
+    }
+
+
+def leaked_field(leaked: Sequence[str]) -> JsonObject:
+    """Return the names of processes that were left behind as records hold them: without any, not at all."""
+    return {"leaked_processes": list(leaked)} if leaked else {}
+
+
+def usage_field(usage: Usage | None) -> JsonObject | None:
+    """Return token counts as events hold them."""
+    return None if usage is None else asdict(usage)
+
+
+def milliseconds_since(started: float) -> int:
+    """Return the time since a `time.monotonic()`, in milliseconds."""
+    return round((time.monotonic() - started) * 1000)
