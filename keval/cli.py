@@ -88,10 +88,9 @@ def _exit_code() -> int:
         _forget_stdout()
         return 0
     except KevalError as error:
-        click.echo(f"keval: {error}", err=True)
+        _tell(f"keval: {error}")
         if error.exit_code == KevalError.exit_code:
-            traceback.print_exc()
-            click.echo(REPORT_BUGS_AT, err=True)
+            _tell(traceback.format_exc(), REPORT_BUGS_AT)
         return error.exit_code
     except click.ClickException as error:
         error.show()
@@ -100,10 +99,17 @@ def _exit_code() -> int:
         click.echo("keval: interrupted", err=True)
         return 130
     except Exception:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
-        traceback.print_exc()
-        click.echo(REPORT_BUGS_AT, err=True)
+        _tell(traceback.format_exc(), REPORT_BUGS_AT)
         return 70
     return outcome if isinstance(outcome, int) else 0
+
+
+def _tell(*lines: str) -> None:
+    """Print lines on stderr, without the values of secrets."""
+    from keval.secrets import Secrets
+
+    for line in lines:
+        click.echo(Secrets.redact_all(line), err=True)
 
 
 def _forget_stdout() -> None:

@@ -7,17 +7,21 @@ written. The second cancels what is in flight. Nothing written is lost either wa
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from keval.errors import InterruptError, KevalError
+from keval.secrets import Secrets
 
 Warn = Callable[[str], None]
 
 
 def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
     """Run a coroutine to its end. Raises InterruptError if it was asked to stop before."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_Redacting())
     try:
         asyncio.run(_run(main, warn))
     except BaseExceptionGroup as group:
@@ -26,6 +30,14 @@ def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
         if bugs is not None or about_run is None:
             raise
         raise _first(about_run) from None
+
+
+class _Redacting(logging.Formatter):
+    """Takes the values of secrets out of what libraries print on stderr."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record's text, its traceback included."""
+        return Secrets.redact_all(super().format(record))
 
 
 def _first(group: BaseExceptionGroup[KevalError]) -> KevalError:

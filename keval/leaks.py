@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from keval.secrets import SOUNDS_SECRET
+
 FORMS = {
     "an Anthropic key": r"sk-ant-[A-Za-z0-9_-]{16,}",
     "an API key (sk-…)": r"sk-(?!ant-)[A-Za-z0-9_-]{20,}",
@@ -24,9 +26,6 @@ FORMS = {
     "a password in a URL": r"[a-z][a-z0-9+.-]*://[^\s/:@\"]+:[^\s/@\"]{4,}@",
 }
 """What is looked for, by what a finding is called."""
-
-SOUNDS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
-"""Names of environment variables whose values must not be in a log."""
 
 SHORTEST = 8
 """Shorter values are not looked for: they stand in any text by chance."""

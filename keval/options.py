@@ -10,6 +10,7 @@ from typing import TypeVar
 import click
 
 from keval.errors import UsageError
+from keval.secrets import Secrets
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -49,4 +50,4 @@ def mock_service(mock: bool, latency_ms: int | None, errors: str | None) -> Iter
 
 def warn(message: str) -> None:
     """Tell people something on stderr."""
-    click.echo(f"keval: {message}", err=True)
+    click.echo(Secrets.redact_all(f"keval: {message}"), err=True)

@@ -13,12 +13,14 @@ from keval.config import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
 from keval.events import event
 from keval.generate import resolved_servers
+from keval.redaction import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from keval.datasets import Samples
     from keval.ids import JsonObject
+    from keval.secrets import Secrets
     from keval.servers import ServerInfo
 
 CONNECT_TIMEOUT_S = 30.0
@@ -43,7 +45,7 @@ class Prepared:
     @property
     def judge_env(self) -> dict[str, str]:
         """What reaches the judges' models. Raises EnvironmentLacksError for a missing key."""
-        return judge_env(self.config.judges, self.mock_url)
+        return judge_env(self.config.judges, self.config.secrets, self.mock_url)
 
 
 def prepare(config: Config, mock_url: str | None, limit: int | None = None) -> Prepared:
@@ -67,6 +69,7 @@ def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
     """Return the whole environment of the agent's processes. Raises EnvironmentLacksError."""
     agent = config.agent.agent
     keys = agent.secret_names
+    config.secrets.hide(keys)
     if mock_url is not None and agent.uses_models:
         keys = keys or ("ANTHROPIC_API_KEY",)  # an agent that names no key may still look for the usual one
     elif not keys:
@@ -74,9 +77,10 @@ def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
     return environment.allowed(config.environ) | environment.for_models(config.environ, keys, mock_url)
 
 
-def judge_env(judges: Sequence[JudgeConfig], mock_url: str | None) -> dict[str, str]:
+def judge_env(judges: Sequence[JudgeConfig], secrets: Secrets, mock_url: str | None) -> dict[str, str]:
     """Return what reaches the judges' models. Raises EnvironmentLacksError."""
     keys = judge_keys(judges)
+    secrets.hide(keys)
     return environment.for_models(os.environ, sorted(keys), mock_url) if keys else {}
 
 
@@ -132,7 +136,7 @@ def run_event(prepared: Prepared, command: str, run_id: str, infos: Mapping[str,
     """Return the `run` event of a command that generates: what is to be done, with what."""
     config = prepared.config
     agent = config.agent
-    written: JsonObject = event(
+    written = event(
         "run",
         run_id,
         run_id,
@@ -169,8 +173,7 @@ def run_event(prepared: Prepared, command: str, run_id: str, infos: Mapping[str,
         environment=environment.fingerprint(config.path.parent),
         mock=prepared.mock_url is not None,
     )
-    redacted: JsonObject = config.secrets.redact_value(written)
-    return redacted
+    return redacted(written, config.secrets)
 
 
 def judge_run_event(judges: Sequence[JudgeConfig], run_id: str, *, mock: bool) -> JsonObject:

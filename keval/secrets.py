@@ -1,16 +1,18 @@
 """Resolves `${VAR}` in the values of a config, and takes the resolved values out of everything that is written.
 
 A config keeps its text as written; only what is started or asked gets the resolved form. Whatever
-comes back goes through `redact`, which puts the variable's name in place of its value.
+comes back goes through `redact`, which puts the variable's name in place of its value. Keys of
+models and what a config holds literally in `headers` and `env` are taken out too.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar
 from urllib.parse import quote, quote_plus
+from weakref import WeakSet
 
 from keval.errors import EnvironmentLacksError
 
@@ -23,11 +25,24 @@ MALFORMED = re.compile(r"\$\$\{|(\$\{(?![A-Za-z_][A-Za-z0-9_]*\})[^}\s]*\}?)")
 SHORTEST_REDACTED = 4
 """Shorter values are left in texts: replacing each `1` or `no` would destroy them and hide nothing."""
 
+SOUNDS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTHORIZATION|COOKIE", re.IGNORECASE)
+"""Names of variables and of headers whose values nobody else may see."""
+
+HARMLESS_HEADERS = re.compile(r"accept(-.*)?|cache-control|content-type|user-agent|mcp-.*", re.IGNORECASE)
+"""Headers whose values are words that stand in many texts."""
+
+SHORTEST_LITERAL = 8
+"""Shorter values that a config holds literally are left: they are settings rather than secrets."""
+
 
 class Secrets:
     """The environment variables that a config names; remembers each value that it has handed out."""
 
+    _all: ClassVar[WeakSet[Secrets]] = WeakSet()
+    """For what is printed where no config is at hand, such as a traceback."""
+
     def __init__(self, environ: Mapping[str, str]) -> None:
+        self._all.add(self)
         self._environ = environ
         self._resolved: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -61,6 +76,32 @@ class Secrets:
         """Return the names of all variables in a JSON value that are not set, sorted."""
         return sorted(variables(value) - self._environ.keys())
 
+    def hide(self, names: Iterable[str]) -> None:
+        """Remember the values of variables that others read, such as the keys of models."""
+        for name in names:
+            self.resolve_known(f"${{{name}}}")
+
+    def hide_all(self, written: object) -> None:
+        """Remember the variables that a config names, and what it holds literally in `headers` and `env`.
+
+        Of `env` only what has a name that sounds secret: the rest are settings, such as a model's name.
+        """
+        self.hide(variables(written))
+        for section, name, value in _settings(written):
+            secret = bool(SOUNDS_SECRET.search(name)) if section == "env" else not HARMLESS_HEADERS.fullmatch(name)
+            if secret and "${" not in value:
+                # A header such as `Authorization: Bearer abc`: the last word alone is the secret.
+                for part in {value, value.split()[-1] if value.split() else value}:
+                    if len(part) >= SHORTEST_LITERAL:
+                        self._remember(name, part)
+
+    @classmethod
+    def redact_all(cls, text: str) -> str:
+        """Return a text without the values that any config of this process has handed out."""
+        for secrets in cls._all:
+            text = secrets.redact(text)
+        return text
+
     def redact(self, text: str) -> str:
         """Return a text with `${NAME}` in place of every value handed out so far.
 
@@ -89,11 +130,11 @@ class Secrets:
         if name not in self._environ:
             return match.group()
         if name not in self._resolved:
+            self._resolved[name] = self._environ[name]
             self._remember(name, self._environ[name])
         return self._resolved[name]
 
     def _remember(self, name: str, value: str) -> None:
-        self._resolved[name] = value
         for form in _forms(value):
             self._names.setdefault(form, name)
         longest_first = sorted(self._names, key=len, reverse=True)
@@ -104,6 +145,19 @@ class Secrets:
 def variables(value: object) -> set[str]:
     """Return the names of all variables in the string values of a JSON value."""
     return {name for text in _texts(value) for name in VARIABLE.findall(text) if name}
+
+
+def _settings(value: object, section: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield every text in an object called `headers` or `env`, at any depth: the section, its name, the text."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            if section and isinstance(item, str):
+                yield section, name, item
+            else:
+                yield from _settings(item, name if name in {"headers", "env"} else "")
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _settings(item)
 
 
 def malformed(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Generic, TypeVar
 
@@ -19,7 +19,9 @@ from keval.config import Retry
 from keval.errors import ItemError
 from keval.ids import JsonObject
 from keval.progress import Progress
+from keval.redaction import redacted
 from keval.run import Limiter, attempts, work_off
+from keval.secrets import Secrets
 from keval.stream import Sink
 
 Item = TypeVar("Item")
@@ -51,8 +53,8 @@ class Stage(ABC, Generic[Item]):
     """Set by the user or by a budget that is reached: no new items."""
     retry: Retry
     max_concurrent: int
-    redact: Callable[[JsonObject], JsonObject]
-    """Takes the values of secrets out of an event."""
+    secrets: Secrets
+    """What must be in no event."""
 
     @abstractmethod
     def kind(self, item: Item) -> str:
@@ -122,9 +124,9 @@ class Stage(ABC, Generic[Item]):
         await self.done(written)
 
     async def _written(self, event: JsonObject) -> JsonObject:
-        redacted = self.redact(event)
-        await self.sink.append(redacted)
-        return redacted
+        written = redacted(event, self.secrets)
+        await self.sink.append(written)
+        return written
 
 
 def attempt_record(

@@ -27,7 +27,7 @@ LAYERS = (
         "budget",
         "leaks",
     ),
-    ("log", "history", "collect", "agents", "datasets"),
+    ("redaction", "log", "history", "collect", "agents", "datasets"),
     ("fields", "prices"),
     ("llm", "rubrics"),
     ("judges", "mock"),

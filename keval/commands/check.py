@@ -29,7 +29,7 @@ def command(config_path: Path, log: Path | None) -> None:
     problems = list(dict.fromkeys(_missing_keys(prepared))) or asyncio.run(_refused_keys(prepared))
     infos = asyncio.run(offered(prepared))
     for info in infos.values():
-        click.echo(f"server    {info.name}: {_described(info)}")
+        click.echo(config.secrets.redact(f"server    {info.name}: {_described(info)}"))
     problems += _unreachable(infos)
     _print_plan(prepared, log or Path(f"{config.name}.jsonl"))
     if problems:

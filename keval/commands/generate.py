@@ -137,7 +137,7 @@ def generation(
         sink=sink,
         retry=prepared.config.execution.retry,
         max_concurrent=prepared.config.execution.max_concurrent,
-        redact=prepared.config.secrets.redact_value,
+        secrets=prepared.config.secrets,
         env=prepared.agent_env,
         mock=prepared.mock_url is not None,
         progress=progress,

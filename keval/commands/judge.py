@@ -22,6 +22,7 @@ from keval.log import open_log
 from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service, warn
 from keval.prepare import check_keys, judge_env, judge_keys, judge_run_event
 from keval.progress import Progress, shown
+from keval.redaction import redacted
 from keval.secrets import Secrets
 from keval.stream import Announced, Reader, Sink, Stdout, read_live
 
@@ -168,14 +169,14 @@ class Stage:
         books = empty_ledger(budget_usd, daily_budget_usd, past.spent_today(mock=mock), warn)
         return Judging(
             run_id=run_id,
-            sink=Announced(sink, judge_run_event(judges, run_id, mock=mock)),
-            env=judge_env(judges, self._mock_url),
+            sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self._secrets)),
+            env=judge_env(judges, self._secrets, self._mock_url),
             mock=mock,
             progress=self._progress,
             ledger=judges_ledger(judges, books, known),
             stop=stop,
             retry=_retry(execution.get("retry")),
-            redact=self._secrets.redact_value,
+            secrets=self._secrets,
             prices=known,
             max_concurrent=self._max_concurrent or _whole(execution.get("max_concurrent")) or DEFAULT_CONCURRENT,
         )

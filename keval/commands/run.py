@@ -133,6 +133,6 @@ class Whole:
             stop=stop,
             retry=execution.retry,
             max_concurrent=execution.max_concurrent,
-            redact=self.prepared.config.secrets.redact_value,
+            secrets=self.prepared.config.secrets,
             prices=self.prepared.config.prices,
         )

@@ -519,7 +519,7 @@ class Lifecycle(RuleBasedStateMachine):
             run_id=run_id,
             sink=Announced(log, run_event(self._prepared(config), "judge", run_id, {}) | {"conditions": None}),
             env={}, mock=False, progress=Progress("judge"), ledger=Ledger(), stop=asyncio.Event(),
-            retry=Retry(1, 0, 1), max_concurrent=AT_ONCE, redact=config.secrets.redact_value,
+            retry=Retry(1, 0, 1), max_concurrent=AT_ONCE, secrets=config.secrets,
         )  # fmt: skip
         await stage.work_off(pending(log.path, past.responses, self.judges, past.judgments_done(mock=False)))
 

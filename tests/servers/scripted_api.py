@@ -31,6 +31,7 @@ class Refuse:
     status: int
     kind: str
     headers: dict[str, str] = field(default_factory=dict)
+    message: str = "because"
 
 
 def text(*parts: str, stop_reason: str = "end_turn") -> Say:
@@ -81,7 +82,7 @@ class ScriptedApi:
         if callable(said):
             said = said(number, body)
         if isinstance(said, Refuse):
-            return JSONResponse(wire.error(said.kind, "because"), said.status, said.headers)
+            return JSONResponse(wire.error(said.kind, said.message), said.status, said.headers)
         usage = {
             "input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 3, "cache_creation_input_tokens": 2
         }  # fmt: skip

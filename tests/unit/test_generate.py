@@ -86,7 +86,7 @@ def generated(
             config=changed, run_id="run", sink=kept, env={"PATH": "/bin"}, mock=True,
             progress=Progress("generate"), ledger=ledger or Ledger(), stop=asyncio.Event(),
             retry=changed.execution.retry, max_concurrent=changed.execution.max_concurrent,
-            redact=changed.secrets.redact_value,
+            secrets=changed.secrets,
         )  # fmt: skip
         await stage.work_off(remaining(changed, SAMPLES, set()))
 

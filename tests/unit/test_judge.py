@@ -16,6 +16,7 @@ from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs
 from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
 from keval.progress import Progress
+from keval.secrets import Secrets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ def judged(judge: JudgeConfig, responses: Sequence[JsonObject], done: set[str] |
     async def main() -> None:
         stage = Judging(
             run_id="run", sink=kept, env={"KEY": "k"}, mock=True, progress=Progress("judge"), ledger=Ledger(),
-            stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=2, prices=PRICES, redact=dict,
+            stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=2, prices=PRICES, secrets=Secrets({}),
         )  # fmt: skip
         await stage.work_off(todo)
 
