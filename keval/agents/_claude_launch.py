@@ -33,6 +33,22 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 KEY = "ANTHROPIC_API_KEY"
 """Where the CLI looks for its key."""
 
+BARE_TOOLS = {"Bash", "Edit", "Read"}
+"""The built-in tools that the CLI has with `--bare`."""
+
+CONFINED = {
+    name: f"{rule}(./**)"
+    for name, rule in {
+        "Read": "Read",
+        "Glob": "Read",
+        "Grep": "Read",
+        "Edit": "Edit",
+        "Write": "Edit",
+        "NotebookEdit": "Edit",
+    }.items()
+}
+"""What is allowed of tools that would else reach every file of the machine: the workspace, and no more."""
+
 DOLLAR = "KEVAL_DOLLAR"
 """A variable that holds a dollar sign: the CLI fills in `${…}` in server configs, we already have."""
 
@@ -60,19 +76,21 @@ class Launch:
         for name in ("home", "config", "temporary"):
             (self.folder / name).mkdir()
         environment = self.environment()
-        servers = self.prompt.mcp_servers
+        tools = [CONFINED.get(name, name) for name in self.agent.tools]
+        # Bare is best: it adds no reminders of its own to what the model reads. But it lacks most tools.
+        bare = {"bare": None} if BARE_TOOLS.issuperset(self.agent.tools) else {}
         return ClaudeAgentOptions(
             model=self.agent.model,
             system_prompt={"type": "file", "path": str(self._write("system_prompt", self.prompt.system_prompt))},
             tools=list(self.agent.tools),
-            allowed_tools=[*self.agent.tools, *(f"mcp__{tool_part(name)}" for name in servers)],
+            allowed_tools=[*tools, *(f"mcp__{tool_part(name)}" for name in self.prompt.mcp_servers)],
             permission_mode="dontAsk",
             mcp_servers=self._write("mcp.json", json.dumps({"mcpServers": self.servers()})),
             strict_mcp_config=True,
             setting_sources=[],
             skills=[],
             verbatim_prompts=True,
-            extra_args={"bare": None, "no-session-persistence": None, "disable-slash-commands": None},
+            extra_args={**bare, "no-session-persistence": None, "disable-slash-commands": None},
             max_turns=self.agent.max_turns,
             effort=self.agent.effort,
             cwd=self.prompt.workspace,

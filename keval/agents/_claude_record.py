@@ -70,6 +70,8 @@ class Record:
     """All that is known of one task; grows with each message of the SDK."""
 
     servers: Collection[str]
+    tools: Collection[str] = ()
+    """The built-in tools that the config lists."""
     result: ResultMessage | None = None
     statuses: dict[str, McpServerStatus] = field(default_factory=dict)
     stderr: deque[str] = field(default_factory=lambda: deque(maxlen=5))
@@ -82,6 +84,8 @@ class Record:
     _open: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Calls that are not yet answered, by id: the position of their turn and when they were made."""
     _last_text: list[str] = field(default_factory=list)
+    _offered: Collection[str] | None = None
+    """Names of all tools that the CLI gives the model; None before it has said so."""
     _stop_reason: str | None = None
     _num_turns: int = 0
     _usages: list[dict[str, int | None]] = field(default_factory=list)
@@ -109,11 +113,19 @@ class Record:
                     if isinstance(block, ToolResultBlock):
                         self._close(block.tool_use_id, _text_of(block.content), bool(block.is_error))
                         self._check_connection(block, message.tool_use_result)
+            case SystemMessage(subtype="init"):
+                self._offered = message.data["tools"]
             case SystemMessage(subtype="api_retry"):
                 self._retries.append(message)
             case ResultMessage():
                 self.result = message
                 self._num_turns += message.num_turns
+
+    def check_tools(self) -> None:
+        """Raise AgentError when the CLI has said which tools it gives the model, and one of the config is not there."""
+        missing = [] if self._offered is None else [name for name in self.tools if name not in self._offered]
+        if missing:
+            raise self.failure("infra_error", f"Claude Code does not offer {', '.join(missing)}, which tools lists")
 
     def _add_event(self, message: StreamEvent) -> None:
         event, of_the_agent_itself = message.event, message.parent_tool_use_id is None

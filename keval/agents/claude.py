@@ -2,7 +2,8 @@
 
 It sees the condition's system prompt, the condition's MCP servers, the question as written, and
 nothing else: no settings, memory files, skills or plug-ins of a user or a project, no built-in
-tools but those in `tools`, no environment but an allow-list. It is asked only when every MCP server
+tools but those in `tools`, no environment but an allow-list. Tools that read and write files do so
+in the task's empty workspace; `Bash` is not held back by anything. It is asked only when every MCP server
 is connected and offers tools. Each task has its own CLI; when the task ends, all its processes are
 gone, those of its MCP servers too.
 """
@@ -49,7 +50,7 @@ class Claude(Agent):
 
     model: str = field(metadata=option("the model, as the Messages API names it"))
     tools: tuple[str, ...] = field(
-        default=(), metadata=option("built-in tools such as Read or WebSearch, the same in every condition")
+        default=(), metadata=option("built-in tools such as Edit or WebSearch, the same in every condition")
     )
     max_turns: int | None = field(default=None, metadata=option("the most turns that the agent may take"))
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = field(
@@ -88,7 +89,7 @@ class Claude(Agent):
 
         if not prompt.env.get(self.api_key_env):
             raise AgentError("infra_error", f"{self.api_key_env} is not set: the agent has no key")
-        record = Record(tuple(prompt.mcp_servers))
+        record = Record(tuple(prompt.mcp_servers), self.tools)
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             launch = Launch(self, prompt, Path(folder), processes.new_token())
             try:
@@ -126,6 +127,7 @@ class Claude(Agent):
             await client.query(message)
             async for reported in client.receive_response():
                 record.add(reported)
+                record.check_tools()
                 prompt.so_far(record.so_far())
             if record.result is None or record.result.is_error:
                 return

@@ -35,7 +35,7 @@ from keval.agents._claude_record import Record
 from keval.agents.claude import Claude, _start_slot
 from keval.mock import Mock
 from tests.prompts import SERVERS, environment, prompt, stdio
-from tests.servers.scripted_api import Refuse, ScriptedApi, call, text
+from tests.servers.scripted_api import Refuse, Say, ScriptedApi, call, text
 
 AGENT = Claude(model="claude-sonnet-5")
 PYTHON = "python"
@@ -241,7 +241,9 @@ async def test_prompts_are_delivered_verbatim(tmp_path: Path, mock: Mock) -> Non
     assert body["model"] == "claude-sonnet-5"
 
 
-@pytest.mark.parametrize(("tools", "offered"), [((), []), (("Read",), ["Read"])])
+@pytest.mark.parametrize(
+    ("tools", "offered"), [((), []), (("Read",), ["Read"]), (("WebSearch", "Glob"), ["Glob", "WebSearch"])]
+)
 async def test_only_listed_tools_are_built_in(
     tmp_path: Path, mock: Mock, tools: tuple[str, ...], offered: list[str]
 ) -> None:
@@ -267,7 +269,10 @@ def plant(home: Path, parent: Path) -> None:
         (parent / name).write_text("PLANTED")
     server = {"mcpServers": {"PLANTED": stdio("docs.py")}}
     (parent / ".mcp.json").write_text(json.dumps(server))
-    (home / ".claude.json").write_text(json.dumps(server))
+    account = {"oauthAccount": {"accountUuid": "PLANTED"}, "claudeAiMcpEverConnected": ["claude.ai PLANTED"]}
+    (home / ".claude.json").write_text(json.dumps({**server, **account, "projects": {str(parent): server}}))
+    login = {"accessToken": "PLANTED", "expiresAt": 9_999_999_999_999, "scopes": ["user:mcp_servers"]}
+    (home / ".claude" / ".credentials.json").write_text(json.dumps({"claudeAiOauth": login}))
 
 
 async def test_nothing_of_the_machine_reaches_the_agent(
@@ -297,6 +302,7 @@ async def test_nothing_of_the_machine_reaches_the_agent(
     seen = json.dumps([[recorded.body, dict(recorded.headers)] for recorded in mock.recorded])
     told = json.loads(json.loads(answer.turns[0].result or "")["result"])
     assert "PLANTED" not in seen + json.dumps(told["environment"])
+    assert {recorded.path for recorded in mock.recorded} == {"/v1/messages"}  # no servers of the account are asked for
     assert "the-agents-key" not in json.dumps(told)
     assert told["environment"]["API_ACCESS"] == "a-server-secret"
     assert {name: told["environment"][name] for name in ("HOME", "TZ", "PATH")} == {
@@ -312,6 +318,56 @@ async def test_nothing_of_the_machine_reaches_the_agent(
     assert not (home / ".cache").exists()
     assert list(temporary.iterdir()) == []
     assert told["session"] != os.getsid(0)
+
+
+def use(tool: str, **arguments: object) -> Say:
+    """Call a built-in tool."""
+    block = {"type": "tool_use", "id": f"toolu_{tool}_{len(str(arguments))}", "name": tool, "input": arguments}
+    return Say([block], "tool_use")
+
+
+@pytest.mark.parametrize("tools", [(), ("Read", "Edit"), ("Read", "Edit", "Glob", "Grep", "Write", "WebSearch")])
+async def test_golden_answers_on_the_same_machine_are_out_of_the_agents_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: tuple[str, ...]
+) -> None:
+    """Tools that the config lists work in the workspace, and not in its parent, the config's folder or the home."""
+    home = tmp_path / "user"
+    plant(home, tmp_path)
+    monkeypatch.setenv("HOME", str(home))
+    places = [tmp_path, tmp_path / "config", home]
+    places[1].mkdir()
+    for place in places:
+        (place / "answers.jsonl").write_text('{"answer": "GOLDEN"}')
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / "own.txt").write_text("own")
+    tries = [
+        *(use("Read", file_path=str(place / "answers.jsonl")) for place in places),
+        use("Read", file_path="../answers.jsonl"),
+        use("Grep", pattern="GOLDEN", path=str(tmp_path), output_mode="content"),
+        use("Glob", pattern="**/answers*", path=str(tmp_path)),
+        use("Edit", file_path=str(tmp_path / "answers.jsonl"), old_string="GOLDEN", new_string="SPOILT"),
+        use("Write", file_path=str(tmp_path / "new.txt"), content="new"),
+        use("Read", file_path=str(tmp_path / "workspace" / "own.txt")),
+        use("Edit", file_path=str(tmp_path / "workspace" / "own.txt"), old_string="own", new_string="edited"),
+    ]
+    with ScriptedApi(*tries, text("done")) as api:
+        agent = Claude(model="claude-sonnet-5", tools=tools)
+        answer = await agent.answer(prompt(tmp_path, api.env, folder=places[1]))
+    *outside, read, edit = [turn.error for turn in answer.turns if turn.type == "tool_call"]
+    assert (set(outside), read, edit) == ({True}, not tools, not tools)
+    results = [turn.result for turn in answer.turns]
+    assert "GOLDEN" not in str(results)
+    assert "PLANTED" not in json.dumps(api.bodies)
+    assert (tmp_path / "answers.jsonl").read_text() == '{"answer": "GOLDEN"}'
+    assert not (tmp_path / "new.txt").exists()
+    assert not (tmp_path / "hooked").exists()
+
+
+async def test_a_tool_that_there_is_not_is_not_passed_over(tmp_path: Path, mock: Mock) -> None:
+    """An agent that lacks what the config lists would be another agent."""
+    error = await failure(Claude(model="claude-sonnet-5", tools=("Read", "Raed")), tmp_path, mock.env)
+    assert (error.kind, error.retryable) == ("infra_error", False)
+    assert error.message == "Claude Code does not offer Raed, which tools lists"
 
 
 async def test_a_key_is_found_under_the_name_that_the_config_gives(tmp_path: Path, mock: Mock) -> None:
