@@ -12,19 +12,17 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from scipy.stats import fisher_exact
 
 from keval.mock import Mock
-from keval.processes import TOKEN
 from tests.builders import ask
 from tests.prompts import SERVERS
+from tests.remains import listed, of_tasks
 
 pytestmark = pytest.mark.slow
 
@@ -115,24 +113,6 @@ def run(folder: Path, service: Mock) -> Day:
     said = (folder / "stderr").read_text()
     left = [*of_tasks(folder), *listed(folder)]
     return Day(folder, process.returncode, said, seen, left, dict(service.requests.by_outcome))
-
-
-def of_tasks(folder: Path) -> Iterator[str]:
-    """Yield the names of living processes that bear a task's token and work below a folder."""
-    for process in psutil.process_iter():
-        try:
-            environ = process.environ()
-            alive = process.status() != psutil.STATUS_ZOMBIE
-            if alive and TOKEN in environ and str(folder) in " ".join(environ.values()):
-                yield process.name()
-        except (psutil.Error, OSError):
-            continue  # it ended while it was looked at, or is somebody else's
-
-
-def listed(folder: Path) -> list[str]:
-    """Return what `ps` lists with a path below a folder."""
-    done = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return [line for line in done.stdout.splitlines() if str(folder) in line]
 
 
 def check(day: Day, planned: int) -> None:

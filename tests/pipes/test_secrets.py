@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -18,6 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.prompts import SERVERS
+from tests.servers.over_http import over_http
 from tests.servers.scripted_api import Refuse, Say, ScriptedApi, call, text
 
 SECRETS = {
@@ -87,28 +84,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@contextmanager
-def remote() -> Iterator[int]:
-    """Run the server over HTTP, which tells what it gets with each request, and yield its port."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    told = f"{SECRETS['IN_HEADER']} {SECRETS['IN_URL']} {quote(SECRETS['IN_URL'])} {LITERAL['a header']}"
-    command = [sys.executable, str(SERVERS / "tells.py"), str(port)]
-    server = subprocess.Popen(command, env={**os.environ, "TOLD": told}, stderr=subprocess.DEVNULL)
-    try:
-        while not _serves(port):
-            time.sleep(0.05)
-        yield port
-    finally:
-        server.kill()
-        server.wait()
-
-
-def _serves(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
-
-
 def gossip(_number: int, body: dict[str, Any]) -> Say | Refuse:
     """Call each server well and badly, then repeat all that they said; refuse one condition with the key's value."""
     asked = json.dumps(body)
@@ -149,7 +124,8 @@ def outputs_of(folder: Path, *ran: CompletedProcess[bytes]) -> dict[str, bytes]:
 
 def test_secrets_that_come_back_from_everywhere_are_in_no_byte_of_any_output(folder: Path) -> None:
     """From env, headers, URL, prompt and key to tool results, errors, answers and verdicts: only names are left."""
-    with remote() as port, ScriptedApi(gossip) as api:
+    told = f"{SECRETS['IN_HEADER']} {SECRETS['IN_URL']} {quote(SECRETS['IN_URL'])} {LITERAL['a header']}"
+    with over_http("tells.py", folder, TOLD=told) as port, ScriptedApi(gossip) as api:
         (folder / "eval.yaml").write_text(CONFIG.format(agent=CLAUDE, servers=SERVERS, port=port))
         run = [keval(folder, api.env, "run", "eval.yaml", "-o", "log.jsonl", "--quiet")]
         log = folder / "log.jsonl"
@@ -157,13 +133,13 @@ def test_secrets_that_come_back_from_everywhere_are_in_no_byte_of_any_output(fol
         run.append(keval(folder, api.env, "run", "eval.yaml", "-o", "log.jsonl"))
         run.append(keval(folder, api.env, "check", "eval.yaml"))
     events = [json.loads(line) for line in log.read_bytes().splitlines()]
-    told = [event for event in events if event["type"] == "response"]
+    (answer,) = [event for event in events if event["type"] == "response"]
     assert {(event["type"], event.get("kind")) for event in events} == {
         ("run", None), ("response", None), ("failure", "agent_error"), ("failure", "judge_error")
     }, run[0].stderr.decode()  # fmt: skip
-    assert [turn["error"] for turn in told[0]["turns"] if turn["type"] == "tool_call"] == [False, True, False, True]
+    assert [turn["error"] for turn in answer["turns"] if turn["type"] == "tool_call"] == [False, True, False, True]
     for name in (*SECRETS, "API_TOKEN", "Authorization"):
-        assert f"${{{name}}}" in told[0]["text"], name
+        assert f"${{{name}}}" in answer["text"], name
     assert (folder / "log.jsonl.torn").exists()
     formats = ("text", "markdown", "json", "csv")
     read = [keval(folder, {}, "report", "log.jsonl", "-f", name) for name in formats]

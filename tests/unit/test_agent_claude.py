@@ -3,8 +3,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -34,7 +32,8 @@ from keval.agents._claude_launch import Launch
 from keval.agents._claude_record import Record
 from keval.agents.claude import Claude, _start_slot
 from keval.mock import Mock
-from tests.prompts import SERVERS, environment, prompt, stdio
+from tests.prompts import environment, prompt, stdio
+from tests.servers.over_http import over_http
 from tests.servers.scripted_api import Refuse, Say, ScriptedApi, call, text
 
 AGENT = Claude(model="claude-sonnet-5")
@@ -123,32 +122,10 @@ async def test_a_server_without_the_expected_tools_is_not_asked_with(tmp_path: P
 
 async def test_a_server_over_http_gets_its_headers(tmp_path: Path, mock: Mock) -> None:
     """Streamable HTTP works like stdio."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    command = [sys.executable, str(SERVERS / "docs.py"), str(port)]
-    nowhere = asyncio.subprocess.DEVNULL
-    server = await asyncio.create_subprocess_exec(*command, stdout=nowhere, stderr=nowhere)
-    try:
-        await _serving(port)
+    with over_http("docs.py", tmp_path) as port:
         config = {"type": "http", "url": f"http://127.0.0.1:{port}/mcp", "headers": {"X-Key": "a secret"}}
         answer = await AGENT.answer(prompt(tmp_path, mock.env, servers={"docs": config}))
-    finally:
-        server.kill()
-        await server.wait()
     assert answer.mcp["docs"] == McpUse("connected", ("search", "pages"), 1, 0, "docs", "1.0")
-
-
-async def _serving(port: int) -> None:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-        except OSError:
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.05)
-        else:
-            writer.close()
-            return
 
 
 async def test_each_message_of_a_conversation_is_asked_in_turn(tmp_path: Path) -> None:

@@ -1,0 +1,38 @@
+"""Runs a server of this folder over HTTP for as long as a test needs it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+@contextmanager
+def over_http(script: str, folder: Path, **env: str) -> Iterator[int]:
+    """Run a server in a folder and yield its port; a daemon that it forks is the test's own to end."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, str(HERE / script), str(port)],
+        cwd=folder, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        while not _serves(port):
+            assert server.poll() is None, f"{script} has ended"
+            time.sleep(0.05)
+        yield port
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _serves(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
