@@ -32,12 +32,12 @@ def command(logs: tuple[Path, ...], export_name: str, output: Path | None, skip_
 
 def write(paths: list[Path], export_name: str, output: Path | None) -> None:
     """Write the report of files with valid events to a file or to stdout."""
-    from keval import projections, report
+    from keval import compose, projections
     from keval.exports import Export
 
     export = plugins.load("export", Export, export_name)(**_for_terminal(export_name, output))
     with projections.connect(paths) as connection:
-        rendered = export.render(report.build(connection, report.saved_aggregates(paths)))
+        rendered = export.render(compose.compose(connection, compose.saved_aggregates(paths)))
     if output is None:
         sys.stdout.buffer.write(rendered)
         sys.stdout.flush()

@@ -10,11 +10,12 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keval.errors import InputError
+from keval.ids import JsonObject
 
 if TYPE_CHECKING:
     import duckdb
@@ -63,6 +64,9 @@ SHORTEST_BUFFER = 2**20
 LEAST_MEMORY, MOST_MEMORY = 200 * 2**20, 2**30
 """Bytes that DuckDB may take for a small and for a large log; what does not fit waits on disk."""
 
+ROWS_AT_ONCE = 1_000
+"""Rows of a query that are in memory at once."""
+
 BYTES_PER_THREAD, MOST_THREADS = 64 * 2**20, 4
 """Another thread reads for so many bytes of log: each needs memory, and on a small log only that."""
 
@@ -103,6 +107,24 @@ def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
             connection.close()
             raise InputError(f"{', '.join(map(str, paths))}: {error}") from error
     return connection
+
+
+def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[JsonObject]:
+    """Yield what a query finds, columns by name; the caller may ask something else between two rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        names = [column[0] for column in cursor.description]
+        while found := cursor.fetchmany(ROWS_AT_ONCE):
+            for row in found:
+                yield dict(zip(names, row, strict=True))
+
+
+def rows_by_condition(connection: duckdb.DuckDBPyConnection, sql: str) -> dict[tuple[str, str], list[JsonObject]]:
+    """Return what a query finds by the ids of condition and agent, which it has to have as columns."""
+    found: dict[tuple[str, str], list[JsonObject]] = {}
+    for row in rows(connection, sql):
+        found.setdefault((row["condition_id"], row["agent_id"]), []).append(row)
+    return found
 
 
 def _memory(size: int) -> int:

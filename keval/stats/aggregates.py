@@ -11,14 +11,13 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from keval.ids import JsonObject
+from keval.projections import rows
 from keval.stats.intervals import FEWEST_SAMPLES, LEVEL, t_interval
 
 if TYPE_CHECKING:
     import duckdb
 
 SIGNIFICANT_DIGITS = 12
-
-ROWS_AT_ONCE = 1000
 
 _CONDITIONS = """
     select 'condition' as level, null as sample_id, *
@@ -55,22 +54,13 @@ def aggregate(connection: duckdb.DuckDBPyConnection, *, levels: Collection[str])
     conditions, then of judges, their metrics and samples; a condition comes before its samples.
     """
     queries = {"condition": _CONDITIONS, "sample": _SAMPLES}
-    streams = [_rows(connection, query) for level, query in queries.items() if level in levels]
+    streams = [rows(connection, query) for level, query in queries.items() if level in levels]
     for row in heapq.merge(*streams, key=lambda row: (row["condition_place"], row["metric_place"], row["level"])):
         yield _body("aggregate", _AGGREGATE, row, _interval(row["mean"], row["se"], row["n_samples"]), _unscored(row))
     if "condition" in levels:
-        for row in _rows(connection, _COMPARISONS):
+        for row in rows(connection, _COMPARISONS):
             interval = _interval(row["difference"], row["se"], row["n_paired"])
             yield _body("comparison", _COMPARISON, row, interval, _uncompared(row))
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[JsonObject]:
-    with connection.cursor() as cursor:  # of its own: the caller may ask something else between two rows
-        cursor.execute(query)
-        names = [column[0] for column in cursor.description]
-        while rows := cursor.fetchmany(ROWS_AT_ONCE):
-            for row in rows:
-                yield dict(zip(names, row, strict=True))
 
 
 def _interval(mean: float | None, se: float | None, n: int) -> JsonObject:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keval import projections, report
+from keval import compose, projections
 from keval.exports.text import Text
 from keval.ids import JsonObject
 from keval.report import BANNER, Claim, Report, Total
@@ -33,7 +33,7 @@ def built(events: Sequence[JsonObject], folder: Path) -> Report:
     """Return the report of a log, as the command makes it."""
     path = write_log(folder / "log.jsonl", events)
     with projections.connect([path]) as connection:
-        return report.build(connection, report.saved_aggregates([path]))
+        return compose.compose(connection, compose.saved_aggregates([path]))
 
 
 def text(found: Report) -> str:
@@ -440,7 +440,7 @@ def test_a_log_with_answers_is_computed_anew(tmp_path: Path) -> None:
     """Aggregates saved before the last judgment came do not stand for the log."""
     events = [*complete(), *saved(complete()[:-2], tmp_path)]
     path = write_log(tmp_path / "log.jsonl", events)
-    assert report.saved_aggregates([path]) is None
+    assert compose.saved_aggregates([path]) is None
     assert built(events, tmp_path).metrics == built(complete(), tmp_path).metrics
 
 

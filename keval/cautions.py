@@ -1,0 +1,146 @@
+"""Says what a reader of a report must be warned of, beside what the numbers themselves show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from keval.ids import JsonObject
+from keval.projections import rows, rows_by_condition
+from keval.readings import Caution
+from keval.report import ConditionSummary, Header
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+def incomplete(conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
+    """Yield what must be read before any number: that planned answers are not done."""
+    lacking = [found for found in conditions if found.not_done]
+    if lacking:
+        planned = sum(found.planned or 0 for found in conditions)
+        where = ", ".join(f"{found.name} {found.not_done}" for found in lacking)
+        not_done = sum(found.not_done or 0 for found in lacking)
+        yield Caution(
+            "incomplete",
+            f"INCOMPLETE: {not_done} of {planned} planned answers are not done ({where}); "
+            "the same command does what is missing",
+        )
+
+
+def others(
+    connection: DuckDBPyConnection, header: Header, conditions: Sequence[ConditionSummary], bodies: Sequence[JsonObject]
+) -> Iterator[Caution]:
+    """Yield everything else that the views over a log give cause for."""
+    known = {model for model in (header.agent.model if header.agent else None, *header.models) if model}
+    for judge in header.judges:
+        if judge.model in known:
+            yield Caution(
+                "judge_is_agent",
+                f"judge {judge.name} and the agent are the same model, {judge.model}: it may favour its own answers",
+            )
+    if len({found.agent_id for found in conditions}) > 1:
+        yield Caution(
+            "several_agents", "the conditions were answered by different agents; only those of one agent are compared"
+        )
+    yield from _read_the_answer(connection, conditions)
+    yield from _asked_again(connection, conditions)
+    yield from _left_behind(connection, conditions)
+    unjudged = rows_by_condition(connection, _UNJUDGED)
+    count = sum(row["count"] for found in conditions for row in unjudged.get(found.key, []))
+    if count:
+        have = "1 response has" if count == 1 else f"{count} responses have"
+        yield Caution("unjudged", f"{have} no judgment: keval judge LOG")
+    yield from _older(connection, bodies)
+
+
+_UNJUDGED = """
+    select condition_id, agent_id, count(*) as count
+    from responses as r
+    anti join (select response_id from judgments where current) as j on j.response_id = r.id
+    anti join (select response_id from failures where current and stage = 'judge') as f on f.response_id = r.id
+    where current
+    group by condition_id, agent_id
+"""
+
+
+def _read_the_answer(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
+    """Yield where a tool that belongs to no MCP server of the condition returned the golden answer."""
+    by_condition = rows_by_condition(connection, _READ_THE_ANSWER)
+    for found in conditions:
+        for row in by_condition.get(found.key, []):
+            yield Caution(
+                "golden_answer_read",
+                f"{found.name}: in {_counted(row['answers'], 'answer')} the golden answer was returned by a tool that "
+                f"belongs to no MCP server of the condition ({', '.join(row['tools'])}): the agent can read it where "
+                "no agent should find it",
+            )
+
+
+_READ_THE_ANSWER = """
+    select condition_id, agent_id, count(distinct response_id) as answers, list_sort(list(distinct name)) as tools
+    from canaries where server is null
+    group by condition_id, agent_id
+"""
+
+
+def _left_behind(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
+    by_condition = rows_by_condition(connection, _LEFT_BEHIND)
+    for found in conditions:
+        for row in by_condition.get(found.key, []):
+            left = f"left processes behind: {', '.join(row['names'])}; they were ended"
+            yield Caution("processes_left_behind", f"{found.name}: {_counted(row['count'], 'task')} {left}")
+
+
+_LEFT_BEHIND = """
+    select condition_id, agent_id, count(*) as count, list_sort(list_distinct(flatten(list(processes)))) as names
+    from leaks
+    group by condition_id, agent_id
+"""
+
+
+def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
+    """Yield where a condition asked again for what its gates refused: it was let choose among its answers."""
+    by_condition = rows_by_condition(connection, _ASKED_AGAIN)
+    for found in conditions:
+        for row in by_condition.get(found.key, []):
+            yield Caution(
+                "asked_again_by_a_gate",
+                f"{found.name}: {_counted(row['answers'], 'answer')} met the condition's gates only when asked again "
+                f"(retry_gates); {_counted(row['refused'], 'attempt')} that did not are in no mean",
+            )
+
+
+_ASKED_AGAIN = """
+    select condition_id, agent_id, count(*) as answers, sum(refused)::bigint as refused
+    from (
+        select condition_id, agent_id, len(list_filter(
+            failed_attempts, lambda attempt: attempt.kind in ('mcp_unused', 'mcp_all_failed')
+        )) as refused
+        from responses where current
+    )
+    where refused > 0
+    group by condition_id, agent_id
+"""
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iterator[Caution]:
+    older = rows(connection, "select * from missing where not current and completed + failed > 0 order by condition")
+    names = [row["condition"] for row in older] or [
+        name
+        for name, _ in dict.fromkeys(
+            (body["condition"], body["condition_id"]) for body in bodies if not body["current"]
+        )
+    ]
+    if names:
+        yield Caution(
+            "older_conditions",
+            f"older versions of conditions in the log are not shown: {len(names)} ({', '.join(dict.fromkeys(names))})",
+        )
+    (row,) = rows(connection, "select count(*) as count from responses where not current")
+    if row["count"]:
+        yield Caution("older_samples", f"answers to older versions of their questions are not counted: {row['count']}")
