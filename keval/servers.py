@@ -10,10 +10,11 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from keval import processes
 from keval.ids import JsonObject, digest
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class ServerInfo:
     tools_sha256: str | None = None
     """Hash of the tools with their descriptions and input schemas."""
     error: str | None = None
+    leaked: tuple[str, ...] = ()
+    """Names of processes that it left behind when it had been asked, and that were ended."""
 
     def as_event_field(self) -> JsonObject:
         """Return the server's entry in the `run` event."""
@@ -97,6 +100,19 @@ async def inspect(
 
 
 async def _inspect_one(
+    name: str, server: Mapping[str, Any], expected: Sequence[str], env: Mapping[str, str], timeout_s: float
+) -> ServerInfo:
+    """Ask one server, and end every process that it started."""
+    token = processes.new_token()
+    left: list[str] = []
+    try:
+        info = await _asked(name, server, expected, {**env, processes.TOKEN: token}, timeout_s)
+    finally:
+        left = await processes.to_the_end(processes.end_tree(token))
+    return replace(info, leaked=tuple(left))
+
+
+async def _asked(
     name: str, server: Mapping[str, Any], expected: Sequence[str], env: Mapping[str, str], timeout_s: float
 ) -> ServerInfo:
     try:

@@ -59,7 +59,8 @@ def _unreachable(infos: Mapping[str, ServerInfo]) -> list[str]:
 def _described(info: ServerInfo) -> str:
     if info.error:
         return f"FAILED: {info.error}"
-    return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}"
+    left = f"; left processes behind: {', '.join(info.leaked)}" if info.leaked else ""
+    return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}{left}"
 
 
 def _print_plan(prepared: Prepared, log: Path) -> None:

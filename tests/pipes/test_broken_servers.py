@@ -17,7 +17,7 @@ import pytest
 
 from tests.builders import ask
 from tests.prompts import SERVERS
-from tests.remains import listed, of_tasks
+from tests.remains import left_below
 from tests.servers.over_http import over_http
 from tests.servers.scripted_api import Say, ScriptedApi, call, text
 
@@ -107,7 +107,7 @@ def test_no_condition_is_scored_without_its_server_and_no_process_stays(tmp_path
             [sys.executable, "-m", "keval", "run", "eval.yaml", "-o", "run.jsonl", "--quiet"],
             cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=300,
         )  # fmt: skip
-        assert [*of_tasks(tmp_path), *listed(tmp_path)] == []
+        assert left_below(tmp_path) == []
         daemon = psutil.Process(int((elsewhere / "daemon.pid").read_text()))
         assert daemon.is_running(), "what a server over HTTP does is not keval's affair"
         daemon.kill()

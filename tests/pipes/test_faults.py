@@ -22,7 +22,7 @@ from scipy.stats import fisher_exact
 from keval.mock import Mock
 from tests.builders import ask
 from tests.prompts import SERVERS
-from tests.remains import listed, of_tasks
+from tests.remains import left_below, of_tasks
 
 pytestmark = pytest.mark.slow
 
@@ -111,7 +111,7 @@ def run(folder: Path, service: Mock) -> Day:
         seen |= set(of_tasks(folder))
         time.sleep(0.5)
     said = (folder / "stderr").read_text()
-    left = [*of_tasks(folder), *listed(folder)]
+    left = left_below(folder)
     return Day(folder, process.returncode, said, seen, left, dict(service.requests.by_outcome))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from keval.servers import expected_tools, inspect, launchable
 from tests.prompts import SERVERS, environment
+from tests.remains import left_below
 
 DOCS = {"type": "stdio", "command": sys.executable, "args": ["docs.py"]}
 
@@ -40,6 +41,15 @@ async def test_a_server_that_lacks_an_expected_tool_is_told() -> None:
     started = {name: launchable(server, SERVERS) for name, server in servers.items()}
     infos = await inspect(started, expected_tools(servers), environment(), 20)
     assert infos["docs"].error == "the server does not offer fetch (it offers: search, pages)"
+
+
+async def test_nothing_is_left_of_a_server_that_was_asked(tmp_path: Path) -> None:
+    """A server that is deaf to SIGTERM and its daemon are ended, and told by name."""
+    forks = {"type": "stdio", "command": "python", "args": [str(SERVERS / "forks_daemon.py")]}
+    infos = await inspect({"forks": launchable(forks, tmp_path)}, {}, environment(), 20)
+    assert infos["forks"].error is None
+    assert set(infos["forks"].leaked) == {"python"}
+    assert left_below(tmp_path) == []
 
 
 def test_a_stdio_server_starts_in_the_folder_of_the_config() -> None:
