@@ -1,4 +1,6 @@
-"""An MCP server whose tool returns 5 million characters."""
+"""An MCP server whose tool returns 5 million characters; over HTTP when given a port, else over stdio."""
+
+import sys
 
 from mcp.server import MCPServer
 
@@ -11,4 +13,7 @@ def search(query: str) -> str:
     return query[:1] * 5_000_000
 
 
-app.run("stdio")
+if len(sys.argv) > 1:
+    app.run("streamable-http", port=int(sys.argv[1]))
+else:
+    app.run("stdio")
