@@ -1,15 +1,17 @@
-"""Ends a run in good order when the user presses Ctrl-C.
+"""Ends a run in good order when the user presses Ctrl-C or the terminal goes away.
 
-The first Ctrl-C (or SIGTERM) sets `stop`: no new tasks, what is in flight is finished and
-written. The second cancels what is in flight. Nothing written is lost either way.
+The first Ctrl-C (or SIGTERM, or the SIGHUP of a connection that broke off) sets `stop`: no new
+tasks, what is in flight is finished and written. The second cancels what is in flight. Nothing
+written is lost either way.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 
 from keval.errors import InterruptError, KevalError
@@ -60,13 +62,30 @@ async def _run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> 
             stop.set()
             warn("stopping: what is in flight will be finished (Ctrl-C again to stop at once)")
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupted)
+    terminals = [stream for stream in (1, 2) if os.isatty(stream)]
+
+    def hung_up() -> None:
+        _silence(terminals)
+        interrupted()
+
+    handlers = {signal.SIGINT: interrupted, signal.SIGTERM: interrupted}
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` wants it
+        handlers[signal.SIGHUP] = hung_up
+    for number, handler in handlers.items():
+        loop.add_signal_handler(number, handler)
     try:
         with suppress(asyncio.CancelledError):
             await work
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in handlers:
             loop.remove_signal_handler(number)
     if signals:
         raise InterruptError("interrupted; the same command does what is missing")
+
+
+def _silence(streams: Iterable[int]) -> None:
+    """Lead what is written to a terminal that is gone nowhere: nobody reads it, and it would be an error."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream)
+    os.close(nowhere)

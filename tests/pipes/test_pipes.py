@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -219,6 +220,26 @@ def test_ctrl_c_finishes_what_is_in_flight(folder: Path) -> None:
     assert log.read_bytes().endswith(b"\n")
     assert len(of_type(events(log), "response")) < TASKS
     assert shell("keval run eval.yaml", folder).returncode == 0
+    assert len(of_type(events(log), "response")) == TASKS
+
+
+def test_a_terminal_that_goes_away_ends_the_run_in_good_order(folder: Path) -> None:
+    """What was in flight is in the log, no lock is left, and the same command does the rest."""
+    write_config(folder, delay_s=0.5)
+    terminal, end = pty.openpty()
+    command = ["setsid", "--ctty", *KEVAL.split(), "run", "eval.yaml", "-o", "log.jsonl"]
+    process = subprocess.Popen(command, cwd=folder, stdin=end, stdout=end, stderr=end)
+    os.close(end)
+    log = folder / "log.jsonl"
+    while not log.exists() or b'"response"' not in log.read_bytes():
+        os.read(terminal, 10_000)
+    os.close(terminal)
+    assert process.wait(timeout=30) == 130
+    done = len(of_type(events(log), "response"))
+    assert 0 < done < TASKS
+    assert list(folder.glob(".*.lock")) == []
+    write_config(folder, delay_s=0.5)
+    assert shell("keval generate eval.yaml -o log.jsonl", folder).returncode == 0
     assert len(of_type(events(log), "response")) == TASKS
 
 
