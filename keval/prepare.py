@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keval import datasets, environment, servers
+from keval import datasets, environment, processes, servers
 from keval.config import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
 from keval.events import event
@@ -108,6 +108,13 @@ async def check_all_keys(prepared: Prepared) -> None:
 def judge_keys(judges: Iterable[JudgeConfig]) -> set[str]:
     """Return the names of the keys that judges need."""
     return {name for judge in judges if judge.judge.uses_models for name in judge.judge.secret_names}
+
+
+async def end_orphans(warn: Callable[[str], None]) -> None:
+    """End what the tasks of a keval that was killed left running: they work for nobody, and may cost money."""
+    names = await processes.end_orphans()
+    if names:
+        warn(f"ended what a keval that was killed had left behind: {', '.join(names)}")
 
 
 async def offered(prepared: Prepared) -> dict[str, ServerInfo]:

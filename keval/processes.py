@@ -2,17 +2,20 @@
 
 A task's processes carry a random token in the environment they were started with: it survives
 `setsid`, a second fork and the death of the parent. What has lost its environment is found by the
-session that the task's first process leads, or as a descendant of the others.
+session that the task's first process leads, or as a descendant of the others. A keval that is
+killed cannot end its tasks; the next one does.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import secrets
 import signal
 from collections.abc import Collection, Coroutine
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
@@ -33,8 +36,34 @@ KILL_ROUNDS = 20
 
 
 def new_token() -> str:
-    """Return a token that no other task has."""
-    return secrets.token_hex(16)
+    """Return a token that no other task has, and that tells which process works on the task."""
+    return f"{_mine()}{os.getpid()}-{secrets.token_hex(16)}"
+
+
+def _mine() -> str:
+    """Return how tokens of this machine begin; inside a container process ids have another meaning."""
+    try:
+        return f"{Path('/proc/self/ns/pid').readlink()}-"
+    except OSError:
+        return f"{platform.node()}-"
+
+
+async def end_orphans() -> list[str]:
+    """End what tasks of a keval left behind that was killed itself, and return the names of the processes."""
+    orphaned = await asyncio.to_thread(_orphaned)
+    return [name for token in sorted(orphaned) for name in await end_tree(token)]
+
+
+def _orphaned() -> set[str]:
+    """Return the tokens of living processes of tasks that no living process works on."""
+    found = set()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            token = process.environ().get(TOKEN, "")
+            owner = token.removeprefix(_mine()).partition("-")[0]
+            if token.startswith(_mine()) and owner.isdigit() and not psutil.pid_exists(int(owner)):
+                found.add(token)
+    return found
 
 
 def of_task(token: str, session: int | None = None) -> set[psutil.Process]:

@@ -21,7 +21,7 @@ from keval.generate import Generation, OnResponse
 from keval.history import History
 from keval.log import open_log
 from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
-from keval.prepare import Prepared, check_keys, is_recorded, offered, prepare, run_event
+from keval.prepare import Prepared, check_keys, end_orphans, is_recorded, offered, prepare, run_event
 from keval.progress import Progress, shown
 from keval.stream import Sink, Stdout
 from keval.tasks import remaining
@@ -82,6 +82,7 @@ def command(
             books = ledger(prepared, done.spent_today(mock=mock), warn)
 
             async def main(stop: asyncio.Event) -> None:
+                await end_orphans(warn)
                 await check_keys(prepared.agent_env, config.agent.agent.secret_names)
                 run_id = new_run_id()
                 await sink.append(run_event(prepared, "generate", run_id, await offered(prepared)))

@@ -22,7 +22,7 @@ from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import Log, open_log
 from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
-from keval.prepare import Prepared, check_all_keys, is_recorded, offered, prepare, run_event
+from keval.prepare import Prepared, check_all_keys, end_orphans, is_recorded, offered, prepare, run_event
 from keval.progress import Progress, shown
 from keval.stream import Announced, Sink
 from keval.tasks import remaining
@@ -91,6 +91,7 @@ class Whole:
         """Generate what is missing and judge it as it comes, after what an earlier run left unjudged."""
         config = self.prepared.config
         if self.news:
+            await end_orphans(warn)
             await check_all_keys(self.prepared)
         run_id = new_run_id()
         infos = await offered(self.prepared) if self.news else {}

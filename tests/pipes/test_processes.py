@@ -69,6 +69,19 @@ def test_after_a_timeout_no_process_is_left_and_what_stayed_is_named(tmp_path: P
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
+def test_what_a_killed_run_leaves_is_ended_by_the_next_command(tmp_path: Path, service: Mock) -> None:
+    """SIGKILL leaves keval no time; the CLIs, their deaf servers and the daemons go when the run is taken up again."""
+    with service:
+        process = started(tmp_path, service, timeout_s=600)
+        process.kill()
+        process.communicate()
+        assert left_below(tmp_path) != []
+    again = [sys.executable, "-m", "keval", "generate", "eval.yaml", "-o", "run.jsonl", "--mock", "--quiet"]
+    done = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert left_below(tmp_path) == []
+
+
 def test_after_the_second_ctrl_c_no_process_is_left(tmp_path: Path, service: Mock) -> None:
     """The first waits for what is in flight, which here never ends; the second stops at once."""
     with service:

@@ -200,6 +200,21 @@ def test_a_loop_that_ends_kills_what_its_clean_up_was_about(started: Started) ->
     assert all(is_gone(process) for process in running)
 
 
+def test_what_a_killed_keval_left_behind_is_ended_by_the_next(started: Started, tmp_path: Path) -> None:
+    """A task's processes are orphans when the process that made their token is gone, and only then."""
+    dead = Started(tmp_path)
+    dead.pids = tmp_path / "dead"
+    make = "from keval.processes import new_token; print(new_token(), end='')"
+    dead.token = subprocess.run([sys.executable, "-c", make], capture_output=True, text=True, check=True).stdout
+    (living,) = started.start(ALONE, 1)
+    orphans = dead.start(DAEMON, 1)
+    asyncio.run(processes.end_orphans())
+    assert dead.first is not None
+    dead.first.wait()
+    assert living.is_running()
+    assert all(is_gone(process) for process in orphans)
+
+
 def test_tokens_differ() -> None:
     """No two tasks share a token."""
     assert len({processes.new_token() for _ in range(1000)}) == 1000
