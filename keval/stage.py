@@ -94,6 +94,8 @@ class Stage(ABC, Generic[Item]):
         work = Work(item, reserved)
 
         def on_retry(error: ItemError) -> None:
+            if self.stop.is_set():
+                raise error  # the run is about to end: the next one tries again
             failed = self.failed_attempt(work, error)
             renewed = self.ledger.renew(kind, work.reserved_usd, failed["cost_usd"])
             if renewed is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from keval import ids, projections
+from keval import ids, projections, schema
 from keval.ids import JsonObject
 
 RUN_ID = "0123456789abcdef"
@@ -203,3 +203,14 @@ def ask(paths: Path | Sequence[Path], query: str) -> list[JsonObject]:
         cursor = connection.execute(query)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+class Kept:
+    """A sink that keeps events and asks each for its schema."""
+
+    def __init__(self) -> None:
+        self.events: list[JsonObject] = []
+
+    async def append(self, event: JsonObject) -> None:
+        assert schema.event_problem(event) is None
+        self.events.append(event)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keval import prices, schema
+from keval import prices
 from keval.agents import Agent, AgentError, Answer, McpUse, Prompt, Turn, Usage
 from keval.budget import Ledger
 from keval.config import AgentConfig, Config, Execution, Gates, Retry, load
@@ -15,6 +15,7 @@ from keval.generate import Generation
 from keval.ids import JsonObject
 from keval.progress import Progress
 from keval.tasks import remaining
+from tests.builders import Kept
 
 SAMPLES = [{"id": f"s{number}", "question": f"What is {number}?", "answer": str(number)} for number in range(3)]
 CONFIG = """\
@@ -43,17 +44,6 @@ class Scripted(Agent):
         prompt.so_far(Answer("answered", "", turns=(Turn("text", text="thinking"),)))
         await asyncio.sleep(self.pause_s)
         return self.script(prompt)
-
-
-class Kept:
-    """A sink that keeps events and asks each for its schema."""
-
-    def __init__(self) -> None:
-        self.events: list[JsonObject] = []
-
-    async def append(self, event: JsonObject) -> None:
-        assert schema.event_problem(event) is None
-        self.events.append(event)
 
 
 @pytest.fixture
@@ -282,22 +272,6 @@ def test_a_budget_that_is_reached_stops_new_tasks(config: Config) -> None:
     events, _ = generated(config, fine, ledger)
     assert len(events) == 2
     assert (ledger.spent_usd, ledger.reserved_usd, ledger.refused) == (1.0, 0.0, 1)
-
-
-def test_a_budget_that_is_reached_between_two_attempts_is_a_failure_of_its_kind(config: Config) -> None:
-    """A failed attempt is paid; there is no other that does not fit, and what it failed of stays in sight."""
-    ledger = Ledger(limit_usd=1.0)
-    ledger.assume("plain", 0.5)
-
-    def script(prompt: Prompt) -> Answer:
-        raise AgentError("infra_error", "busy", retryable=True, partial=fine(prompt))
-
-    events, asked = generated(config, script, ledger)
-    said = "the budget does not allow another attempt after infra_error: busy"
-    assert {(event["kind"], event["message"], event["cost_usd"]) for event in events} == {("budget", said, 0.5)}
-    assert sum(event["attempts"] for event in events) == len(asked) == 2
-    assert (ledger.spent_usd, ledger.reserved_usd) == (1.0, 0.0)
-    assert ledger.refused
 
 
 def test_a_condition_may_ask_again_for_what_its_gate_refuses(config: Config) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keval import prices, schema
+from keval import prices
 from keval.agents import Usage
 from keval.budget import Ledger
 from keval.config import JudgeConfig, Retry
@@ -17,6 +17,7 @@ from keval.judge import Job, Judging, jobs
 from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
 from keval.progress import Progress
 from keval.secrets import Secrets
+from tests.builders import Kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,17 +36,6 @@ class Scripted(Judge):
         await asyncio.sleep(0)
         assert env == {"KEY": "k"}
         return self._script(case)
-
-
-class Kept:
-    """A sink that keeps events and asks each for its schema."""
-
-    def __init__(self) -> None:
-        self.events: list[JsonObject] = []
-
-    async def append(self, event: JsonObject) -> None:
-        assert schema.event_problem(event) is None
-        self.events.append(event)
 
 
 PRICES = prices.load({"m": {"input": 1_000_000, "output": 2_000_000}})
