@@ -46,8 +46,7 @@ def others(
     yield from _read_the_answer(connection, conditions)
     yield from _asked_again(connection, conditions)
     yield from _left_behind(connection, conditions)
-    unjudged = rows_by_condition(connection, _UNJUDGED)
-    count = sum(row["count"] for found in conditions for row in unjudged.get(found.key, []))
+    count = sum(row["count"] for _, row in _each(connection, _UNJUDGED, conditions))
     if count:
         have = "1 response has" if count == 1 else f"{count} responses have"
         yield Caution("unjudged", f"{have} no judgment: keval judge LOG")
@@ -66,15 +65,13 @@ _UNJUDGED = """
 
 def _read_the_answer(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
     """Yield where a tool that belongs to no MCP server of the condition returned the golden answer."""
-    by_condition = rows_by_condition(connection, _READ_THE_ANSWER)
-    for found in conditions:
-        for row in by_condition.get(found.key, []):
-            yield Caution(
-                "golden_answer_read",
-                f"{found.name}: in {_counted(row['answers'], 'answer')} the golden answer was returned by a tool that "
-                f"belongs to no MCP server of the condition ({', '.join(row['tools'])}): the agent can read it where "
-                "no agent should find it",
-            )
+    for found, row in _each(connection, _READ_THE_ANSWER, conditions):
+        yield Caution(
+            "golden_answer_read",
+            f"{found.name}: in {_counted(row['answers'], 'answer')} the golden answer was returned by a tool that "
+            f"belongs to no MCP server of the condition ({', '.join(row['tools'])}): the agent can read it where "
+            "no agent should find it",
+        )
 
 
 _READ_THE_ANSWER = """
@@ -85,11 +82,9 @@ _READ_THE_ANSWER = """
 
 
 def _left_behind(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
-    by_condition = rows_by_condition(connection, _LEFT_BEHIND)
-    for found in conditions:
-        for row in by_condition.get(found.key, []):
-            left = f"left processes behind: {', '.join(row['names'])}; they were ended"
-            yield Caution("processes_left_behind", f"{found.name}: {_counted(row['count'], 'task')} {left}")
+    for found, row in _each(connection, _LEFT_BEHIND, conditions):
+        left = f"left processes behind: {', '.join(row['names'])}; they were ended"
+        yield Caution("processes_left_behind", f"{found.name}: {_counted(row['count'], 'task')} {left}")
 
 
 _LEFT_BEHIND = """
@@ -101,14 +96,12 @@ _LEFT_BEHIND = """
 
 def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
     """Yield where a condition asked again for what its gates refused: it was let choose among its answers."""
-    by_condition = rows_by_condition(connection, _ASKED_AGAIN)
-    for found in conditions:
-        for row in by_condition.get(found.key, []):
-            yield Caution(
-                "asked_again_by_a_gate",
-                f"{found.name}: {_counted(row['answers'], 'answer')} met the condition's gates only when asked again "
-                f"(retry_gates); {_counted(row['refused'], 'attempt')} that did not are in no mean",
-            )
+    for found, row in _each(connection, _ASKED_AGAIN, conditions):
+        yield Caution(
+            "asked_again_by_a_gate",
+            f"{found.name}: {_counted(row['answers'], 'answer')} met the condition's gates only when asked again "
+            f"(retry_gates); {_counted(row['refused'], 'attempt')} that did not are in no mean",
+        )
 
 
 _ASKED_AGAIN = """
@@ -122,6 +115,16 @@ _ASKED_AGAIN = """
     where refused > 0
     group by condition_id, agent_id
 """
+
+
+def _each(
+    connection: DuckDBPyConnection, sql: str, conditions: Sequence[ConditionSummary]
+) -> Iterator[tuple[ConditionSummary, JsonObject]]:
+    """Yield what a query finds of each condition, in the order of the conditions."""
+    by_condition = rows_by_condition(connection, sql)
+    for found in conditions:
+        for row in by_condition.get(found.key, []):
+            yield found, row
 
 
 def _counted(count: int, what: str) -> str:
