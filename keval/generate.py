@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,8 @@ class Generation(Stage[Task]):
 
     async def attempt(self, work: Work[Task]) -> JsonObject:
         """Ask the agent once and return its response. Raises AgentError."""
-        answer = await self._within_time(work.item)
+        given = await self._within_time(work.item)
+        answer = replace(given, cost_usd=self._cost_usd(given))
         _check_gates(work.item.condition, answer)
         return self._response(work, answer)
 
@@ -142,7 +143,7 @@ class Generation(Stage[Task]):
             text=answer.text,
             **_record(answer),
             sources=list(answer.sources),
-            cost_usd=self._cost_usd(answer),
+            cost_usd=answer.cost_usd,
             duration_ms=milliseconds_since(work.started),
             num_turns=answer.num_turns,
             models=list(answer.models),

@@ -180,6 +180,17 @@ def test_what_the_agent_does_not_say_costs_what_the_config_says(
     assert {event["cost_usd"] for event in events} == {cost_usd}
 
 
+def test_what_a_gate_refused_has_a_cost_like_an_answer(config: Config) -> None:
+    """All that it used is known: the price that the config gives counts."""
+    events, _ = generated(
+        config,
+        lambda _: Answer("answered", "yes", usage=Usage(1_000_000, 0, 0, 0), models=("m",)),
+        condition={"gates": Gates(require_mcp_tool_use=True)},
+        prices=prices.load({"m": {"input": 1, "output": 3}}),
+    )
+    assert {(event["kind"], event["cost_usd"]) for event in events} == {("mcp_unused", 1.0)}
+
+
 def test_processes_that_an_agent_left_behind_are_in_its_event(config: Config) -> None:
     """Their names are in a response and in a failure; without any the field is absent."""
 
