@@ -99,7 +99,7 @@ class MessagesApi:
 
     async def _answer(self, handler: Handler, request: Request, raw: bytes) -> Answer:
         has_key = request.headers.get("x-api-key") or request.headers.get("authorization")
-        if request.url.path.startswith("/v1/") and not has_key:
+        if request.url.path.startswith("/v1/") and (not has_key or self.faults.refuse_every_key):
             return _error("401")
         try:
             return await handler(request, raw)

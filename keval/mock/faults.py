@@ -54,6 +54,11 @@ class Faults:
     shares: dict[str, float]
     random: random.Random
 
+    @property
+    def refuse_every_key(self) -> bool:
+        """Whether every call is answered with 401: then the key is wrong, for other routes than messages too."""
+        return self.shares.get("401") == 1
+
     def draw(self) -> str | None:
         """Return the fault of the next call, or None if it is to be answered."""
         drawn = self.random.random()

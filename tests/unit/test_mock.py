@@ -282,6 +282,14 @@ def test_without_any_key_a_request_is_refused(mock: Mock) -> None:
     assert send(mock, "POST", "/v1/messages?beta=true", BODY, Authorization="Bearer x")[0] == 200
 
 
+def test_a_wrong_key_is_refused_everywhere() -> None:
+    """When all calls are to be answered with 401, so is the question which models there are."""
+    with Mock(errors="401:1") as mock:
+        assert send(mock, "GET", "/v1/models", **{"x-api-key": "k"})[0] == 401
+    with Mock(errors="401:0.9") as mock:
+        assert send(mock, "GET", "/v1/models", **{"x-api-key": "k"})[0] == 200
+
+
 @pytest.mark.parametrize(("method", "path"), [("GET", "/v1/messages"), ("POST", "/v1/batches"), ("DELETE", "/x")])
 def test_an_unknown_address_is_404_in_the_apis_shape(mock: Mock, method: str, path: str) -> None:
     """Whatever else is asked for does not exist."""
