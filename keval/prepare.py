@@ -36,11 +36,18 @@ class Prepared:
     samples: tuple[JsonObject, ...]
     """The samples of this run: all of the dataset, or the first ones with --limit."""
     mock_url: str | None
+    log: Path | None = None
+    """The log that is worked for; None in a pipe."""
 
     @property
     def agent_env(self) -> dict[str, str]:
         """The whole environment of the agent's processes. Raises EnvironmentLacksError for a missing key."""
-        return agent_env(self.config, self.mock_url)
+        return agent_env(self.config, self.mock_url) | self.mark
+
+    @property
+    def mark(self) -> dict[str, str]:
+        """What every process that is started bears in its environment."""
+        return processes.mark_of(self.log) if self.log else {}
 
     @property
     def judge_env(self) -> dict[str, str]:
@@ -48,7 +55,7 @@ class Prepared:
         return judge_env(self.config.judges, self.config.secrets, self.mock_url)
 
 
-def prepare(config: Config, mock_url: str | None, limit: int | None = None) -> Prepared:
+def prepare(config: Config, mock_url: str | None, limit: int | None = None, log: Path | None = None) -> Prepared:
     """Read what the config names.
 
     Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set.
@@ -62,7 +69,7 @@ def prepare(config: Config, mock_url: str | None, limit: int | None = None) -> P
         question_key=config.dataset.question_key,
         answer_key=config.dataset.answer_key,
     )
-    return Prepared(config, read, read.samples[:limit], mock_url)
+    return Prepared(config, read, read.samples[:limit], mock_url, log)
 
 
 def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
@@ -110,11 +117,11 @@ def judge_keys(judges: Iterable[JudgeConfig]) -> set[str]:
     return {name for judge in judges if judge.judge.uses_models for name in judge.judge.secret_names}
 
 
-async def end_orphans(warn: Callable[[str], None]) -> None:
-    """End what the tasks of a keval that was killed left running: they work for nobody, and may cost money."""
-    names = await processes.end_orphans()
+async def end_orphans(prepared: Prepared, warn: Callable[[str], None]) -> None:
+    """End what an earlier command for the same log, which was killed, left running: it may cost money."""
+    names = await processes.end_orphans(prepared.log) if prepared.log else []
     if names:
-        warn(f"ended what a keval that was killed had left behind: {', '.join(names)}")
+        warn(f"{prepared.log}: ended what an earlier command that was killed had left running: {', '.join(names)}")
 
 
 async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
@@ -124,7 +131,7 @@ async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
     return await servers.inspect(
         resolved_servers(config, used),
         servers.expected_tools(used),
-        environment.allowed(config.environ),
+        environment.allowed(config.environ) | prepared.mark,
         CONNECT_TIMEOUT_S,
     )
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import platform
 import secrets
 import signal
 from collections.abc import Collection, Coroutine
@@ -20,10 +19,15 @@ from typing import Any, TypeVar
 
 import psutil
 
+from keval.ids import digest
+
 Result = TypeVar("Result")
 
 TOKEN = "KEVAL_TASK"  # noqa: S105 - the name of an environment variable
 """The environment variable that marks a task's processes."""
+
+LOG = "KEVAL_LOG"
+"""The environment variable that says for which log they work."""
 
 GRACE_S = 0.5
 """How long a process may take to end after SIGTERM."""
@@ -36,33 +40,32 @@ KILL_ROUNDS = 20
 
 
 def new_token() -> str:
-    """Return a token that no other task has, and that tells which process works on the task."""
-    return f"{_mine()}{os.getpid()}-{secrets.token_hex(16)}"
+    """Return a token that no other task has."""
+    return secrets.token_hex(16)
 
 
-def _mine() -> str:
-    """Return how tokens of this machine begin; inside a container process ids have another meaning."""
-    try:
-        return f"{Path('/proc/self/ns/pid').readlink()}-"
-    except OSError:
-        return f"{platform.node()}-"
+def mark_of(log: Path) -> dict[str, str]:
+    """Return the variable that says for which log a task works."""
+    return {LOG: digest("log", str(log.resolve()))}
 
 
-async def end_orphans() -> list[str]:
-    """End what tasks of a keval left behind that was killed itself, and return the names of the processes."""
-    orphaned = await asyncio.to_thread(_orphaned)
+async def end_orphans(log: Path) -> list[str]:
+    """End what tasks for a log are still running, and return the names of the processes.
+
+    For a command that holds the log's lease: nobody else works for it, so whoever began them was killed.
+    """
+    orphaned = await asyncio.to_thread(_tokens, mark_of(log)[LOG])
     return [name for token in sorted(orphaned) for name in await end_tree(token)]
 
 
-def _orphaned() -> set[str]:
-    """Return the tokens of living processes of tasks that no living process works on."""
+def _tokens(mark: str) -> set[str]:
+    """Return the tokens of all living processes that bear a log's mark."""
     found = set()
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
-            token = process.environ().get(TOKEN, "")
-            owner = token.removeprefix(_mine()).partition("-")[0]
-            if token.startswith(_mine()) and owner.isdigit() and not psutil.pid_exists(int(owner)):
-                found.add(token)
+            environ = process.environ()
+            if environ.get(LOG) == mark and TOKEN in environ:
+                found.add(environ[TOKEN])
     return found
 
 

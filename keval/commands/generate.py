@@ -73,7 +73,7 @@ def command(
         warn(f"writing to {output}")
     progress = Progress("generate")
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
-        prepared = prepare(config, mock_url, limit)
+        prepared = prepare(config, mock_url, limit, output)
         prepared.agent_env  # noqa: B018 - a missing key is told before anything is written
         with _sink(output) as sink, shown(progress, quiet=quiet):
             done = history.of_log(output, warn) if output else History()
@@ -82,7 +82,7 @@ def command(
             books = ledger(prepared, done.spent_today(mock=mock), warn)
 
             async def main(stop: asyncio.Event) -> None:
-                await end_orphans(warn)
+                await end_orphans(prepared, warn)
                 await check_keys(prepared.agent_env, config.agent.agent.secret_names)
                 run_id = new_run_id()
                 await sink.append(run_event(prepared, "generate", run_id, await offered(prepared)))

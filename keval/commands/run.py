@@ -62,7 +62,7 @@ def command(
     path = output or default_log(config, mock=mock)
     stages = (Progress("generate"), Progress("judge"))
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
-        prepared = prepare(config, mock_url, limit)
+        prepared = prepare(config, mock_url, limit, path)
         with open_log(path, ("generate", "judge"), warn) as log, shown(*stages, quiet=quiet):
             past = history.of_log(path, warn)
             skipped = to_skip(past, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
@@ -91,7 +91,7 @@ class Whole:
         """Generate what is missing and judge it as it comes, after what an earlier run left unjudged."""
         config = self.prepared.config
         if self.news:
-            await end_orphans(warn)
+            await end_orphans(self.prepared, warn)
             await check_all_keys(self.prepared)
         run_id = new_run_id()
         infos = await offered(self.prepared) if self.news else {}

@@ -79,6 +79,7 @@ def test_what_a_killed_run_leaves_is_ended_by_the_next_command(tmp_path: Path, s
     again = [sys.executable, "-m", "keval", "generate", "eval.yaml", "-o", "run.jsonl", "--mock", "--quiet"]
     done = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert "run.jsonl: ended what an earlier command that was killed had left running: claude" in done.stderr
     assert left_below(tmp_path) == []
 
 

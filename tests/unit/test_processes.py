@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -50,8 +50,8 @@ class Started:
         self.pids = folder / "pids"
         self.first: subprocess.Popen[bytes] | None = None
 
-    def start(self, program: str, count: int) -> list[psutil.Process]:
-        env = {**os.environ, processes.TOKEN: self.token}
+    def start(self, program: str, count: int, env: Mapping[str, str] | None = None) -> list[psutil.Process]:
+        env = {**os.environ, **(env or {}), processes.TOKEN: self.token}
         self.first = subprocess.Popen([sys.executable, "-c", program, str(self.pids)], env=env, start_new_session=True)
         deadline = time.monotonic() + 20
         while len(self._told()) < count:
@@ -200,19 +200,18 @@ def test_a_loop_that_ends_kills_what_its_clean_up_was_about(started: Started) ->
     assert all(is_gone(process) for process in running)
 
 
-def test_what_a_killed_keval_left_behind_is_ended_by_the_next(started: Started, tmp_path: Path) -> None:
-    """A task's processes are orphans when the process that made their token is gone, and only then."""
-    dead = Started(tmp_path)
-    dead.pids = tmp_path / "dead"
-    make = "from keval.processes import new_token; print(new_token(), end='')"
-    dead.token = subprocess.run([sys.executable, "-c", make], capture_output=True, text=True, check=True).stdout
-    (living,) = started.start(ALONE, 1)
-    orphans = dead.start(DAEMON, 1)
-    asyncio.run(processes.end_orphans())
-    assert dead.first is not None
-    dead.first.wait()
+def test_what_still_works_for_a_log_is_ended(started: Started, tmp_path: Path) -> None:
+    """Every task for this log, however far it got away, and no task for another one."""
+    other = Started(tmp_path)
+    other.pids = tmp_path / "other"
+    log = tmp_path / "log.jsonl"
+    orphans = started.start(DAEMON, 1, processes.mark_of(log))
+    (living,) = other.start(ALONE, 1, processes.mark_of(tmp_path / "other.jsonl"))
+    (tmp_path / "link.jsonl").symlink_to(log)
+    assert asyncio.run(processes.end_orphans(tmp_path / "link.jsonl")) == [Path(sys.executable).name]
     assert living.is_running()
     assert all(is_gone(process) for process in orphans)
+    other.clean_up()
 
 
 def test_tokens_differ() -> None:
