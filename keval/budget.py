@@ -8,6 +8,7 @@ the same with what the log's events of today cost already.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from math import inf
 
@@ -29,12 +30,16 @@ class Ledger:
     """What the log says was spent today before."""
     spent_usd: float = 0.0
     reserved_usd: float = 0.0
+    in_flight: int = 0
+    """Attempts for which something is set aside."""
     refused: int = 0
     """Attempts that were not begun because they did not fit."""
     refused_usd: float = 0.0
     """What the dearest of them might have cost."""
     dearest: dict[str, float] = field(default_factory=dict)
-    """By kind of item (a condition, a judge): the highest cost seen so far, else the assumed one."""
+    """By kind of item (a condition, a judge): the highest cost seen so far, at least the assumed one."""
+    _settled: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    """Set, and replaced by a new one, when an attempt is booked."""
 
     def assume(self, kind: str, cost_usd: float | None) -> None:
         """Say what an item of a kind may cost before any was paid.
@@ -51,12 +56,25 @@ class Ledger:
             )
 
     def reserve(self, kind: str) -> float | None:
-        """Set aside what an item may cost and return it, or None when it does not fit any more."""
+        """Set aside what an attempt may cost and return it, or None when it does not fit now."""
         cost = self.dearest.get(kind, 0.0)
-        if not self._fits(cost, cost):
+        if not self._fits(cost):
             return None
-        self.reserved_usd += cost
+        self._set_aside(cost)
         return cost
+
+    async def reserve_in_time(self, kind: str, stop: asyncio.Event) -> float | None:
+        """Set aside what an attempt may cost as soon as it fits, and return it.
+
+        While attempts are in flight less may be spent than was set aside for them. None when it does
+        not fit although there is none, or when `stop` is set.
+        """
+        while (reserved := self.reserve(kind)) is None and not stop.is_set():
+            if not self.in_flight:
+                self.refuse(kind)
+                break
+            await self._settled.wait()
+        return reserved
 
     def renew(self, kind: str, reserved: float, cost_usd: float | None) -> float | None:
         """Book an attempt that failed, set aside what the next one may cost and return it.
@@ -65,19 +83,24 @@ class Ledger:
         """
         paid = reserved if cost_usd is None else cost_usd
         cost = max(self.dearest.get(kind, 0.0), cost_usd or 0.0)
-        if not self._fits(paid - reserved + cost, cost):
+        if not self._fits(paid - reserved + cost):
+            self.refuse(kind)
             return None
         self.settle(kind, reserved, cost_usd)
-        self.reserved_usd += cost
+        self._set_aside(cost)
         return cost
 
-    def _fits(self, more_usd: float, cost: float) -> bool:
-        """Return whether so much more may be spent; counts the item of this cost as refused if not."""
-        if self.spent_usd + self.reserved_usd + more_usd <= self._most_usd() + NOISE_USD:
-            return True
+    def refuse(self, kind: str) -> None:
+        """Count an attempt that is not made because it does not fit."""
         self.refused += 1
-        self.refused_usd = max(self.refused_usd, cost)
-        return False
+        self.refused_usd = max(self.refused_usd, self.dearest.get(kind, 0.0))
+
+    def _set_aside(self, cost: float) -> None:
+        self.reserved_usd += cost
+        self.in_flight += 1
+
+    def _fits(self, more_usd: float) -> bool:
+        return self.spent_usd + self.reserved_usd + more_usd <= self._most_usd() + NOISE_USD
 
     def _most_usd(self) -> float:
         """Return the most that this command may spend by both budgets."""
@@ -87,9 +110,12 @@ class Ledger:
     def settle(self, kind: str, reserved: float, cost_usd: float | None) -> None:
         """Book what an item really cost; an unknown cost is booked as what was set aside for it."""
         self.reserved_usd -= reserved
+        self.in_flight -= 1
         self.spent_usd += reserved if cost_usd is None else cost_usd
         if cost_usd is not None:
             self.dearest[kind] = max(self.dearest.get(kind, 0.0), cost_usd)
+        self._settled.set()
+        self._settled = asyncio.Event()
 
     def check(self) -> None:
         """Raise BudgetReachedError if an item was refused."""

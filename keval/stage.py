@@ -87,7 +87,7 @@ class Stage(ABC, Generic[Item]):
 
     async def _do(self, item: Item, limiter: Limiter) -> None:
         kind = self.kind(item)
-        reserved = self.ledger.reserve(kind)
+        reserved = await self.ledger.reserve_in_time(kind, self.stop)
         if reserved is None:
             self.stop.set()
             return

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,10 +88,49 @@ def test_a_ledger_that_refused_says_how_to_go_on() -> None:
     """The message has the limit, what was spent and the next step."""
     ledger = Ledger(limit_usd=0.05)
     ledger.assume("item", 0.1)
-    assert ledger.reserve("item") is None
+    assert asyncio.run(ledger.reserve_in_time("item", asyncio.Event())) is None
     with pytest.raises(BudgetReachedError, match=r"0\.05.*run the same command again"):
         ledger.check()
     Ledger(limit_usd=1).check()
+
+
+@pytest.mark.parametrize(("assumed", "cost", "begun"), [(0.5, 0.1, 6), (0.5, 0.5, 2), (0.1, 0.1, 10), (0.1, 0.3, 3)])
+async def test_what_does_not_fit_yet_waits_for_what_is_in_flight(assumed: float, cost: float, begun: int) -> None:
+    """An assumption that is too high costs time, not answers; the rest is refused when nothing is in flight."""
+    ledger, stop = Ledger(limit_usd=1.0), asyncio.Event()
+    ledger.assume("item", assumed)
+    most = 0
+
+    async def item() -> bool:
+        nonlocal most
+        reserved = await ledger.reserve_in_time("item", stop)
+        if reserved is None:
+            stop.set()
+            return False
+        most = max(most, ledger.in_flight)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        ledger.settle("item", reserved, cost)
+        return True
+
+    done = await asyncio.gather(*(item() for _ in range(30)))
+    assert sum(done) >= begun
+    assert ledger.spent_usd <= 1.0 + most * max(cost - assumed, 0) + 1e-9
+    assert (ledger.in_flight, ledger.refused) == (0, 1)
+
+
+async def test_nothing_waits_for_a_budget_once_the_run_is_stopped() -> None:
+    """Who waits is let go when the next attempt is booked, and is not refused."""
+    ledger, stop = Ledger(limit_usd=1.0), asyncio.Event()
+    ledger.assume("item", 0.6)
+    reserved = ledger.reserve("item")
+    assert reserved is not None
+    waiting = asyncio.create_task(ledger.reserve_in_time("item", stop))
+    await asyncio.sleep(0)
+    stop.set()
+    ledger.settle("item", reserved, 0.6)
+    assert await waiting is None
+    assert ledger.refused == 0
 
 
 def test_an_unknown_cost_is_booked_as_what_was_set_aside() -> None:
@@ -127,6 +168,7 @@ def test_the_budget_that_has_less_left_holds_and_is_named(
     while (reserved := ledger.reserve("item")) is not None:
         ledger.settle("item", reserved, 0.1)
         number += 1
+    ledger.refuse("item")
     assert number == begun
     with pytest.raises(BudgetReachedError, match=told) as reached:
         ledger.check()
