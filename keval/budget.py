@@ -38,6 +38,8 @@ class Ledger:
     """What the dearest of them might have cost."""
     dearest: dict[str, float] = field(default_factory=dict)
     """By kind of item (a condition, a judge): the highest cost seen so far, at least the assumed one."""
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    """Held by the first of those who wait."""
     _settled: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     """Set, and replaced by a new one, when an attempt is booked."""
 
@@ -66,15 +68,21 @@ class Ledger:
     async def reserve_in_time(self, kind: str, stop: asyncio.Event) -> float | None:
         """Set aside what an attempt may cost as soon as it fits, and return it.
 
-        While attempts are in flight less may be spent than was set aside for them. None when it does
-        not fit although there is none, or when `stop` is set.
+        What is in flight may cost less than was set aside for it. When it does not fit although
+        nothing is in flight, `stop` is set; once that is set, it is None. First come, first served: a condition whose
+        attempts cost less does not overtake the others.
         """
-        while (reserved := self.reserve(kind)) is None and not stop.is_set():
-            if not self.in_flight:
-                self.refuse(kind)
-                break
-            await self._settled.wait()
-        return reserved
+        async with self._turn:
+            while not stop.is_set():
+                reserved = self.reserve(kind)
+                if reserved is not None:
+                    return reserved
+                if self.in_flight:
+                    await self._settled.wait()
+                else:
+                    self.refuse(kind)
+                    stop.set()
+        return None
 
     def renew(self, kind: str, reserved: float, cost_usd: float | None) -> float | None:
         """Book an attempt that failed, set aside what the next one may cost and return it.

@@ -89,7 +89,6 @@ class Stage(ABC, Generic[Item]):
         kind = self.kind(item)
         reserved = await self.ledger.reserve_in_time(kind, self.stop)
         if reserved is None:
-            self.stop.set()
             return
         work = Work(item, reserved)
 

@@ -105,7 +105,6 @@ async def test_what_does_not_fit_yet_waits_for_what_is_in_flight(assumed: float,
         nonlocal most
         reserved = await ledger.reserve_in_time("item", stop)
         if reserved is None:
-            stop.set()
             return False
         most = max(most, ledger.in_flight)
         for _ in range(3):
@@ -114,9 +113,25 @@ async def test_what_does_not_fit_yet_waits_for_what_is_in_flight(assumed: float,
         return True
 
     done = await asyncio.gather(*(item() for _ in range(30)))
+    assert stop.is_set()
     assert sum(done) >= begun
     assert ledger.spent_usd <= 1.0 + most * max(cost - assumed, 0) + 1e-9
     assert (ledger.in_flight, ledger.refused) == (0, 1)
+
+
+async def test_a_cheaper_attempt_does_not_overtake() -> None:
+    """Who came first is served first, so that a tight budget does not favour a cheap condition."""
+    ledger, stop = Ledger(limit_usd=1.0), asyncio.Event()
+    ledger.assume("dear", 0.6)
+    ledger.assume("cheap", 0.1)
+    first = ledger.reserve("dear")
+    assert first is not None
+    waiting = [asyncio.create_task(ledger.reserve_in_time(kind, stop)) for kind in ("dear", "cheap")]
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not any(task.done() for task in waiting)
+    ledger.settle("dear", first, 0.3)
+    assert await asyncio.gather(*waiting) == [0.6, 0.1]
 
 
 async def test_nothing_waits_for_a_budget_once_the_run_is_stopped() -> None:
