@@ -61,7 +61,7 @@ def service() -> Mock:
 def test_after_a_timeout_no_process_is_left_and_what_stayed_is_named(tmp_path: Path, service: Mock) -> None:
     """The deaf server and its daemon are ended with the task, and the failure tells of them."""
     with service:
-        process = started(tmp_path, service, timeout_s=10)
+        process = started(tmp_path, service, timeout_s=15)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 1, said
     assert left_below(tmp_path) == []
