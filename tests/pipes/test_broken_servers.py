@@ -87,12 +87,13 @@ def four_calls(_number: int, body: dict[str, Any]) -> Say:
     return call(tools[0], str(results)) if tools and results < 4 else text("7")
 
 
-def test_no_condition_is_scored_without_its_server_and_no_process_stays(tmp_path: Path) -> None:
+def test_no_condition_is_scored_without_its_server_and_no_process_stays(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Each way to break is a failure of its kind and says so; what keval did not start it leaves alone."""
     (tmp_path / "questions.jsonl").write_text('{"id": "q", "question": "What is it?", "answer": "7"}\n')
     (tmp_path / "scratch").mkdir()
-    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
-    elsewhere.mkdir()
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
     with ExitStack() as stack:
         ports = {
             name: stack.enter_context(over_http(LOCAL[name], elsewhere))
