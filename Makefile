@@ -34,7 +34,7 @@ test: $(READY) ## all fast tests: no key, no network
 	$(BIN)/python -m pytest -q -n 2 -m 'not slow'
 
 test-slow: $(READY) ## what takes longer: faults, kill -9, the built wheel
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -n 2 -m slow
 
 docs: $(READY) ## rewrite the generated parts of the docs
 	$(BIN)/cog -r docs/*.md README.md

@@ -45,8 +45,8 @@ BECOMES = {
 """The kind of failure under each condition; None for an answer."""
 
 SAID = {
-    "sleeps_stdio": "sleeps_stdio: not ready after 8 s",
-    "sleeps_http": "sleeps_http: not ready after 8 s",
+    "sleeps_stdio": "sleeps_stdio: not ready after 15 s",
+    "sleeps_http": "sleeps_http: not ready after 15 s",
     "exits_stdio": "exits_stdio: failed: Connection closed; its stderr ends: the index is not there",
     "exits_http": "exits_http: failed: ECONNREFUSED",
     "nothing_stdio": "nothing_stdio: connected, but offers no tools",
@@ -71,7 +71,7 @@ def config(ports: Mapping[str, int]) -> dict[str, Any]:
     return {
         "name": "broken",
         "dataset": {"path": "questions.jsonl"},
-        "agent": {"type": "claude", "model": "claude-sonnet-5", "mcp_timeout_s": 8},
+        "agent": {"type": "claude", "model": "claude-sonnet-5", "mcp_timeout_s": 15},
         "mcp_servers": servers,
         "conditions": {"without": {"system_prompt": "You have nothing."}, **conditions},
         "judge": {"type": "exact_match"},
