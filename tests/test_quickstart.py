@@ -108,9 +108,9 @@ def test_the_copied_config_is_valid(copied: Path, keval: Keval) -> None:
 
 @pytest.mark.slow
 def test_the_copied_demo_shows_the_docs_ahead(copied: Path, keval: Keval) -> None:
-    """With the stand-in, `with_docs` has the higher completeness, nothing fails, and a second call adds nothing."""
+    """With six questions `with_docs` has the higher completeness, nothing fails, and a second call adds nothing."""
     log = copied / "demo.jsonl"
-    arguments = ("run", copied / "eval.yaml", "--mock", "-o", log, "-f", "json", "--quiet")
+    arguments = ("run", copied / "eval.yaml", "--mock", "-o", log, "-f", "json", "--quiet", "--limit", "6")
     done = keval(*arguments)
     assert done.returncode == 0, done.stderr
     tables = {table["metric"]: table for table in orjson.loads(done.stdout)["metrics"]}

@@ -41,7 +41,7 @@ conditions:
   polite: {{system_prompt: "Answer politely.", mcp_servers: {names}}}
 judge: {{type: rubric, model: claude-opus-5, timeout_s: 5}}
 execution:
-  {{repetitions: {repetitions}, max_concurrent: 8, timeout_s: 15, retry: {{max_attempts: 2, initial_backoff_s: 0.1}}}}
+  {{repetitions: 3, max_concurrent: 8, timeout_s: 15, retry: {{max_attempts: {attempts}, initial_backoff_s: 0.1}}}}
 """
 
 ASK = """\
@@ -88,14 +88,14 @@ class Day:
         return [event for event in found if event["type"] in types]
 
 
-def write(folder: Path, agent: str, samples: int, repetitions: int, servers: str = "{}") -> None:
-    """Write config, dataset and program."""
+def write(folder: Path, agent: str, attempts: int, servers: str = "{}") -> None:
+    """Write the program, and config and dataset of 300 tasks."""
     names = "[big]" if "big" in servers else "[]"
-    config = CONFIG.format(agent=agent, servers=servers, names=names, repetitions=repetitions)
+    config = CONFIG.format(agent=agent, servers=servers, names=names, attempts=attempts)
     (folder / "eval.yaml").write_text(config)
     (folder / "ask.py").write_text(ASK)
     (folder / "scratch").mkdir(exist_ok=True)
-    questions = ({"id": f"s{number}", "question": f"what is {number}?", "answer": "7"} for number in range(samples))
+    questions = ({"id": f"s{number}", "question": f"what is {number}?", "answer": "7"} for number in range(50))
     (folder / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
 
 
@@ -167,7 +167,7 @@ def test_claude_on_the_worst_day_leaves_no_task_without_an_outcome_and_no_proces
     """300 tasks of the real CLI with five-megabyte tool results end scored or failed, in both conditions alike."""
     with over_http("big_result.py", SERVERS) as port, Mock(errors=FAULTS, seed=SEED, keep=0) as service:
         agent, big = "{type: claude, model: claude-sonnet-5, max_retries: 0}", f"http://127.0.0.1:{port}/mcp"
-        write(tmp_path, agent, samples=50, repetitions=3, servers=f"{{big: {{type: http, url: '{big}'}}}}")
+        write(tmp_path, agent, attempts=1, servers=f"{{big: {{type: http, url: '{big}'}}}}")
         day = run(tmp_path, service)
     check(day, 300)
     assert day.seen, "the CLI was to be seen"
@@ -179,7 +179,7 @@ def test_claude_on_the_worst_day_leaves_no_task_without_an_outcome_and_no_proces
 def test_a_program_on_the_worst_day_and_then_on_a_good_one(tmp_path: Path) -> None:
     """300 tasks of a program end scored or failed by kind; the same command on a good day does what is missing."""
     agent = '{type: command, command: [python, -S, "{folder}/ask.py"], env: {SERVICE: "${ANTHROPIC_BASE_URL}"}}'
-    write(tmp_path, agent, samples=50, repetitions=3)
+    write(tmp_path, agent, attempts=2)
     with Mock(errors=FAULTS, seed=SEED, keep=0) as service:
         day = run(tmp_path, service)
     check(day, 300)
