@@ -45,6 +45,8 @@ FREE = _Shape()
 
 def redacted(event: JsonObject, secrets: Secrets) -> JsonObject:
     """Return an event with `${NAME}` in place of every value that `secrets` has handed out."""
+    if secrets.is_empty:
+        return event
     found: JsonObject = _redacted(event, _shape_of(event["type"]), secrets)
     return found
 

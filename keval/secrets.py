@@ -102,6 +102,11 @@ class Secrets:
             text = secrets.redact(text)
         return text
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to hide."""
+        return self._pattern is None
+
     def redact(self, text: str) -> str:
         """Return a text with `${NAME}` in place of every value handed out so far.
 
