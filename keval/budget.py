@@ -68,9 +68,9 @@ class Ledger:
     async def reserve_in_time(self, kind: str, stop: asyncio.Event) -> float | None:
         """Set aside what an attempt may cost as soon as it fits, and return it.
 
-        What is in flight may cost less than was set aside for it. When it does not fit although
-        nothing is in flight, `stop` is set; once that is set, it is None. First come, first served: a condition whose
-        attempts cost less does not overtake the others.
+        What is in flight may cost less than was set aside for it. When the attempt does not fit
+        although nothing is in flight, `stop` is set. None when `stop` is set. First come, first
+        served: a condition whose attempts cost less does not overtake the others.
         """
         async with self._turn:
             while not stop.is_set():
