@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+TEST := $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check fix test test-slow docs golden bench build
@@ -31,10 +32,10 @@ fix: $(READY) ## format and apply safe fixes
 	$(BIN)/ruff format .
 
 test: $(READY) ## all fast tests: no key, no network
-	$(BIN)/python -m pytest -q -n 2 -m 'not slow'
+	$(TEST) -m 'not slow'
 
 test-slow: $(READY) ## what takes longer: faults, kill -9, the built wheel
-	$(BIN)/python -m pytest -q -n 2 -m slow
+	$(TEST) -m slow
 
 docs: $(READY) ## rewrite the generated parts of the docs
 	$(BIN)/cog -r docs/*.md README.md

@@ -92,21 +92,25 @@ class Ordeal:
     """Whether the agent's own requests reach the service: one per answer."""
     samples: int
     repetitions: int
+    """How many there are at first; each time that the work is done before the kills are, there is one more."""
     kills: int
     seed: int
     at_once: int = 4
     commands: tuple[tuple[tuple[str, ...], ...], ...] = COMMANDS
 
-    @property
-    def tasks(self) -> int:
-        """How many answers, and as many judgments, the log has at the end."""
-        return 2 * self.samples * self.repetitions
+    def tasks(self, repetitions: int) -> int:
+        """Return how many answers, and as many judgments, a log of so many repetitions has."""
+        return 2 * self.samples * repetitions
 
-    def write(self, folder: Path) -> None:
+    def write_config(self, folder: Path, repetitions: int) -> None:
+        """Write the config for so many repetitions."""
+        config = CONFIG.format(agent=self.agent, repetitions=repetitions, at_once=self.at_once)
+        (folder / "eval.yaml").write_text(config)
+
+    def write(self, folder: Path, repetitions: int) -> None:
         """Write config, dataset and the agent's program."""
         folder.mkdir(parents=True)
-        config = CONFIG.format(agent=self.agent, repetitions=self.repetitions, at_once=self.at_once)
-        (folder / "eval.yaml").write_text(config)
+        self.write_config(folder, repetitions)
         (folder / "ask.py").write_text(ASK)
         (folder / "scratch").mkdir()
         with (folder / "questions.jsonl").open("w") as questions:
@@ -143,6 +147,8 @@ class Outcome:
     """All that an ordeal came to."""
 
     kills: list[Kill]
+    tasks: int
+    """How many answers, and as many judgments, there were to be at the end."""
     seconds: float
     events: list[dict[str, Any]]
     undisturbed: list[dict[str, Any]]
@@ -210,7 +216,8 @@ class Lane:
     def __init__(self, ordeal: Ordeal, folder: Path) -> None:
         self.ordeal = ordeal
         self.folder = folder
-        ordeal.write(folder)
+        self.repetitions = ordeal.repetitions
+        ordeal.write(folder, self.repetitions)
         self.service = Mock(latency_ms=LATENCY_MS, keep=0)
         self.log = Watched(folder / "run.jsonl")
         self.torn: set[bytes] = set()
@@ -223,7 +230,9 @@ class Lane:
         began = time.monotonic()
         kills: list[Kill] = []
         with self.service:
-            while len(kills) < self.ordeal.kills and self._left():
+            while len(kills) < self.ordeal.kills:
+                if not self._left():
+                    self._add_work()
                 kill = self._kill_once(self.ordeal.kills - len(kills))
                 if kill is not None:
                     kills.append(kill)
@@ -231,12 +240,13 @@ class Lane:
             paid = paid_to(self.service)
         seconds = time.monotonic() - began
         reference = self.folder / "undisturbed"
-        self.ordeal.write(reference)
+        self.ordeal.write(reference, self.repetitions)
         with Mock(keep=0) as undisturbed:
             self._finish(reference, undisturbed)
             undisturbed_paid = paid_to(undisturbed)
         return Outcome(
             kills=kills,
+            tasks=self._tasks,
             seconds=seconds,
             events=finished,
             undisturbed=events(reference / "run.jsonl"),
@@ -246,13 +256,22 @@ class Lane:
             log=self.log.path,
         )
 
+    @property
+    def _tasks(self) -> int:
+        return self.ordeal.tasks(self.repetitions)
+
     def _left(self) -> int:
         """Return how many events are still to come."""
-        return 2 * self.ordeal.tasks - self.log.answers - self.log.verdicts
+        return 2 * self._tasks - self.log.answers - self.log.verdicts
+
+    def _add_work(self) -> None:
+        """Ask for one more repetition: on a slow machine a kill can come so late that little is left for the next."""
+        self.repetitions += 1
+        self.ordeal.write_config(self.folder, self.repetitions)
 
     def _has_work(self, commands: tuple[tuple[str, ...], ...]) -> bool:
         """Return whether none of the commands would find everything done; a log without a line names no judge yet."""
-        to_do = {WHOLE: 1, GENERATE: self.ordeal.tasks - self.log.answers, JUDGE: self.log.answers - self.log.verdicts}
+        to_do = {WHOLE: 1, GENERATE: self._tasks - self.log.answers, JUDGE: self.log.answers - self.log.verdicts}
         return all(to_do[command] > 0 for command in commands)
 
     def _kill_once(self, kills_left: int) -> Kill | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,6 +21,9 @@ settings.register_profile(
 settings.load_profile("untimed")
 
 FOREIGN = ("ANTHROPIC_", "CLAUDE", "AWS_", "GOOGLE_", "KEVAL_")
+
+ROOT = Path(__file__).parent.parent
+
 NOWHERE = "http://127.0.0.1:9"
 """A proxy that nobody serves: a process that would leave this machine fails at once."""
 
@@ -82,3 +86,30 @@ def keval(tmp_path: Path) -> Keval:
         )  # fmt: skip
 
     return run
+
+
+@pytest.fixture(scope="session")
+def shell_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the environment of a newcomer's shell: this keval first in the path, and no keys."""
+    return {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "HOME": str(tmp_path_factory.mktemp("home")),
+        "COLUMNS": "100",
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory, shell_environment: dict[str, str]) -> Path:
+    """Return a folder like a checkout in which `make demo` ran; it takes a while, so tests share it and copy it.
+
+    Those that do are marked with xdist_group("demo"): one process runs them all.
+    """
+    folder = tmp_path_factory.mktemp("checkout")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    command = ["keval", "run", "examples/quickstart/eval.yaml", "--mock", "--output", "demo.jsonl", "--quiet"]
+    done = subprocess.run(
+        command, cwd=folder, env=shell_environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return folder

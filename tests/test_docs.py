@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -55,44 +54,12 @@ def _commands(page: Path) -> Iterator[Command]:
 PAGES_WITH_COMMANDS = [page for page in PAGES if list(_commands(page))]
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the environment of the examples: this keval first in the path, and no keys."""
-    return {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "HOME": str(tmp_path_factory.mktemp("home")),
-        "COLUMNS": "100",
-        "NO_PROXY": "127.0.0.1,localhost",
-    }
-
-
 def _run(line: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", line],
         cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, timeout=300, check=False,
     )  # fmt: skip
-
-
-def _demo(folder: Path, environment: dict[str, str], *options: str) -> Path:
-    """Run the quickstart with the stand-in and return the folder that holds it and its log."""
-    shutil.copytree(ROOT / "examples", folder / "examples")
-    run = ["keval", "run", "examples/quickstart/eval.yaml", "--mock", "-o", "demo.jsonl", "--quiet", *options]
-    done = _run(" ".join(run), folder, environment)
-    assert done.returncode == 0, done.stdout
-    return folder
-
-
-@pytest.fixture(scope="module")
-def short_demo(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
-    """Return a folder like a checkout, with the log of a demo over one question."""
-    return _demo(tmp_path_factory.mktemp("short"), environment, "--limit", "1")
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
-    """Return a folder like a checkout, with the log of `make demo`."""
-    return _demo(tmp_path_factory.mktemp("whole"), environment)
 
 
 def _scratch(page: Path, demo: Path, folder: Path) -> Path:
@@ -105,25 +72,20 @@ def _scratch(page: Path, demo: Path, folder: Path) -> Path:
     return scratch
 
 
-@pytest.mark.parametrize("page", PAGES_WITH_COMMANDS, ids=str)
-def test_examples_run(page: Path, short_demo: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    """Every command in a console block ends with exit code 0."""
-    scratch = _scratch(page, short_demo, tmp_path)
-    for command in _commands(page):
-        done = _run(command.line, scratch, environment)
-        assert done.returncode == 0, f"{command.line}\n{done.stdout}"
-
-
 @pytest.mark.slow
+@pytest.mark.xdist_group("demo")
 @pytest.mark.parametrize("page", PAGES_WITH_COMMANDS, ids=str)
-def test_examples_print_what_the_page_says(page: Path, demo: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    """What a console block shows below a command is what the command prints; `…` stands for any text."""
+def test_examples_do_what_the_page_says(
+    page: Path, demo: Path, shell_environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Each command of a console block ends with exit code 0 and prints what is shown; `…` stands for any text."""
     scratch = _scratch(page, demo, tmp_path)
     for command in _commands(page):
-        printed = _run(command.line, scratch, environment).stdout
+        done = _run(command.line, scratch, shell_environment)
+        assert done.returncode == 0, f"{command.line}\n{done.stdout}"
         if command.output:
             pattern = ".*?".join(re.escape(part) for part in _trimmed(command.output).split("…"))
-            assert re.fullmatch(pattern, _trimmed(printed), re.DOTALL), f"{command.line}\n{printed}"
+            assert re.fullmatch(pattern, _trimmed(done.stdout), re.DOTALL), f"{command.line}\n{done.stdout}"
 
 
 def _trimmed(text: str) -> str:
@@ -147,9 +109,9 @@ def _calls(page: Path) -> list[str]:
     return [call for block in blocks for call in re.findall(r"\bkeval ([a-z][^|&;\n]*)", block)]
 
 
-def test_generated_parts_are_current(environment: dict[str, str]) -> None:
+def test_generated_parts_are_current(shell_environment: dict[str, str]) -> None:
     """`make docs` would change nothing."""
-    done = _run(f"{sys.executable} -m cogapp --check docs/*.md README.md", ROOT, environment)
+    done = _run(f"{sys.executable} -m cogapp --check docs/*.md README.md", ROOT, shell_environment)
     assert done.returncode == 0, f"{done.stdout}\nrun `make docs`"
 
 

@@ -645,4 +645,4 @@ def test_what_a_gate_refused_is_asked_again_once_that_is_retracted() -> None:
 @pytest.mark.slow
 def test_many_logs_survive_everything_that_may_happen_to_them() -> None:
     """The same for many more histories."""
-    went_through(50)
+    went_through(30)
