@@ -496,7 +496,8 @@ def main() -> None:
     given = [int(argument) for argument in sys.argv[1:]]
     kills, seed = given + [200, 1][len(given) :]
     with tempfile.TemporaryDirectory() as folder:
-        for outcome in go_through([*ordeals(kills - kills // 20, seed), claude(kills // 20, seed)], Path(folder)):
+        of_claude = max(1, kills // 20)
+        for outcome in go_through([*ordeals(kills - of_claude, seed), claude(of_claude, seed)], Path(folder)):
             print(summary(outcome))
 
 
