@@ -41,7 +41,7 @@ class Ledger:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     """Held by the first of those who wait."""
     _settled: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
-    """Set, and replaced by a new one, when an attempt is booked."""
+    """Set, and replaced by a new one, when something that was set aside is free again."""
 
     def assume(self, kind: str, cost_usd: float | None) -> None:
         """Say what an item of a kind may cost before any was paid.
@@ -116,12 +116,16 @@ class Ledger:
         return min(limit, inf if self.daily_usd is None else max(self.daily_usd - self.earlier_usd, 0.0))
 
     def settle(self, kind: str, reserved: float, cost_usd: float | None) -> None:
-        """Book what an item really cost; an unknown cost is booked as what was set aside for it."""
-        self.reserved_usd -= reserved
-        self.in_flight -= 1
+        """Book what an attempt really cost; an unknown cost is booked as what was set aside for it."""
+        self.release(reserved)
         self.spent_usd += reserved if cost_usd is None else cost_usd
         if cost_usd is not None:
             self.dearest[kind] = max(self.dearest.get(kind, 0.0), cost_usd)
+
+    def release(self, reserved: float) -> None:
+        """Give back what was set aside for an attempt that is not made."""
+        self.reserved_usd -= reserved
+        self.in_flight -= 1
         self._settled.set()
         self._settled = asyncio.Event()
 

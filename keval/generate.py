@@ -22,7 +22,7 @@ from keval.errors import ItemError
 from keval.events import encode, event, failure_id
 from keval.ids import JsonObject
 from keval.servers import expected_tools, launchable
-from keval.stage import Stage, Work, attempt_record, leaked_field, milliseconds_since, usage_field
+from keval.stage import Stage, Work, attempt_record, leaked_field, usage_field
 from keval.tasks import Task
 
 NO_WORKSPACE = Path(os.devnull)
@@ -144,7 +144,7 @@ class Generation(Stage[Task]):
             **_record(answer),
             sources=list(answer.sources),
             cost_usd=answer.cost_usd,
-            duration_ms=milliseconds_since(work.started),
+            duration_ms=work.duration_ms,
             num_turns=answer.num_turns,
             models=list(answer.models),
             attempts=len(work.failed) + 1,
@@ -155,7 +155,7 @@ class Generation(Stage[Task]):
     def failed_attempt(self, work: Work[Task], error: ItemError) -> JsonObject:
         """Return the record of an attempt that failed."""
         partial = _known(error)
-        return attempt_record(error, work.started, partial.usage, partial.cost_usd, partial.leaked)
+        return attempt_record(error, work.duration_ms, partial.usage, partial.cost_usd, partial.leaked)
 
     def failure(self, work: Work[Task], error: ItemError) -> JsonObject:
         """Return the event of a task that got no response."""
@@ -175,7 +175,7 @@ class Generation(Stage[Task]):
             attempts=len(work.failed) + 1,
             failed_attempts=work.failed,
             cost_usd=partial.cost_usd,
-            duration_ms=milliseconds_since(work.started),
+            duration_ms=work.duration_ms,
             **_record(partial),
             mock=self.mock,
         )

@@ -18,7 +18,7 @@ from keval.events import event, failure_id
 from keval.ids import JsonObject, judgment_id
 from keval.judges import Case, JudgeError, Score, Verdict
 from keval.prices import Prices, load
-from keval.stage import Stage, Work, attempt_record, milliseconds_since, usage_field
+from keval.stage import Stage, Work, attempt_record, usage_field
 from keval.stream import read
 
 
@@ -122,7 +122,7 @@ class Judging(Stage[Job]):
             outcome=None if verdict.outcome is None else dict(verdict.outcome),
             usage=usage_field(verdict.usage),
             cost_usd=self._cost_usd(work.item, verdict),
-            duration_ms=milliseconds_since(work.started),
+            duration_ms=work.duration_ms,
             attempts=len(work.failed) + 1,
             failed_attempts=work.failed,
             mock=self.mock,
@@ -131,7 +131,7 @@ class Judging(Stage[Job]):
     def failed_attempt(self, work: Work[Job], error: ItemError) -> JsonObject:
         """Return the record of an attempt that failed."""
         usage, cost_usd = self._known(work.item, error)
-        return attempt_record(error, work.started, usage, cost_usd)
+        return attempt_record(error, work.duration_ms, usage, cost_usd)
 
     def failure(self, work: Work[Job], error: ItemError) -> JsonObject:
         """Return the event of a response that got no judgment."""
@@ -148,7 +148,7 @@ class Judging(Stage[Job]):
             failed_attempts=work.failed,
             cost_usd=cost_usd,
             usage=usage_field(usage),
-            duration_ms=milliseconds_since(work.started),
+            duration_ms=work.duration_ms,
             turns=[],
             mock=self.mock,
         )

@@ -11,7 +11,7 @@ import asyncio
 import itertools
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 from keval.config import Retry
@@ -74,29 +74,44 @@ async def attempts(
     retry: Retry,
     limiter: Limiter,
     on_retry: Callable[[ItemError], None],
-) -> Result:
+    stop: asyncio.Event,
+) -> Result | None:
     """Call `attempt` until it succeeds, its error is not worth another try, or the tries are used up.
 
     The slot is given back during the wait, so that another item can run. A wait is between half
     and the whole backoff, and at least what the service asked for. `on_retry` is told of each
-    failed attempt that is followed by another; the last error is raised.
+    failed attempt that another is to follow; the last error is raised. After `stop` no attempt
+    is begun and no wait goes on; None when there was none at all.
     """
+    failed: ItemError | None = None
     for number in itertools.count(1):
-        try:
-            async with limiter.slot():
+        async with limiter.slot():
+            if stop.is_set():
+                break
+            try:
                 result = await attempt()
-        except ItemError as error:
-            if error.overloaded:
-                limiter.overloaded()
-            if not error.retryable or number >= retry.max_attempts:
-                raise
-            on_retry(error)
-            wait_s = backoff_s(retry, number) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
-            await asyncio.sleep(min(max(wait_s, error.retry_after_s or 0.0), LONGEST_BACKOFF_S))
-        else:
-            limiter.succeeded()
-            return result
-    raise AssertionError  # the loop has no end of its own
+            except ItemError as error:
+                failed = error
+            else:
+                limiter.succeeded()
+                return result
+        if failed.overloaded:
+            limiter.overloaded()
+        if not failed.retryable or number >= retry.max_attempts or stop.is_set():
+            break
+        on_retry(failed)
+        wait_s = backoff_s(retry, number) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+        await _wait(min(max(wait_s, failed.retry_after_s or 0.0), LONGEST_BACKOFF_S), stop)
+    if failed is not None:
+        raise failed
+    return None
+
+
+async def _wait(seconds: float, stop: asyncio.Event) -> None:
+    """Wait so long, or until `stop` is set."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()
 
 
 async def work_off(

@@ -33,11 +33,30 @@ class Work(Generic[Item]):
 
     item: Item
     reserved_usd: float
-    """What is set aside for the attempt that runs."""
-    started: float = field(default_factory=time.monotonic)
-    """When that attempt began, by `time.monotonic()`."""
+    """What is set aside for the attempt that runs or is to come."""
     failed: list[JsonObject] = field(default_factory=list)
-    """The records of the attempts before it."""
+    """The records of the attempts before the last one that was begun."""
+    booked: JsonObject | None = None
+    """The record of that last one once it has failed and is paid, while the item waits to be tried again."""
+    _began: float = 0.0
+    _ended: float | None = None
+
+    def begin(self) -> None:
+        """Begin an attempt."""
+        if self.booked is not None:
+            self.failed.append(self.booked)
+        self.booked = None
+        self._began, self._ended = time.monotonic(), None
+
+    def end(self) -> None:
+        """End the attempt: what follows is no part of its time."""
+        self._ended = time.monotonic()
+
+    @property
+    def duration_ms(self) -> int:
+        """How long the last attempt took, or has taken so far."""
+        ended = time.monotonic() if self._ended is None else self._ended
+        return round((ended - self._began) * 1000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +112,6 @@ class Stage(ABC, Generic[Item]):
         work = Work(item, reserved)
 
         def on_retry(error: ItemError) -> None:
-            if self.stop.is_set():
-                raise error  # the run is about to end: the next one tries again
             failed = self.failed_attempt(work, error)
             renewed = self.ledger.renew(kind, work.reserved_usd, failed["cost_usd"])
             if renewed is None:
@@ -103,23 +120,30 @@ class Stage(ABC, Generic[Item]):
                 error.kind = "budget"
                 raise error
             work.reserved_usd = renewed
-            work.failed.append(failed)
+            work.booked = failed
 
         async def attempt() -> JsonObject:
-            work.started = time.monotonic()
+            work.begin()
             self.progress.started(kind)
             try:
                 event = await self.attempt(work)
             finally:
+                work.end()
                 self.progress.ended(kind)
             return await self._written(event)
 
         try:
             # The slot is held until the event is safe: a crash never loses more of them than there are slots.
-            written = await attempts(attempt, self.retry, limiter, on_retry)
+            written = await attempts(attempt, self.retry, limiter, on_retry, self.stop)
         except ItemError as error:
             written = await self._written(self.failure(work, error))
-        self.ledger.settle(kind, work.reserved_usd, written["cost_usd"])
+        if written is None:
+            self.ledger.release(work.reserved_usd)
+            return
+        if work.booked is None:
+            self.ledger.settle(kind, work.reserved_usd, written["cost_usd"])
+        else:
+            self.ledger.release(work.reserved_usd)
         cost_usd = total_usd(written["cost_usd"], work.failed)
         self.progress.finished(kind, failed=written["type"] == "failure", cost_usd=cost_usd)
         await self.done(written)
@@ -131,15 +155,15 @@ class Stage(ABC, Generic[Item]):
 
 
 def attempt_record(
-    error: ItemError, started: float, usage: Usage | None, cost_usd: float | None, leaked: Sequence[str] = ()
+    error: ItemError, duration_ms: int, usage: Usage | None, cost_usd: float | None, leaked: Sequence[str] = ()
 ) -> JsonObject:
-    """Return the record of one failed attempt; `started` is its `time.monotonic()`."""
+    """Return the record of one failed attempt."""
     return {
         "kind": error.kind,
         "message": error.message,
         "cost_usd": cost_usd,
         "usage": usage_field(usage),
-        "duration_ms": milliseconds_since(started),
+        "duration_ms": duration_ms,
         **leaked_field(leaked),
     }
 
@@ -152,8 +176,3 @@ def leaked_field(leaked: Sequence[str]) -> JsonObject:
 def usage_field(usage: Usage | None) -> JsonObject | None:
     """Return token counts as events hold them."""
     return None if usage is None else asdict(usage)
-
-
-def milliseconds_since(started: float) -> int:
-    """Return the time since a `time.monotonic()`, in milliseconds."""
-    return round((time.monotonic() - started) * 1000)

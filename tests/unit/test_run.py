@@ -36,7 +36,7 @@ async def test_a_retryable_error_is_tried_again_and_told() -> None:
     """Two failures and a success are three calls, and both failures are told."""
     flaky = Flaky(overload(), overload())
     told: list[ItemError] = []
-    assert await attempts(flaky.attempt, NO_WAIT, Limiter(1), told.append) == "done"
+    assert await attempts(flaky.attempt, NO_WAIT, Limiter(1), told.append, asyncio.Event()) == "done"
     assert (flaky.calls, len(told)) == (3, 2)
 
 
@@ -45,7 +45,7 @@ async def test_tries_are_bounded() -> None:
     flaky = Flaky(*(overload() for _ in range(9)))
     told: list[ItemError] = []
     with pytest.raises(ItemError):
-        await attempts(flaky.attempt, NO_WAIT, Limiter(1), told.append)
+        await attempts(flaky.attempt, NO_WAIT, Limiter(1), told.append, asyncio.Event())
     assert (flaky.calls, len(told)) == (3, 2)
 
 
@@ -53,7 +53,7 @@ async def test_an_error_not_worth_another_try_is_raised_at_once() -> None:
     """A permanent error costs one call."""
     flaky = Flaky(ItemError("agent_error", "400"))
     with pytest.raises(ItemError, match="400"):
-        await attempts(flaky.attempt, NO_WAIT, Limiter(1), lambda _: None)
+        await attempts(flaky.attempt, NO_WAIT, Limiter(1), lambda _: None, asyncio.Event())
     assert flaky.calls == 1
 
 
@@ -67,11 +67,34 @@ async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:
     """A backoff does not hold the slot."""
     limiter = Limiter(1)
     flaky = Flaky(ItemError("infra_error", "busy", retryable=True, retry_after_s=30))
-    waiting = asyncio.create_task(attempts(flaky.attempt, Retry(), limiter, lambda _: None))
+    waiting = asyncio.create_task(attempts(flaky.attempt, Retry(), limiter, lambda _: None, asyncio.Event()))
     await asyncio.sleep(0)
-    assert await attempts(Flaky().attempt, Retry(), limiter, lambda _: None) == "done"
+    assert await attempts(Flaky().attempt, Retry(), limiter, lambda _: None, asyncio.Event()) == "done"
     assert not waiting.done()
     waiting.cancel()
+
+
+async def test_a_stop_ends_a_wait_and_raises_what_was_waited_for() -> None:
+    """Whoever stops a run is not kept waiting by a service that wants to be left alone for half a minute."""
+    stop = asyncio.Event()
+    flaky = Flaky(ItemError("infra_error", "busy", retryable=True, retry_after_s=30))
+    waiting = asyncio.create_task(attempts(flaky.attempt, Retry(), Limiter(1), lambda _: stop.set(), stop))
+    with pytest.raises(ItemError, match="busy"):
+        await asyncio.wait_for(waiting, 10)
+    assert flaky.calls == 1
+
+
+async def test_after_a_stop_nothing_is_begun() -> None:
+    """An item that was still waiting for its slot is left for the next run."""
+    stop = asyncio.Event()
+    limiter = Limiter(1)
+    flaky = Flaky()
+    async with limiter.slot():
+        waiting = asyncio.create_task(attempts(flaky.attempt, NO_WAIT, limiter, lambda _: None, stop))
+        await asyncio.sleep(0)
+        stop.set()
+    assert await waiting is None
+    assert flaky.calls == 0
 
 
 async def test_overload_halves_the_limit_and_success_restores_it() -> None:

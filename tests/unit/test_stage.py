@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keval.budget import Ledger
 from keval.config import Retry
@@ -83,7 +84,35 @@ def test_a_run_that_is_stopped_tries_nothing_again() -> None:
 
     stage = scripted(script)
     asyncio.run(stage.work_off(["a1", "a2", "a3"]))
-    assert [(event["kind"], event["attempts"]) for event in events(stage)] == [("infra_error", 1)] * 2
+    assert [(event["kind"], event["attempts"]) for event in events(stage)] == [("infra_error", 1)]
+    assert (stage.ledger.spent_usd, stage.ledger.reserved_usd, stage.ledger.in_flight) == (0.25, 0.0, 0)
+
+
+def test_a_run_that_is_stopped_while_an_item_waits_to_be_tried_again_pays_what_was_tried() -> None:
+    """The failure is that of the last attempt, without the wait in its time, and is booked once."""
+
+    class StoppedWhenPaid(Ledger):
+        def renew(self, kind: str, reserved: float, cost_usd: float | None) -> float | None:
+            stage.stop.set()
+            return super().renew(kind, reserved, cost_usd)
+
+    stage = replace(scripted(busy, StoppedWhenPaid()), retry=Retry(3, 60, 1))
+    stage.ledger.assume("a", 0.125)
+    asyncio.run(stage.work_off(["a1"]))
+    (event,) = events(stage)
+    assert (event["kind"], event["attempts"], event["failed_attempts"]) == ("infra_error", 1, [])
+    assert (stage.ledger.spent_usd, stage.ledger.reserved_usd, stage.ledger.in_flight) == (0.25, 0.0, 0)
+    assert stage.progress.rows["a"].cost_usd == 0.25
+
+
+def test_the_time_of_an_attempt_ends_with_it() -> None:
+    """What an item waits afterwards is no part of its duration."""
+    work = Work("a", 0.0)
+    work.begin()
+    work.end()
+    took = work.duration_ms
+    time.sleep(0.01)
+    assert work.duration_ms == took
 
 
 def test_an_attempt_that_the_budget_does_not_allow_is_not_made() -> None:
