@@ -15,6 +15,7 @@ import click
 
 from keval.errors import KevalError, ReaderGoneError
 from keval.plugins import docstring_line
+from keval.terminal import outlive
 
 COMMANDS = (
     "generate",
@@ -76,6 +77,7 @@ def root() -> None:
 
 def main() -> None:
     """Run the command line and end the process with the code that the outcome has."""
+    outlive()
     sys.exit(_exit_code())
 
 

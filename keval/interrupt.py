@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from keval.errors import InterruptError, KevalError
@@ -62,30 +61,16 @@ async def _run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> 
             stop.set()
             warn("stopping: what is in flight will be finished (Ctrl-C again to stop at once)")
 
-    terminals = [stream for stream in (1, 2) if os.isatty(stream)]
-
-    def hung_up() -> None:
-        _silence(terminals)
-        interrupted()
-
-    handlers = {signal.SIGINT: interrupted, signal.SIGTERM: interrupted}
+    handled = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` wants it
-        handlers[signal.SIGHUP] = hung_up
-    for number, handler in handlers.items():
-        loop.add_signal_handler(number, handler)
+        handled.append(signal.SIGHUP)
+    for number in handled:
+        loop.add_signal_handler(number, interrupted)
     try:
         with suppress(asyncio.CancelledError):
             await work
     finally:
-        for number in handlers:
+        for number in handled:
             loop.remove_signal_handler(number)
     if signals:
         raise InterruptError("interrupted; the same command does what is missing")
-
-
-def _silence(streams: Iterable[int]) -> None:
-    """Lead what is written to a terminal that is gone nowhere: nobody reads it, and it would be an error."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in streams:
-        os.dup2(nowhere, stream)
-    os.close(nowhere)

@@ -17,6 +17,7 @@ LAYERS = (
     ("events",),
     (
         "stream",
+        "terminal",
         "progress",
         "interrupt",
         "environment",

@@ -223,24 +223,39 @@ def test_ctrl_c_finishes_what_is_in_flight(folder: Path) -> None:
     assert len(of_type(events(log), "response")) == TASKS
 
 
-def test_a_terminal_that_goes_away_ends_the_run_in_good_order(folder: Path) -> None:
-    """What was in flight is in the log, no lock is left, and the same command does the rest."""
-    write_config(folder, delay_s=0.5)
+def left_alone(folder: Path, hang_up: str) -> int:
+    """Take the terminal away from a run that has given its first answer, and return the run's exit code."""
     terminal, end = pty.openpty()
-    command = ["setsid", "--ctty", *KEVAL.split(), "run", "eval.yaml", "-o", "log.jsonl"]
-    process = subprocess.Popen(command, cwd=folder, stdin=end, stdout=end, stderr=end)
+    command = [*KEVAL.split(), "run", "eval.yaml", "-o", "log.jsonl"]
+    process = subprocess.Popen(
+        ["env", f"--{hang_up}-signal=HUP", "setsid", "--ctty", *command], cwd=folder, stdin=end, stdout=end, stderr=end
+    )
     os.close(end)
     log = folder / "log.jsonl"
     while not log.exists() or b'"response"' not in log.read_bytes():
         os.read(terminal, 10_000)
     os.close(terminal)
-    assert process.wait(timeout=30) == 130
+    return process.wait(timeout=60)
+
+
+def test_a_terminal_that_goes_away_ends_the_run_in_good_order(folder: Path) -> None:
+    """What was in flight is in the log, no lock is left, and the same command does the rest."""
+    write_config(folder, delay_s=0.5)
+    assert left_alone(folder, "default") == 130
+    log = folder / "log.jsonl"
     done = len(of_type(events(log), "response"))
     assert 0 < done < TASKS
     assert list(folder.glob(".*.lock")) == []
     write_config(folder, delay_s=0.5)
     assert shell("keval generate eval.yaml -o log.jsonl", folder).returncode == 0
     assert len(of_type(events(log), "response")) == TASKS
+
+
+def test_a_run_that_is_to_outlive_its_terminal_does(folder: Path) -> None:
+    """Started to ignore the hang-up, it goes on to its end, although its progress can be shown to nobody."""
+    write_config(folder, delay_s=0.5)
+    assert left_alone(folder, "ignore") == 0
+    assert len(of_type(events(folder / "log.jsonl"), "judgment")) == TASKS
 
 
 def test_nothing_is_written_to_a_full_device(folder: Path) -> None:
