@@ -33,6 +33,7 @@ LAYERS = (
     ("llm", "rubrics"),
     ("judges", "mock"),
     ("config",),
+    ("config_file",),
     ("run", "tasks"),
     ("stage",),
     ("generate", "judge"),

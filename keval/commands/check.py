@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from keval.config import load
+from keval.config_file import load
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.estimate import Item, estimate, measured
 from keval.options import CONFIG, warn

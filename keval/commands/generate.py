@@ -13,7 +13,8 @@ import click
 
 from keval import history, interrupt
 from keval.budget import Ledger
-from keval.config import Config, load
+from keval.config import Config
+from keval.config_file import load
 from keval.errors import UsageError
 from keval.estimate import ledger
 from keval.events import new_run_id

@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 
 from keval import history, interrupt, prices
-from keval.config import JudgeConfig, Retry, judge_from_description, load_judge
+from keval.config import JudgeConfig, Retry
+from keval.config_file import judge_from_description, load_judge
 from keval.errors import UsageError
 from keval.estimate import empty_ledger, judges_ledger
 from keval.events import new_run_id

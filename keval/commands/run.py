@@ -14,7 +14,7 @@ from keval import history, interrupt
 from keval.budget import Ledger
 from keval.commands.generate import FRESH, LIMIT, RETRY_FAILED, default_log, generation, plan, to_skip
 from keval.commands.report import write
-from keval.config import load
+from keval.config_file import load
 from keval.estimate import ledger
 from keval.events import new_run_id
 from keval.history import History

@@ -9,7 +9,7 @@ import click
 import orjson
 
 from keval import datasets
-from keval.config import load, load_judge
+from keval.config_file import load, load_judge
 from keval.errors import InputError, KevalError
 from keval.options import warn
 from keval.stream import Reader

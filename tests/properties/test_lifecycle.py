@@ -31,7 +31,8 @@ from keval.agents import Agent, AgentError, Answer, McpUse, Prompt
 from keval.budget import Ledger
 from keval.commands.generate import generation, plan, to_skip
 from keval.commands.run import Whole
-from keval.config import AgentConfig, Config, Execution, JudgeConfig, Retry, load
+from keval.config import AgentConfig, Config, Execution, JudgeConfig, Retry
+from keval.config_file import load
 from keval.datasets import Samples
 from keval.events import event, new_run_id
 from keval.history import GATES, History

@@ -10,7 +10,8 @@ import pytest
 from keval import prices
 from keval.agents import Agent, AgentError, Answer, McpUse, Prompt, Turn, Usage
 from keval.budget import Ledger
-from keval.config import AgentConfig, Config, Execution, Gates, Retry, load
+from keval.config import AgentConfig, Config, Execution, Gates, Retry
+from keval.config_file import load
 from keval.generate import Generation
 from keval.ids import JsonObject
 from keval.progress import Progress

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keval.config import Config, load
+from keval.config import Config
+from keval.config_file import load
 from keval.tasks import remaining
 
 CONFIG = """\

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval import config, schema
+from keval import config_file, schema
 from keval.agents import Usage
 from keval.config import Config, Gates, JudgeConfig, Retry
 from keval.errors import EnvironmentLacksError, InputError, UsageError
@@ -57,7 +57,7 @@ def load(folder: Path, content: str = EVAL, **environ: str) -> Config:
     """Load a text as the config `eval.yaml`."""
     path = folder / "eval.yaml"
     path.write_text(content)
-    return config.load(path, environ=environ)
+    return config_file.load(path, environ=environ)
 
 
 def edited(old: str, new: str) -> str:
@@ -71,7 +71,7 @@ def problems(folder: Path, content: str | bytes, **environ: str) -> list[str]:
     path = folder / "eval.yaml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InputError) as caught:
-        config.load(path, environ=environ)
+        config_file.load(path, environ=environ)
     return str(caught.value).replace(f"{folder}/", "").splitlines()
 
 
@@ -79,7 +79,7 @@ def judge(folder: Path, content: str, **environ: str) -> JudgeConfig:
     """Load a text as the judge `judge.yaml`."""
     path = folder / "judge.yaml"
     path.write_text(content)
-    return config.load_judge(path, secrets=Secrets(environ))
+    return config_file.load_judge(path, secrets=Secrets(environ))
 
 
 def test_a_config_has_all_that_it_says_and_defaults_for_the_rest(folder: Path) -> None:
@@ -131,7 +131,7 @@ def test_other_systems_editors_are_accepted(folder: Path) -> None:
     """A byte order mark and carriage returns change nothing."""
     path = folder / "eval.yaml"
     path.write_bytes(("\ufeff" + EVAL.replace("\n", "\r\n")).encode())
-    assert config.load(path, environ={}).as_written == yaml.safe_load(EVAL)
+    assert config_file.load(path, environ={}).as_written == yaml.safe_load(EVAL)
 
 
 def test_three_mistakes_are_three_lines(folder: Path) -> None:
@@ -375,7 +375,7 @@ def test_a_judge_is_rebuilt_from_its_description_without_files(folder: Path) -> 
     original = judge(folder, content, MODEL="some-model")
     description = orjson.loads(orjson.dumps(original.described()))
     (folder / "tone.yaml").unlink()
-    rebuilt = config.judge_from_description(description, secrets=Secrets({"MODEL": "some-model"}))
+    rebuilt = config_file.judge_from_description(description, secrets=Secrets({"MODEL": "some-model"}))
     assert rebuilt.judge_id == original.judge_id
     assert rebuilt.described() == original.described()
     assert rebuilt.judge.model_name == "some-model"
@@ -386,25 +386,25 @@ def test_a_judge_is_rebuilt_from_its_description_without_files(folder: Path) -> 
 def test_a_judge_without_texts_is_rebuilt_from_its_options(folder: Path) -> None:
     """A judge that is a program has nothing but its options."""
     original = judge(folder, "type: exact_match\nstrip: false\n")
-    assert config.judge_from_description(original.described()).judge == original.judge
+    assert config_file.judge_from_description(original.described()).judge == original.judge
 
 
 def test_a_description_that_does_not_fit_names_the_way_out(folder: Path) -> None:
     """A log of another version may name options or judges that this one does not have."""
     description = judge(folder, "type: exact_match\n").described()
     with pytest.raises(InputError, match=r"'exact_match' cannot be built again: .*'gone'.* -j JUDGE.yaml"):
-        config.judge_from_description(description | {"parameters": {"gone": 1}})
+        config_file.judge_from_description(description | {"parameters": {"gone": 1}})
     with pytest.raises(UsageError, match="unknown judge 'gone'"):
-        config.judge_from_description(description | {"type": "gone"})
+        config_file.judge_from_description(description | {"type": "gone"})
     rubric = judge(folder, "type: rubric\nmodel: m\n").described()
     with pytest.raises(InputError, match="cannot be built again"):
-        config.judge_from_description(rubric | {"texts": {}})
+        config_file.judge_from_description(rubric | {"texts": {}})
 
 
 def test_the_recorded_model_outlives_a_default(folder: Path) -> None:
     """A description without the model among its parameters still asks the model that it names."""
     rubric = judge(folder, "type: rubric\nmodel: m\n").described()
-    rebuilt = config.judge_from_description(rubric | {"parameters": {}})
+    rebuilt = config_file.judge_from_description(rubric | {"parameters": {}})
     assert rebuilt.judge.model_name == "m"
     assert rebuilt.judge_id == rubric["judge_id"]
 
@@ -434,7 +434,7 @@ def test_paths_are_relative_to_the_config(folder: Path, monkeypatch: pytest.Monk
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
     (folder / "eval.yaml").write_text(edited("type: exact_match", "type: rubric, model: m, rubric: tone.yaml"))
-    loaded = config.load(Path("../eval.yaml"), environ={})
+    loaded = config_file.load(Path("../eval.yaml"), environ={})
     assert loaded.dataset.path.read_text()
     assert loaded.path.is_absolute()
     assert [metric.name for metric in loaded.judges[0].judge.metrics] == ["tone"]
@@ -468,7 +468,7 @@ def test_any_value_anywhere_is_accepted_or_explained(keys: tuple[str, ...], valu
         path.with_name("questions.jsonl").touch()
         path.write_text(json.dumps(written))
         try:
-            found = config.load(path, environ={})
+            found = config_file.load(path, environ={})
         except InputError as error:
             lines = str(error).splitlines()
             assert all(line.startswith(f"{path}:1: $") for line in lines[:-1])
