@@ -34,7 +34,7 @@ fix: $(READY) ## format and apply safe fixes
 test: $(READY) ## all fast tests: no key, no network
 	$(TEST) -m 'not slow'
 
-test-slow: $(READY) ## what takes longer: faults, kill -9, the built wheel
+test-slow: $(READY) ## what takes longer: the docs' commands, faults, kill -9, the built wheel
 	$(TEST) -m slow
 
 docs: $(READY) ## rewrite the generated parts of the docs
