@@ -1,8 +1,8 @@
 """Ends a run in good order when the user presses Ctrl-C or the terminal goes away.
 
 The first Ctrl-C (or SIGTERM, or the SIGHUP of a connection that broke off) sets `stop`: no new
-tasks, what is in flight is finished and written. The second cancels what is in flight. Nothing
-written is lost either way.
+tasks, what is in flight is finished and written. The second Ctrl-C cancels what is in flight; a
+SIGHUP never does, since shell and system may each send one. Nothing written is lost either way.
 """
 
 from __future__ import annotations
@@ -50,27 +50,32 @@ async def _run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> 
     stop = asyncio.Event()
     work = asyncio.ensure_future(main(stop))
     loop = asyncio.get_running_loop()
-    signals = 0
+    asked = hung_up = False
 
     def interrupted() -> None:
-        nonlocal signals
-        signals += 1
-        if signals > 1:
+        nonlocal asked
+        if asked:
             work.cancel()
-        else:
-            stop.set()
-            warn("stopping: what is in flight will be finished (Ctrl-C again to stop at once)")
+            return
+        asked = True
+        stop.set()
+        warn("stopping: what is in flight will be finished (Ctrl-C again to stop at once)")
 
-    handled = [signal.SIGINT, signal.SIGTERM]
+    def disconnected() -> None:
+        nonlocal hung_up
+        hung_up = True
+        stop.set()
+
+    handlers = {signal.SIGINT: interrupted, signal.SIGTERM: interrupted}
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` wants it
-        handled.append(signal.SIGHUP)
-    for number in handled:
-        loop.add_signal_handler(number, interrupted)
+        handlers[signal.SIGHUP] = disconnected
+    for number, handler in handlers.items():
+        loop.add_signal_handler(number, handler)
     try:
         with suppress(asyncio.CancelledError):
             await work
     finally:
-        for number in handled:
+        for number in handlers:
             loop.remove_signal_handler(number)
-    if signals:
+    if asked or hung_up:
         raise InterruptError("interrupted; the same command does what is missing")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -43,6 +44,32 @@ def test_the_second_signal_stops_at_once() -> None:
     with pytest.raises(InterruptError):
         interrupt.run(main, lambda _: None)
     assert cleaned_up
+
+
+@pytest.fixture
+def _hang_up_counts() -> Iterator[None]:
+    """Undo what `nohup` may have set for the tests."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("_hang_up_counts")
+@pytest.mark.parametrize("then", [signal.SIGHUP, signal.SIGTERM])
+def test_what_a_closed_terminal_sends_does_not_stop_at_once(then: signal.Signals) -> None:
+    """Shell, kernel and system may each send a signal when a session ends: paid work is finished all the same."""
+    finished = []
+
+    async def main(stop: asyncio.Event) -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+        await stop.wait()
+        os.kill(os.getpid(), then)
+        await asyncio.sleep(0.05)
+        finished.append(True)
+
+    with pytest.raises(InterruptError):
+        interrupt.run(main, lambda _: None)
+    assert finished
 
 
 def test_an_error_about_the_run_comes_out_of_its_task_group() -> None:
