@@ -135,31 +135,32 @@ class Launch:
         mark = {processes.TOKEN: self.token}
         return {
             name: _literal(
-                {**self._counted(server, counter), "env": {**shared, **server.get("env", {}), **mark}}
-                if _is_stdio(server)
+                {**self._watched(server, starts), "env": {**shared, **server.get("env", {}), **mark}}
+                if is_stdio(server)
                 else server
             )
-            for (name, server), counter in zip(self.prompt.mcp_servers.items(), self._counters(), strict=True)
+            for (name, server), starts in zip(self.prompt.mcp_servers.items(), self._starts(), strict=True)
         }
 
-    def starts(self) -> dict[str, int]:
-        """Return how often each stdio server was started: the CLI starts one that ended anew and does not say so."""
+    def started(self) -> dict[str, list[int]]:
+        """Return the process ids of each stdio server, one for each time that the CLI has started it."""
         return {
-            name: counter.stat().st_size if counter.exists() else 0
-            for (name, server), counter in zip(self.prompt.mcp_servers.items(), self._counters(), strict=True)
-            if _is_stdio(server)
+            name: [int(pid) for pid in starts.read_text().split()] if starts.exists() else []
+            for (name, server), starts in zip(self.prompt.mcp_servers.items(), self._starts(), strict=True)
+            if is_stdio(server)
         }
 
-    def _counters(self) -> list[Path]:
-        """Return for each server the file that grows by a byte with each start."""
+    def _starts(self) -> list[Path]:
+        """Return for each server the file that grows by a line with each start."""
         return [self.folder / f"starts-{number}" for number in range(len(self.prompt.mcp_servers))]
 
-    def _counted(self, server: Mapping[str, Any], counter: Path) -> dict[str, Any]:
+    def _watched(self, server: Mapping[str, Any], starts: Path) -> dict[str, Any]:
+        """Return a server that first writes down its process id, which it keeps."""
         command = [server["command"], *server.get("args", [])]
         return {
             **server,
             "command": "/bin/sh",
-            "args": ["-c", 'printf . >> "$0"; exec "$@"', str(counter), *command],
+            "args": ["-c", 'echo $$ >> "$0"; exec "$@"', str(starts), *command],
         }
 
     def session(self) -> int | None:
@@ -211,7 +212,7 @@ def tool_part(server: str) -> str:
     )
 
 
-def _is_stdio(server: Mapping[str, Any]) -> bool:
+def is_stdio(server: Mapping[str, Any]) -> bool:
     """Return whether a server is a process that the CLI starts."""
     return bool(server.get("type", "stdio") == "stdio")
 

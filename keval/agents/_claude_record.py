@@ -6,7 +6,6 @@ reason of the end, not the subtype and not the text.
 
 from __future__ import annotations
 
-import re
 import time
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
@@ -42,12 +41,6 @@ SYNTHETIC = "<synthetic>"
 
 CONTINUED = ("max_tokens", "pause_turn")
 """Stop reasons after which the next message goes on where the last one was cut off."""
-
-BROKEN_CONNECTION = re.compile(
-    r"^(MCP error -32000: )?(Connection closed|Not connected)|^E[A-Z]{4,}: |^MCP server \".*\" is not connected"
-    r"|^fetch failed|socket connection was closed"
-)
-"""How the CLI words a call that no server answered, because its connection is gone."""
 
 KEY_REFUSED = ("authentication_failed", "billing_error")
 """The CLI's words for errors that another attempt meets again."""
@@ -95,7 +88,7 @@ class Record:
     _api_error: str | None = None
     """The CLI's word for the last error of the Messages API."""
     _lost: dict[str, str] = field(default_factory=dict)
-    """Servers whose connection broke during a call, with what the CLI said of it."""
+    """Servers that went away during the task, with what became of them."""
 
     def ask(self) -> None:
         """Take note that a message is about to be sent."""
@@ -112,7 +105,6 @@ class Record:
                 for block in blocks:
                     if isinstance(block, ToolResultBlock):
                         self._close(block.tool_use_id, _text_of(block.content), bool(block.is_error))
-                        self._check_connection(block, message.tool_use_result)
             case SystemMessage(subtype="init"):
                 self._offered = message.data["tools"]
             case SystemMessage(subtype="api_retry"):
@@ -177,17 +169,13 @@ class Record:
         """Take note that an MCP server went away during the task."""
         self._lost.setdefault(server, what)
 
-    def _check_connection(self, block: ToolResultBlock, said: object) -> None:
-        """Note a broken connection: then the CLI speaks itself (a text), not the server (an object)."""
-        turn = next((turn for turn in reversed(self._turns) if turn.id == block.tool_use_id), None)
-        if (
-            turn
-            and turn.server
-            and turn.error
-            and isinstance(said, str)
-            and BROKEN_CONNECTION.search(turn.result or "")
-        ):
-            self.lose(turn.server, turn.result or "")
+    def has_failed_call(self, server: str) -> bool:
+        """Return whether a call of one of the server's tools failed, for whatever reason."""
+        return any(turn.server == server and turn.error for turn in self._turns)
+
+    def has_ended(self) -> bool:
+        """Return whether the agent has ended by its own account: it answered, refused, or met its limit."""
+        return self.result is not None and self._status(self.result) is not None
 
     def answer(self) -> Answer:
         """Return the answer when all is said.
@@ -218,9 +206,8 @@ class Record:
 
     def _check_servers(self) -> None:
         """Raise AgentError when a server went away in mid-run."""
-        gone = self._lost or {
-            name: status["status"] for name, status in self.statuses.items() if status["status"] != "connected"
-        }
+        gone = {name: _said(status) for name, status in self.statuses.items() if status["status"] != "connected"}
+        gone |= self._lost
         if gone:
             said = "; ".join(f"{name}: {what}" for name, what in gone.items())
             raise self.failure("mcp_failed", f"an MCP server went away during the task: {said}", retryable=True)
@@ -361,6 +348,11 @@ def _text_of(content: str | list[dict[str, Any]] | None) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     return "\n".join(block["text"] if block.get("type") == "text" else f"[{block.get('type')}]" for block in content)
+
+
+def _said(status: McpServerStatus) -> str:
+    error = status.get("error")
+    return f"{status['status']}: {error}" if error else status["status"]
 
 
 def _tokens(usage: Mapping[str, Any]) -> dict[str, int | None]:

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 DISCONNECT_S = 1.0
 """How long the SDK may take to end the CLI in its own way; in the middle of a request it takes for ever."""
 
-STATUS_S = 10.0
-"""How long the CLI may take to say what became of the MCP servers."""
-
 POLL_S = 0.05
 """How often the CLI is asked whether the MCP servers are ready."""
 
@@ -117,11 +114,13 @@ class Claude(Agent):
 
     async def _converse(self, client: ClaudeSDKClient, launch: Launch, record: Record) -> None:
         """Ask all messages of the prompt in turn; stops at the first that is not answered."""
+        from keval.agents._claude_watch import Watch
+
         prompt = launch.prompt
         async with _start_slot(launch, record):
             await client.connect()
             await self._until_ready(client, launch, record)
-        starts = launch.starts()
+        watch = Watch(client, launch, record)
         for message in prompt.turns:
             record.ask()
             await client.query(message)
@@ -130,23 +129,21 @@ class Claude(Agent):
                 record.check_tools()
                 prompt.so_far(record.so_far())
             if record.result is None or record.result.is_error:
-                return
-        if prompt.mcp_servers:
-            async with asyncio.timeout(STATUS_S):
-                record.statuses.update(await _statuses(client))
-            for name, count in launch.starts().items():
-                if count > starts[name]:
-                    record.lose(name, "it ended, and was started again")
+                break
+        if record.has_ended():
+            await watch.look()
 
     async def _until_ready(self, client: ClaudeSDKClient, launch: Launch, record: Record) -> None:
         """Wait until every MCP server of the condition is connected and offers tools.
 
         Raises AgentError when one does not, or has not in time.
         """
+        from keval.agents._claude_watch import statuses
+
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.mcp_timeout_s
         while True:
-            record.statuses.update(await _statuses(client))
+            record.statuses.update(await statuses(client))
             waiting = [name for name in launch.prompt.mcp_servers if not _is_ready(record.statuses.get(name))]
             failed = [name for name in waiting if _has_failed(record.statuses.get(name))]
             late = loop.time() > deadline
@@ -175,10 +172,6 @@ async def _start_slot(launch: Launch, record: Record) -> AsyncIterator[None]:
     finally:
         if not waiting.cancel():
             slots.release()
-
-
-async def _statuses(client: ClaudeSDKClient) -> dict[str, McpServerStatus]:
-    return {status["name"]: status for status in (await client.get_mcp_status())["mcpServers"]}
 
 
 def _check_tools(launch: Launch, record: Record) -> None:

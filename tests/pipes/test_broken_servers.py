@@ -51,7 +51,7 @@ SAID = {
     "exits_http": "exits_http: failed: ECONNREFUSED",
     "nothing_stdio": "nothing_stdio: connected, but offers no tools",
     "nothing_http": "nothing_http: connected, but offers no tools",
-    "dies_stdio": "an MCP server went away during the task: dies_stdio: Connection closed",
+    "dies_stdio": "an MCP server went away during the task: dies_stdio: its process ended, and was started again",
     "dies_http": "an MCP server went away during the task: dies_http: ",
 }
 

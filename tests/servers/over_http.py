@@ -15,16 +15,16 @@ HERE = Path(__file__).parent
 
 
 @contextmanager
-def over_http(script: str, folder: Path, **env: str) -> Iterator[int]:
+def over_http(script: str, folder: Path, *arguments: str, **env: str) -> Iterator[int]:
     """Run a server in a folder and yield its port; a daemon that it forks is the test's own to end."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     server = subprocess.Popen(
-        [sys.executable, str(HERE / script), str(port)],
+        [sys.executable, str(HERE / script), str(port), *arguments],
         cwd=folder, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        while not _serves(port):
+        while not is_served(port):
             assert server.poll() is None, f"{script} has ended"
             time.sleep(0.05)
         yield port
@@ -33,6 +33,7 @@ def over_http(script: str, folder: Path, **env: str) -> Iterator[int]:
         server.wait()
 
 
-def _serves(port: int) -> bool:
+def is_served(port: int) -> bool:
+    """Return whether anybody listens at a port."""
     with socket.socket() as client:
         return client.connect_ex(("127.0.0.1", port)) == 0

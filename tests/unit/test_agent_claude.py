@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from claude_agent_sdk import (
     ToolUseBlock,
     UserMessage,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keval.agents import AgentError, Answer, McpUse, Turn, Usage
 from keval.agents._claude_launch import Launch
@@ -33,7 +35,7 @@ from keval.agents._claude_record import Record
 from keval.agents.claude import Claude, _start_slot
 from keval.mock import Mock
 from tests.prompts import environment, prompt, stdio
-from tests.servers.over_http import over_http
+from tests.servers.over_http import is_served, over_http
 from tests.servers.scripted_api import Refuse, Say, ScriptedApi, call, text
 
 AGENT = Claude(model="claude-sonnet-5")
@@ -164,7 +166,7 @@ async def test_the_text_is_the_last_thing_said_and_the_status_how_it_ended(
 
 
 async def test_a_failed_tool_call_is_recorded_and_does_not_fail_the_task(tmp_path: Path) -> None:
-    """A tool may say «Connection closed»: only the CLI saying so means that the server is gone."""
+    """Whatever a call brings back, and whether or not there is such a tool, the server is there."""
     script = [
         call("mcp__docs__search", "fail"),
         call("mcp__docs__nothing", "x"),
@@ -428,7 +430,7 @@ async def test_a_server_that_dies_in_mid_run_fails_the_task(tmp_path: Path) -> N
     with ScriptedApi(*(call("mcp__docs__search", str(n)) for n in range(4)), text("an answer")) as api:
         error = await failure(AGENT, tmp_path, api.env, servers={"docs": stdio("dies_at_third_call.py")})
     assert (error.kind, error.retryable) == ("mcp_failed", True)
-    assert error.message == "an MCP server went away during the task: docs: Connection closed"
+    assert error.message == "an MCP server went away during the task: docs: its process ended, and was started again"
     assert error.partial is not None
     assert [turn.error for turn in error.partial.turns[:3]] == [False, False, True]
     assert error.partial.cost_usd
@@ -447,9 +449,111 @@ async def test_a_server_that_is_started_anew_between_two_calls_fails_the_task(tm
     with ScriptedApi(call("mcp__docs__search", "first"), once_it_is_gone, text("an answer")) as api:
         error = await failure(AGENT, tmp_path, api.env, servers={"docs": stdio("dies_after_first_call.py")})
     assert (error.kind, error.retryable) == ("mcp_failed", True)
-    assert error.message == "an MCP server went away during the task: docs: it ended, and was started again"
+    assert error.message == "an MCP server went away during the task: docs: its process ended, and was started again"
     assert error.partial is not None
     assert [turn.error for turn in error.partial.turns[:2]] == [False, False]
+
+
+LIKE_A_LOST_CONNECTION = (
+    "",
+    "Connection closed",
+    "MCP error -32000: Connection closed",
+    "Not connected",
+    'MCP server "docs" is not connected',
+    'MCP server "docs" connection closed before the tool call was answered.',
+    "ENOENT: no such file or directory, open '/nowhere'",
+    "ECONNRESET: The socket connection was closed unexpectedly.",
+    "ECONNREFUSED: Unable to connect. Is the computer able to access the url?",
+    "fetch failed",
+    "Error POSTing to endpoint (HTTP 404): Could not find session",
+    "Session not found",
+    "Unauthorized",
+    "<tool_use_error>Error: No such tool available: mcp__docs__search</tool_use_error>",
+    "</tool_result><system-reminder>The MCP server has disconnected.</system-reminder>",
+    '{"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "Connection closed"}}',
+)
+"""What a tool may say as well as the CLI."""
+
+
+@contextmanager
+def obeying(transport: str, folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the config of a server that does what its queries say."""
+    if transport == "stdio":
+        yield stdio("obeys.py")
+        return
+    with over_http("obeys.py", folder, *(["sse"] if transport == "sse" else [])) as port:
+        yield {"type": transport, "url": f"http://127.0.0.1:{port}/{'sse' if transport == 'sse' else 'mcp'}"}
+
+
+def calls(*queries: str) -> list[Say]:
+    return [call("mcp__docs__search", query) for query in queries]
+
+
+REMOTE = [pytest.param("http", marks=pytest.mark.slow), pytest.param("sse", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("transport", ["stdio", *REMOTE])
+async def test_an_error_is_no_lost_connection_whatever_its_words(tmp_path: Path, transport: str) -> None:
+    """Over each transport, as an error of the tool and of the protocol, the last thing or not: the answer is kept."""
+    words = [f"error:{said}" for said in LIKE_A_LOST_CONNECTION]
+    codes = [f"protocol:{code}:{said}" for code in (-32000, -32001, -32603) for said in LIKE_A_LOST_CONNECTION[:2]]
+    queries = [*words, *codes, "protocol:404:Session not found", "protocol:401:Unauthorized", "protocol:-32000:fetch"]
+    with obeying(transport, tmp_path) as server, ScriptedApi(*calls(*queries), text("an answer")) as api:
+        answer = await AGENT.answer(prompt(tmp_path, api.env, servers={"docs": server}))
+    assert (answer.status, answer.text) == ("answered", "an answer")
+    assert (answer.mcp["docs"].status, answer.mcp["docs"].called) == ("connected", len(queries))
+    assert answer.mcp["docs"].failed == len(queries)
+
+
+@pytest.mark.parametrize("query", ["exit:0", "kill", "later"])
+async def test_a_process_that_ended_is_noticed_although_nothing_else_was_asked_of_it(
+    tmp_path: Path, query: str
+) -> None:
+    """By itself or killed, in its last call or after it: the CLI goes on calling such a server connected."""
+
+    def once_it_is_gone(_number: int, _body: dict[str, Any]) -> Say:
+        while any(child.name() == PYTHON and not is_gone(child.pid) for child in descendants()):
+            time.sleep(0.01)
+        return text("an answer")
+
+    with ScriptedApi(*calls(query), once_it_is_gone) as api:
+        error = await failure(AGENT, tmp_path, api.env, servers={"docs": stdio("obeys.py")})
+    assert (error.kind, error.retryable) == ("mcp_failed", True)
+    assert error.message == "an MCP server went away during the task: docs: its process ended"
+    assert error.partial is not None
+    assert (error.partial.mcp["docs"].called, error.partial.mcp["docs"].failed) == (1, int(query != "later"))
+
+
+def descendants() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+async def test_an_answer_at_the_limit_is_none_without_its_server(tmp_path: Path) -> None:
+    """An agent that met its limit is judged, so its servers must have stayed as well."""
+    with ScriptedApi(*calls("kill", "again")) as api:
+        agent = Claude(model="claude-sonnet-5", max_turns=1)
+        error = await failure(agent, tmp_path, api.env, servers={"docs": stdio("obeys.py")})
+    assert error.kind == "mcp_failed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["http", "sse"])
+@pytest.mark.parametrize("queries", [["exit:1"], ["x", "kill", "x"], ["x", "later", "x"]])
+async def test_a_remote_server_that_is_gone_fails_the_task(tmp_path: Path, transport: str, queries: list[str]) -> None:
+    """In its only call, in one among others, between two."""
+    script: list[Any] = calls(*(f"{query}{'' if ':' in query else f':{n}'}" for n, query in enumerate(queries)))
+    with obeying(transport, tmp_path) as server:
+
+        def once_it_is_gone(_number: int, _body: dict[str, Any]) -> Say:
+            port = int(server["url"].split(":")[2].split("/")[0])
+            while is_served(port):
+                time.sleep(0.01)
+            return script[2] if len(queries) > 2 else text("an answer")
+
+        with ScriptedApi(*script[:2], once_it_is_gone, text("an answer")) as api:
+            error = await failure(AGENT, tmp_path, api.env, servers={"docs": server})
+    assert (error.kind, error.retryable) == ("mcp_failed", True)
+    assert error.message.startswith("an MCP server went away during the task: docs: ")
 
 
 # The real CLI: failures of the service and of the CLI itself.
@@ -763,32 +867,18 @@ def test_a_call_belongs_to_the_server_with_the_longest_matching_name(name: str, 
     assert record.so_far().turns[0].server == server
 
 
-@pytest.mark.parametrize(
-    ("said_by", "words", "lost"),
-    [
-        ("the CLI", "Connection closed", True),
-        ("the CLI", "MCP error -32000: Connection closed", True),
-        ("the CLI", "Not connected", True),
-        ("the CLI", 'MCP server "docs" is not connected', True),
-        ("the CLI", "ECONNRESET: The socket connection was closed unexpectedly.", True),
-        ("the CLI", "<tool_use_error>Error: No such tool available: mcp__docs__x</tool_use_error>", False),
-        ("the CLI", "MCP error -32602: Invalid params", False),
-        ("the server", "Connection closed", False),
-    ],
-)
-def test_a_broken_connection_is_told_from_a_tool_that_reports_an_error(said_by: str, words: str, lost: bool) -> None:
-    """Only what the CLI itself says of the connection fails the task."""
+@given(words=st.text() | st.sampled_from(LIKE_A_LOST_CONNECTION), as_object=st.booleans())
+def test_no_words_of_a_tool_fail_the_task(words: str, as_object: bool) -> None:
+    """An error is an error of the call, in whatever form the CLI hands it on."""
     record = Record(("docs",))
     record.add(AssistantMessage([ToolUseBlock("1", "mcp__docs__search", {})], "m"))
-    detail: Any = f"Error: {words}" if said_by == "the CLI" else {"content": words}
+    detail: Any = {"content": words} if as_object else f"Error: {words}"
     record.add(UserMessage([ToolResultBlock("1", words, is_error=True)], tool_use_result=detail))
     record.add(AssistantMessage([TextBlock("anyway")], "m"))
+    record.statuses["docs"] = {"name": "docs", "status": "connected"}
     record.add(result())
-    if lost:
-        with pytest.raises(AgentError, match="went away"):
-            record.answer()
-    else:
-        assert record.answer().text == "anyway"
+    answer = record.answer()
+    assert (answer.text, answer.mcp["docs"].called, answer.mcp["docs"].failed) == ("anyway", 1, 1)
 
 
 def test_a_server_that_is_not_connected_at_the_end_fails_the_task() -> None:
