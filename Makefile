@@ -2,10 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+SERVERS := .servers/.ready
 TEST := $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check fix test test-slow docs golden bench build
+.PHONY: help setup servers demo check fix test test-slow docs golden bench build
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -16,6 +17,16 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
+
+servers: ## install the public MCP servers of tests/servers/package.json, where there is npm
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(SERVERS); \
+	else echo "npm is missing: the tests with public MCP servers are skipped"; fi
+
+$(SERVERS): tests/servers/package.json
+	mkdir -p .servers
+	cp tests/servers/package.json .servers/
+	npm install --prefix .servers --no-package-lock --no-audit --no-fund --loglevel=error
+	@touch $(SERVERS)
 
 demo: $(READY) ## run examples/quickstart with the stand-in model and show its report
 	$(BIN)/keval run examples/quickstart/eval.yaml --mock --output demo.jsonl
@@ -34,7 +45,7 @@ fix: $(READY) ## format and apply safe fixes
 test: $(READY) ## all fast tests: no key, no network
 	$(TEST) -m 'not slow'
 
-test-slow: $(READY) ## what takes longer: the docs' commands, faults, kill -9, the built wheel
+test-slow: $(READY) servers ## what takes longer: the docs' commands, faults, kill -9, public MCP servers, the built wheel
 	$(TEST) -m slow
 
 docs: $(READY) ## rewrite the generated parts of the docs
