@@ -7,11 +7,11 @@ wrong type becomes another value. So every line is checked here first.
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from keval import temporary
 from keval.errors import InputError
 from keval.stream import Line, Reader
 
@@ -31,10 +31,10 @@ def collected(
     A log that is whole is used as it is; one with lines to leave out, and stdin, become temporary
     files. `on_line` is called for each line of stdin as it comes in. Raises InputError.
     """
-    with tempfile.TemporaryDirectory(prefix="keval-") as folder:
+    with temporary.folder() as folder:
         paths = []
         for number, log in enumerate(logs or [STDIN]):
-            copy = Path(folder) / f"{number}.jsonl"
+            copy = folder / f"{number}.jsonl"
             if log == STDIN:
                 _copy(Reader(sys.stdin.buffer, "stdin", warn, skip_invalid), copy, on_line)
                 paths.append(copy)

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from keval import temporary
 from keval.agents import AgentError, Answer, FailureKind, McpUse, Prompt, Turn
 from keval.config import Condition, Config
 from keval.errors import ItemError
@@ -68,41 +67,39 @@ class Generation(Stage[Task]):
 
     async def attempt(self, work: Work[Task]) -> JsonObject:
         """Ask the agent once and return its response. Raises AgentError."""
-        given = await self._within_time(work.item)
+        given = await self._within_time(work)
         answer = replace(given, cost_usd=self._cost_usd(given))
         _check_gates(work.item.condition, answer)
         return self._response(work, answer)
 
-    async def _within_time(self, task: Task) -> Answer:
+    async def _within_time(self, work: Work[Task]) -> Answer:
         execution = self.config.execution
         loop = asyncio.get_running_loop()
         so_far: Answer | None = None
-        with self._workspace() as folder:
-            try:
-                async with asyncio.timeout(execution.timeout_s), asyncio.timeout(execution.idle_timeout_s) as idle:
+        folder = self._workspace(work)
+        try:
+            async with asyncio.timeout(execution.timeout_s), asyncio.timeout(execution.idle_timeout_s) as idle:
 
-                    def on_life(partial: Answer) -> None:
-                        nonlocal so_far
-                        so_far = partial
-                        if execution.idle_timeout_s is not None and not idle.expired():
-                            idle.reschedule(loop.time() + execution.idle_timeout_s)
+                def on_life(partial: Answer) -> None:
+                    nonlocal so_far
+                    so_far = partial
+                    if execution.idle_timeout_s is not None and not idle.expired():
+                        idle.reschedule(loop.time() + execution.idle_timeout_s)
 
-                    return await self._ask(self._prompt(task, folder, on_life))
-            except TimeoutError:
-                limit = "with no sign of life" if idle.expired() else "in all"
-                seconds = execution.idle_timeout_s if idle.expired() else execution.timeout_s
-                raise AgentError("timeout", f"no answer: {seconds:g} s {limit}", partial=so_far) from None
-            except AgentError as error:
-                error.partial = error.partial or so_far
-                raise
+                return await self._ask(self._prompt(work.item, folder, on_life))
+        except TimeoutError:
+            limit = "with no sign of life" if idle.expired() else "in all"
+            seconds = execution.idle_timeout_s if idle.expired() else execution.timeout_s
+            raise AgentError("timeout", f"no answer: {seconds:g} s {limit}", partial=so_far) from None
+        except AgentError as error:
+            error.partial = error.partial or so_far
+            raise
 
-    @contextmanager
-    def _workspace(self) -> Iterator[Path]:
+    def _workspace(self, work: Work[Task]) -> Path:
+        """Return the attempt's folder, which is there until the attempt's event is safe."""
         if not self.config.agent.agent.uses_workspace:
-            yield NO_WORKSPACE
-            return
-        with tempfile.TemporaryDirectory(prefix="task-", ignore_cleanup_errors=True) as folder:
-            yield Path(folder)
+            return NO_WORKSPACE
+        return work.remains.enter_context(temporary.folder())
 
     async def _ask(self, prompt: Prompt) -> Answer:
         try:

@@ -10,6 +10,7 @@ import asyncio
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Generic, TypeVar
 
@@ -34,6 +35,8 @@ class Work(Generic[Item]):
     item: Item
     reserved_usd: float
     """What is set aside for the attempt that runs or is to come."""
+    remains: ExitStack = field(default_factory=ExitStack)
+    """What is to be cleaned up of the last attempt, once its event is safe or another attempt begins."""
     failed: list[JsonObject] = field(default_factory=list)
     """The records of the attempts before the last one that was begun."""
     booked: JsonObject | None = None
@@ -43,6 +46,7 @@ class Work(Generic[Item]):
 
     def begin(self) -> None:
         """Begin an attempt."""
+        self.remains.close()
         if self.booked is not None:
             self.failed.append(self.booked)
         self.booked = None
@@ -99,17 +103,18 @@ class Stage(ABC, Generic[Item]):
         limiter = Limiter(self.max_concurrent)
 
         async def work(item: Item) -> None:
-            await self._do(item, limiter)
+            with ExitStack() as remains:
+                await self._do(item, limiter, remains)
 
         # Twice as many begun as run at once: an item that waits to be tried again holds up no other.
         await work_off(items, work, at_once=2 * self.max_concurrent, stop=self.stop)
 
-    async def _do(self, item: Item, limiter: Limiter) -> None:
+    async def _do(self, item: Item, limiter: Limiter, remains: ExitStack) -> None:
         kind = self.kind(item)
         reserved = await self.ledger.reserve_in_time(kind, self.stop)
         if reserved is None:
             return
-        work = Work(item, reserved)
+        work = Work(item, reserved, remains)
 
         def on_retry(error: ItemError) -> None:
             failed = self.failed_attempt(work, error)
@@ -137,6 +142,7 @@ class Stage(ABC, Generic[Item]):
             written = await attempts(attempt, self.retry, limiter, on_retry, self.stop)
         except ItemError as error:
             written = await self._written(self.failure(work, error))
+        remains.close()
         if written is None:
             self.ledger.release(work.reserved_usd)
             return

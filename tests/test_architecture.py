@@ -27,6 +27,7 @@ LAYERS = (
         "document",
         "budget",
         "leaks",
+        "temporary",
     ),
     ("redaction", "log", "history", "collect", "agents", "datasets"),
     ("fields", "prices"),

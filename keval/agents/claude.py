@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
-from keval import processes
+from keval import processes, temporary
 from keval.agents import Agent, AgentError, Answer, Prompt
 from keval.plugins import option
 from keval.servers import lacking
@@ -87,8 +85,8 @@ class Claude(Agent):
         if not prompt.env.get(self.api_key_env):
             raise AgentError("infra_error", f"{self.api_key_env} is not set: the agent has no key")
         record = Record(tuple(prompt.mcp_servers), self.tools)
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            launch = Launch(self, prompt, Path(folder), processes.new_token())
+        with temporary.folder() as folder:
+            launch = Launch(self, prompt, folder, processes.new_token())
             try:
                 return await self._ask(launch, record)
             except AgentError as error:

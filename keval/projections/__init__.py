@@ -7,13 +7,12 @@ away: nothing here writes, and this side only fills in the file names and runs t
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from keval import temporary
 from keval.errors import InputError
 from keval.ids import JsonObject
 
@@ -92,13 +91,13 @@ def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
     """
     import duckdb
 
-    folder = tempfile.mkdtemp(prefix="keval-")
+    folder, remove = temporary.make()
     size = sum(path.stat().st_size for path in paths)
     connection = duckdb.connect(
         f"{folder}/log.duckdb",
-        config={"memory_limit": f"{_memory(size)}B", "temp_directory": folder, "threads": _threads(size)},
+        config={"memory_limit": f"{_memory(size)}B", "temp_directory": str(folder), "threads": _threads(size)},
     )
-    weakref.finalize(connection, shutil.rmtree, folder)
+    weakref.finalize(connection, remove)
     longest = _longest_line(paths)
     for view in VIEWS:
         try:

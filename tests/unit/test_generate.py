@@ -64,13 +64,14 @@ def generated(
     pause_s = changes.pop("pause_s", 0.0)
     condition = replace(config.conditions[0], **changes.pop("condition", {}))  # type: ignore[arg-type] # any field
     agent = Scripted(script=script, asked=[], pause_s=float(str(pause_s)))
+    kept = changes.pop("kept", None) or Kept()
+    assert isinstance(kept, Kept)
     changed = replace(
         config,
         agent=AgentConfig("scripted", "scripted", agent, {}),
         conditions=(condition,),
         **changes,  # type: ignore[arg-type] # any field
     )
-    kept = Kept()
 
     async def main() -> None:
         stage = Generation(
@@ -119,6 +120,41 @@ def test_the_workspace_is_empty_opaque_and_gone_afterwards(config: Config) -> No
     _, asked = generated(config, look)
     assert seen == [[], [], []]
     assert not any(prompt.workspace.exists() for prompt in asked)
+
+
+class Watching(Kept):
+    """Keeps with each event what is in the folders that tasks have been given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folders: list[Path] = []
+        self.seen: list[list[str]] = []
+
+    async def append(self, event: JsonObject) -> None:
+        await asyncio.sleep(0.01)
+        self.seen.append([path.name for folder in self.folders if folder.exists() for path in folder.iterdir()])
+        await super().append(event)
+
+
+def test_an_answer_is_logged_before_anything_is_cleaned(config: Config) -> None:
+    """While the event of an answer, or of a failure, is written, what the agent left is still there."""
+    watching = Watching()
+
+    def script(prompt: Prompt) -> Answer:
+        watching.folders.append(prompt.workspace)
+        (prompt.workspace / prompt.question).touch()
+        if "1" in prompt.question:
+            raise AgentError("agent_error", "no")
+        return fine(prompt)
+
+    execution = replace(config.execution, max_concurrent=1)
+    generated(config, script, kept=watching, execution=execution)
+    assert [seen[-1:] for seen in watching.seen] == [[event_question(event)] for event in watching.events]
+    assert not any(folder.exists() for folder in watching.folders)
+
+
+def event_question(event: JsonObject) -> str:
+    return str(event["sample"]["question"] if "sample" in event else f"What is {event['sample_id'][1:]}?")
 
 
 def test_one_tasks_failure_touches_no_other(config: Config) -> None:
