@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keval import datasets, environment, processes, servers
+from keval import datasets, environment, processes, servers, temporary
 from keval.config import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
 from keval.events import event
@@ -60,6 +60,7 @@ def prepare(config: Config, mock_url: str | None, limit: int | None = None, log:
 
     Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set.
     """
+    temporary.remove_abandoned()
     missing = config.missing_variables()
     if missing:
         raise EnvironmentLacksError(f"{config.path}: not set: {', '.join(missing)}; export them and try again")
@@ -70,6 +71,20 @@ def prepare(config: Config, mock_url: str | None, limit: int | None = None, log:
         answer_key=config.dataset.answer_key,
     )
     return Prepared(config, read, read.samples[:limit], mock_url, log)
+
+
+def missing_program(prepared: Prepared) -> str | None:
+    """Return what the agent cannot work without and that is not there, or None. Raises EnvironmentLacksError."""
+    config = prepared.config
+    said = config.agent.agent.missing(config.path.parent, prepared.agent_env)
+    return said and f"agent {config.agent.name!r}: {said}"
+
+
+def check_program(prepared: Prepared) -> None:
+    """Raise EnvironmentLacksError for a missing key, and for a program of the agent that cannot be started."""
+    missing = missing_program(prepared)
+    if missing is not None:
+        raise EnvironmentLacksError(f"{missing}; nothing was asked")
 
 
 def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:

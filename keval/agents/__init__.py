@@ -130,6 +130,7 @@ class Agent(ABC):
     uses_workspace: ClassVar[bool] = True
     """Whether the agent works in a folder; making one per task is most of the work of a task without a model."""
 
+
     @property
     def model_name(self) -> str | None:
         """The model as configured, or None for an agent that names none."""
@@ -145,6 +146,13 @@ class Agent(ABC):
         """Environment variables that the agent must have, such as its key."""
         name = getattr(self, "api_key_env", None)
         return (name,) if name else ()
+
+    def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:  # noqa: ARG002 - for subclasses
+        """Return what the agent cannot work without and that is not there, such as its program, or None.
+
+        Asked before a run. `folder` is the config's, `env` the environment of the agent's processes.
+        """
+        return None
 
     @abstractmethod
     async def answer(self, prompt: Prompt) -> Answer:

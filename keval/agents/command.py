@@ -12,14 +12,17 @@ that is reported with the end of stderr.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
+import shutil
 import signal
 import string
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import IO, Any, Literal
 
 import orjson
@@ -37,8 +40,14 @@ PLACEHOLDERS = ("question", "system_prompt", "workspace", "folder", "repetition"
 TEMPORARY_FAILURE = 75
 """`EX_TEMPFAIL` of sysexits.h: what failed may well succeed later."""
 
+KNOWN_BEFORE = ("folder",)
+"""Those of them that are known before there is a task."""
+
 STDERR_TAIL = 2000
 """So many last characters of stderr go into a failure."""
+
+LONGEST_FIRST_LINE = 4096
+"""Bytes of a script that are read to see which program it is for."""
 
 LOOK_EVERY_S = 0.1
 """How often a running program's output is looked at: whether it grows, and is not too long."""
@@ -104,7 +113,8 @@ class Command(Agent):
 
     command: tuple[str, ...] = field(
         metadata=option(
-            "the program and its arguments; {question}, {system_prompt}, {repetition}, {workspace} and {folder} "
+            "the program, in the path or relative to the config's folder, and its arguments; "
+            "{question}, {system_prompt}, {repetition}, {workspace} and {folder} "
             "(the config's folder) are filled in, a literal brace is {{"
         )
     )
@@ -134,6 +144,14 @@ class Command(Agent):
                 json_path(path)
         if self.answer_path is None and (self.usage_path or self.cost_path):
             raise ValueError("usage_path and cost_path go with answer_path: without it stdout is not JSON")
+
+    def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:
+        """Return why the program cannot be started."""
+        try:
+            name = fill(self.command[0], dict.fromkeys(KNOWN_BEFORE, folder))
+        except ValueError:
+            return None  # which program it is depends on the task
+        return not_startable(name, folder, {**env, **self.env})
 
     async def answer(self, prompt: Prompt) -> Answer:
         """Run the program once.
@@ -176,20 +194,27 @@ class Command(Agent):
         self, prompt: Prompt, token: str, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
     ) -> asyncio.subprocess.Process:
         values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
-        arguments = [fill(argument, values) for argument in self.command]
+        program, *arguments = [fill(argument, values) for argument in self.command]
+        env = {**prompt.env, **self.env, processes.TOKEN: token}
         try:
-            return await asyncio.create_subprocess_exec(
+            process = await asyncio.create_subprocess_exec(
+                located(program, prompt.folder, env),
                 *arguments,
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
                 cwd=prompt.workspace,
-                env={**prompt.env, **self.env, processes.TOKEN: token},
+                env=env,
                 start_new_session=True,
             )
-        except (OSError, ValueError) as error:  # ValueError: a null character in an argument
-            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            raise AgentError("agent_error", f"cannot start {arguments[0]!r}: {reason}") from error
+        except OSError as error:
+            said = f"cannot start {program!r}: {error.strerror or error}"
+            if error.errno == errno.E2BIG:  # what the task fills in is longer than an argument may be
+                raise AgentError("agent_error", said) from error
+            raise AgentError("infra_error", said, retryable=True) from error
+        except ValueError as error:  # a null character in an argument
+            raise AgentError("agent_error", f"cannot start {program!r}: {error}") from error
+        return process
 
     async def _watch(
         self, process: asyncio.subprocess.Process, prompt: Prompt, stdout: IO[bytes], stderr: IO[bytes]
@@ -227,6 +252,50 @@ class Command(Agent):
             _usage_at(document, self.usage_path),
             _cost_at(document, self.cost_path),
         )
+
+
+def located(program: str, folder: Path, env: Mapping[str, str]) -> str:
+    """Return where a program is: a path is relative to a folder, a bare name stands in the path of `env`.
+
+    What is not found is returned as it is.
+    """
+    if "/" in program:
+        return str((folder / program).absolute())
+    found = shutil.which(program, path=env.get("PATH", os.defpath))
+    return program if found is None else str(Path(found).absolute())
+
+
+def not_startable(program: str, folder: Path, env: Mapping[str, str]) -> str | None:
+    """Return why a program cannot be started, with the path that was tried, or None."""
+    path = Path(located(program, folder, env))
+    if not path.is_absolute():
+        return f"no program {program!r} in the path that agents have ({env.get('PATH', os.defpath)})"
+    problem = _no_program(path)
+    if problem is not None:
+        hint = "" if Path(program).is_absolute() else "; a path is relative to the config's folder"
+        return f"cannot start {program!r}: {path} {problem}{hint}"
+    interpreter = _interpreter(path)
+    problem = None if interpreter is None else _no_program(interpreter)
+    return problem and f"cannot start {program!r}: {path} is a script for {interpreter}, which {problem}"
+
+
+def _no_program(path: Path) -> str | None:
+    if not path.exists():
+        return "does not exist"
+    if path.is_dir():
+        return "is a folder"
+    return None if os.access(path, os.X_OK) else "is not executable"
+
+
+def _interpreter(path: Path) -> Path | None:
+    """Return the program that the first line of a script names, None when there is no such line."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(LONGEST_FIRST_LINE)
+    except OSError:
+        return None  # who may not read a program may still start it
+    words = first.removeprefix(b"#!").split() if first.startswith(b"#!") else []
+    return Path(os.fsdecode(words[0])) if words else None
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from keval.config_file import load
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.estimate import Item, estimate, measured
 from keval.options import CONFIG, warn
-from keval.prepare import Prepared, check_all_keys, offered, prepare
+from keval.prepare import Prepared, check_all_keys, check_program, offered, prepare
 from keval.servers import ServerInfo
 
 
@@ -26,7 +26,7 @@ def command(config_path: Path, log: Path | None) -> None:
     prepared = prepare(config, mock_url=None)
     click.echo(f"config    {config_path}: {config.name}, valid")
     click.echo(f"dataset   {config.dataset.written}: {len(prepared.samples)} samples")
-    problems = list(dict.fromkeys(_missing_keys(prepared))) or asyncio.run(_refused_keys(prepared))
+    problems = list(dict.fromkeys(_missing(prepared))) or asyncio.run(_refused_keys(prepared))
     infos = asyncio.run(offered(prepared))
     for info in infos.values():
         click.echo(config.secrets.redact(f"server    {info.name}: {_described(info)}"))
@@ -36,10 +36,10 @@ def command(config_path: Path, log: Path | None) -> None:
         raise EnvironmentLacksError("\n".join(problems))
 
 
-def _missing_keys(prepared: Prepared) -> Iterable[str]:
-    for part in ("agent_env", "judge_env"):
+def _missing(prepared: Prepared) -> Iterable[str]:
+    for check in (check_program, lambda prepared: prepared.judge_env):
         try:
-            getattr(prepared, part)
+            check(prepared)
         except KevalError as error:
             yield str(error)
 

@@ -22,7 +22,7 @@ from keval.generate import Generation, OnResponse
 from keval.history import History
 from keval.log import open_log
 from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
-from keval.prepare import Prepared, check_keys, end_orphans, is_recorded, offered, prepare, run_event
+from keval.prepare import Prepared, check_keys, check_program, end_orphans, is_recorded, offered, prepare, run_event
 from keval.progress import Progress, shown
 from keval.stream import Sink, Stdout
 from keval.tasks import remaining
@@ -75,7 +75,7 @@ def command(
     progress = Progress("generate")
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
         prepared = prepare(config, mock_url, limit, output)
-        prepared.agent_env  # noqa: B018 - a missing key is told before anything is written
+        check_program(prepared)  # what is missing is told before anything is written
         with _sink(output) as sink, shown(progress, quiet=quiet):
             done = history.of_log(output, warn) if output else History()
             skipped = to_skip(done, config, mock=mock, retry_failed=retry_failed, fresh=fresh)

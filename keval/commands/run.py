@@ -22,7 +22,7 @@ from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import Log, open_log
 from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
-from keval.prepare import Prepared, check_all_keys, end_orphans, is_recorded, offered, prepare, run_event
+from keval.prepare import Prepared, check_all_keys, check_program, end_orphans, is_recorded, offered, prepare, run_event
 from keval.progress import Progress, shown
 from keval.stream import Announced, Sink
 from keval.tasks import remaining
@@ -63,6 +63,7 @@ def command(
     stages = (Progress("generate"), Progress("judge"))
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
         prepared = prepare(config, mock_url, limit, path)
+        check_program(prepared)
         with open_log(path, ("generate", "judge"), warn) as log, shown(*stages, quiet=quiet):
             past = history.of_log(path, warn)
             skipped = to_skip(past, config, mock=mock, retry_failed=retry_failed, fresh=fresh)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from keval.agents import AgentError, Answer, Turn, Usage
 from keval.agents.command import Command, fill, json_path, look_up
+from tests.conftest import Keval
 from tests.prompts import prompt
 
 TELLS = "import json, os, sys; print(json.dumps([json.load(sys.stdin), dict(os.environ), os.getcwd(), sys.argv[1:]]))"
@@ -122,12 +123,73 @@ async def test_only_the_end_of_stderr_is_kept(tmp_path: Path) -> None:
     assert len(error.message) < 2100
 
 
-@pytest.mark.parametrize("command", [("no-such-program",), ("/etc/hostname",), ("python", "-c", "", "{question}")])
-async def test_a_program_that_cannot_start_is_named(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """A missing program, a file that is none and an impossible argument are failures of the task."""
-    with pytest.raises(AgentError, match=f"cannot start '{command[0]}': ") as caught:
-        await Command(command=command).answer(prompt(tmp_path, question="null \0 character"))
-    assert caught.value.kind == "agent_error"
+@pytest.mark.parametrize("program", ["no-such-program", "/etc/hostname", "./gone", "/etc"])
+async def test_a_program_that_vanished_is_no_bad_answer(tmp_path: Path, program: str) -> None:
+    """What cannot be started, or no longer, was not asked: the task is tried again."""
+    error = await failure(Command(command=(program,)), tmp_path)
+    assert error.message.startswith(f"cannot start '{program}': ")
+    assert (error.kind, error.retryable) == ("infra_error", True)
+
+
+@pytest.mark.parametrize("question", ["null \0 character", "too long" * 1_000_000])
+async def test_a_question_that_no_program_can_be_given_is_a_failure(tmp_path: Path, question: str) -> None:
+    """An impossible argument is impossible again, and is the config's choice."""
+    with pytest.raises(AgentError, match="cannot start 'python': ") as caught:
+        await python("", "{question}").answer(prompt(tmp_path, question=question))
+    assert (caught.value.kind, caught.value.retryable) == ("agent_error", False)
+
+
+def script(path: Path, first: str = "#!/bin/sh", mode: int = 0o755) -> Path:
+    """Write a script that answers `found`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{first}\necho found\n")
+    path.chmod(mode)
+    return path
+
+
+@pytest.mark.parametrize("program", ["v/bin/agent", "./v/bin/agent", "{folder}/v/bin/agent", "agent", "linked/agent"])
+async def test_a_program_is_found_beside_the_config_or_in_the_path(tmp_path: Path, program: str) -> None:
+    """A path with a slash is relative to the config, a bare name stands in the path of the agent's processes."""
+    made = script(tmp_path / "v" / "bin" / "agent")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "agent").symlink_to(made)
+    agent = Command(command=(program,), env={"PATH": f"/nowhere:{made.parent}:/bin"})
+    assert agent.missing(tmp_path, {"PATH": "/nowhere"}) is None
+    assert (await agent.answer(prompt(tmp_path, folder=tmp_path))).text == "found"
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("no-such-program", "no program 'no-such-program' in the path that agents have (/usr/bin:/bin)"),
+        ("v/none", "cannot start 'v/none': FOLDER/v/none does not exist; a path is relative to the config's folder"),
+        ("/no/such", "cannot start '/no/such': /no/such does not exist"),
+        ("./v", "cannot start './v': FOLDER/v is a folder; a path is relative to the config's folder"),
+        ("v/text", "cannot start 'v/text': FOLDER/v/text is not executable; a path is relative to the config's folder"),
+        ("v/lost", "cannot start 'v/lost': FOLDER/v/lost is a script for /no/sh, which does not exist"),
+        ("{workspace}/made-by-nobody", None),
+    ],
+)
+def test_what_cannot_be_started_is_told_before_a_run(tmp_path: Path, program: str, said: str | None) -> None:
+    """With the path that was tried, as far as it can be known without a task."""
+    script(tmp_path / "v" / "text", mode=0o644)
+    script(tmp_path / "v" / "lost", "#!/no/sh -e")
+    told = Command(command=(program,)).missing(tmp_path, {"PATH": "/usr/bin:/bin"})
+    assert told == (said and said.replace("FOLDER", str(tmp_path)))
+
+
+@pytest.mark.parametrize("command", ["generate", "run", "check"])
+def test_a_program_that_is_missing_ends_a_command_before_it_begins(tmp_path: Path, keval: Keval, command: str) -> None:
+    """Exit code 4, and no log."""
+    (tmp_path / "questions.jsonl").write_text('{"id": "q", "question": "What?", "answer": "7"}\n')
+    (tmp_path / "eval.yaml").write_text(
+        "name: gone\ndataset: {path: questions.jsonl}\nagent: {type: command, command: [v/bin/agent]}\n"
+        "conditions: {plain: {system_prompt: Answer.}}\njudge: {type: exact_match}\n"
+    )
+    done = keval(command, "eval.yaml", *(("-o", "run.jsonl") if command != "check" else ()))
+    assert done.returncode == 4, done.stderr
+    assert f"{tmp_path}/v/bin/agent does not exist" in done.stderr
+    assert not (tmp_path / "run.jsonl").exists()
 
 
 async def test_endless_output_is_cut_off(tmp_path: Path) -> None:
