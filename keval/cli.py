@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from keval import machine
 from keval.errors import KevalError, ReaderGoneError
 from keval.plugins import docstring_line
 from keval.terminal import outlive
@@ -78,6 +79,7 @@ def root() -> None:
 def main() -> None:
     """Run the command line and end the process with the code that the outcome has."""
     outlive()
+    machine.raise_limit()
     sys.exit(_exit_code())
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from keval import temporary
+from keval import machine, temporary
 from keval.agents import AgentError, Answer, FailureKind, McpUse, Prompt, Turn
 from keval.config import Condition, Config
 from keval.errors import ItemError
@@ -67,7 +67,10 @@ class Generation(Stage[Task]):
 
     async def attempt(self, work: Work[Task]) -> JsonObject:
         """Ask the agent once and return its response. Raises AgentError."""
-        given = await self._within_time(work)
+        try:
+            given = await self._within_time(work)
+        except (AgentError, OSError, MemoryError) as error:
+            raise _blamed(error) from error
         answer = replace(given, cost_usd=self._cost_usd(given))
         _check_gates(work.item.condition, answer)
         return self._response(work, answer)
@@ -216,6 +219,18 @@ def _known(error: ItemError) -> Answer:
     """Return what is known of an attempt that failed."""
     partial = error.partial if isinstance(error, AgentError) else None
     return partial or Answer("empty", "")
+
+
+def _blamed(error: AgentError | OSError | MemoryError) -> AgentError:
+    """Return the failure, of the machine if that had no more of what the agent, or keval for it, wanted."""
+    lacked = machine.lacking(error)
+    if lacked is None and isinstance(error, AgentError):
+        return error
+    # A task without a folder to work in, for whatever reason, was not even asked.
+    told = f"the machine has no more for this task: {lacked}" if lacked else "the task got no folder to work in"
+    partial = error.partial if isinstance(error, AgentError) else None
+    said = error.message if isinstance(error, AgentError) else str(error)
+    return AgentError("infra_error", f"{told} ({said})", retryable=True, overloaded=True, partial=partial)
 
 
 def _check_gates(condition: Condition, answer: Answer) -> None:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequenc
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from keval import machine
 from keval.agents import Usage
 from keval.config import JudgeConfig
 from keval.errors import ItemError
@@ -103,10 +104,14 @@ class Judging(Stage[Job]):
         )
         try:
             return await job.judge.judge.judge(case, self.env)
-        except JudgeError:
+        except JudgeError as error:
+            if machine.lacking(error) is not None:
+                error.retryable = error.overloaded = True
             raise
         except Exception as error:  # foreign code: a plug-in's surprise is about this response only
-            raise JudgeError("judge_error", f"{type(error).__name__}: {error}") from error
+            lacked = machine.lacking(error) is not None
+            told = f"{type(error).__name__}: {error}"
+            raise JudgeError("judge_error", told, retryable=lacked, overloaded=lacked) from error
 
     def _judgment(self, work: Work[Job], verdict: Verdict) -> JsonObject:
         scales = {metric.name: metric for metric in work.item.judge.judge.metrics}

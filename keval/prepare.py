@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keval import datasets, environment, processes, servers, temporary
+from keval import datasets, environment, machine, processes, servers, temporary
 from keval.config import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
 from keval.events import event
@@ -58,9 +58,11 @@ class Prepared:
 def prepare(config: Config, mock_url: str | None, limit: int | None = None, log: Path | None = None) -> Prepared:
     """Read what the config names.
 
-    Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set.
+    Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set,
+    UsageError when so many tasks at once do not fit into the limit of open files.
     """
     temporary.remove_abandoned()
+    machine.check_fits(config.execution.max_concurrent, _open_files(config))
     missing = config.missing_variables()
     if missing:
         raise EnvironmentLacksError(f"{config.path}: not set: {', '.join(missing)}; export them and try again")
@@ -71,6 +73,15 @@ def prepare(config: Config, mock_url: str | None, limit: int | None = None, log:
         answer_key=config.dataset.answer_key,
     )
     return Prepared(config, read, read.samples[:limit], mock_url, log)
+
+
+def _open_files(config: Config) -> int:
+    """Return how many open files a task and its judgment need at most."""
+    agent = config.agent.agent
+    # A task's folder is held open, too, and so is that of one which waits for another attempt.
+    folders = 2 if agent.uses_workspace else 0
+    judges = 2 if any(judge.judge.uses_models for judge in config.judges) else 0
+    return agent.open_files + folders + judges
 
 
 def missing_program(prepared: Prepared) -> str | None:

@@ -27,6 +27,7 @@ LAYERS = (
         "document",
         "budget",
         "leaks",
+        "machine",
         "temporary",
     ),
     ("redaction", "log", "history", "collect", "agents", "datasets"),

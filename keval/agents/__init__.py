@@ -130,6 +130,8 @@ class Agent(ABC):
     uses_workspace: ClassVar[bool] = True
     """Whether the agent works in a folder; making one per task is most of the work of a task without a model."""
 
+    open_files: ClassVar[int] = 4
+    """How many open files keval itself needs at most for one task of the agent, sockets and pipes among them."""
 
     @property
     def model_name(self) -> str | None:

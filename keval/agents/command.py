@@ -23,11 +23,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, ClassVar, Literal
 
 import orjson
 
-from keval import processes
+from keval import machine, processes
 from keval.agents import Agent, AgentError, Answer, Prompt, Turn, Usage
 from keval.plugins import option
 
@@ -110,6 +110,8 @@ def fill(template: str, values: Mapping[str, object]) -> str:
 @dataclass(frozen=True, kw_only=True)
 class Command(Agent):
     """An agent that is a program."""
+
+    open_files: ClassVar[int] = 3
 
     command: tuple[str, ...] = field(
         metadata=option(
@@ -214,6 +216,7 @@ class Command(Agent):
             raise AgentError("infra_error", said, retryable=True) from error
         except ValueError as error:  # a null character in an argument
             raise AgentError("agent_error", f"cannot start {program!r}: {error}") from error
+        machine.give_own_limit(process.pid)
         return process
 
     async def _watch(

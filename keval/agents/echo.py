@@ -19,6 +19,7 @@ class Echo(Agent):
 
     uses_models: ClassVar[bool] = False
     uses_workspace: ClassVar[bool] = False
+    open_files: ClassVar[int] = 0
 
     text: str | None = field(default=None, metadata=option("the answer to every question; default: the question"))
     delay_s: float = field(default=0.0, metadata=option("seconds until the answer", identity=False))
