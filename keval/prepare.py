@@ -41,12 +41,12 @@ class Prepared:
 
     @property
     def agent_env(self) -> dict[str, str]:
-        """The whole environment of the agent's processes. Raises EnvironmentLacksError for a missing key."""
-        return agent_env(self.config, self.mock_url) | self.mark
+        """The environment of the agent's processes. Raises EnvironmentLacksError for a missing key."""
+        return agent_env(self.config, self.mock_url)
 
     @property
     def mark(self) -> dict[str, str]:
-        """What every process that is started bears in its environment."""
+        """What every process that is started bears in its environment; there has to be a log by then."""
         return processes.mark_of(self.log) if self.log else {}
 
     @property
@@ -62,6 +62,7 @@ def prepare(config: Config, mock_url: str | None, limit: int | None = None, log:
     UsageError when so many tasks at once do not fit into the limit of open files.
     """
     temporary.remove_abandoned()
+    processes.adopt_orphans()
     machine.check_fits(config.execution.max_concurrent, _open_files(config))
     missing = config.missing_variables()
     if missing:
@@ -148,6 +149,13 @@ async def end_orphans(prepared: Prepared, warn: Callable[[str], None]) -> None:
     names = await processes.end_orphans(prepared.log) if prepared.log else []
     if names:
         warn(f"{prepared.log}: ended what an earlier command that was killed had left running: {', '.join(names)}")
+
+
+async def end_strays(warn: Callable[[str], None]) -> None:
+    """End what tasks left behind of which nobody can tell whose it was, and name it. For the end of a run."""
+    names = await processes.end_strays()
+    if names:
+        warn(f"ended what tasks had left running, unmarked, so that no event names it: {', '.join(names)}")
 
 
 async def offered(prepared: Prepared) -> dict[str, ServerInfo]:

@@ -2,8 +2,9 @@
 
 A task's processes carry a random token in the environment they were started with: it survives
 `setsid`, a second fork and the death of the parent. What has lost its environment is found by the
-session that the task's first process leads, or as a descendant of the others. A keval that is
-killed cannot end its tasks; the next one does.
+session that the task's first process leads, as a descendant of the others, or, where the system can
+give keval the orphans, among those (`strays.py`). A keval that is killed cannot end its tasks; the
+next one does.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import asyncio
 import os
 import secrets
 import signal
-from collections.abc import Collection, Coroutine
+from collections.abc import Collection, Coroutine, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
 
+from keval import machine, strays
+from keval.errors import EnvironmentLacksError
 from keval.ids import digest
 
 Result = TypeVar("Result")
@@ -29,58 +32,100 @@ TOKEN = "KEVAL_TASK"  # noqa: S105 - the name of an environment variable
 LOG = "KEVAL_LOG"
 """The environment variable that says for which log they work."""
 
+OWNER = "KEVAL_OWNER"
+"""The environment variable that says which keval started them."""
+
 GRACE_S = 0.5
 """How long a process may take to end after SIGTERM."""
 
 LOOK_EVERY_S = 0.01
 """How often dying processes are looked at: nobody tells of the end of one that is not our child."""
 
+PATIENCE_S = 30.0
+"""How long a look at the processes is tried again while the machine has no file or memory for it."""
+
 KILL_ROUNDS = 20
 """How often the survivors are looked for and killed, for programs that start others while they die."""
 
 
+def adopt_orphans() -> None:
+    """Be the parent of what tasks leave behind, where the system can do that: it can be found then."""
+    strays.adopt(OWNER)
+
+
 def new_token() -> str:
-    """Return a token that no other task has."""
-    return secrets.token_hex(16)
+    """Begin a task: return a token that no other task has. It ends with `end_tree`."""
+    token = secrets.token_hex(16)
+    strays.begin(token)
+    return token
 
 
 def mark_of(log: Path) -> dict[str, str]:
-    """Return the variable that says for which log a task works."""
-    return {LOG: digest("log", str(log.resolve()))}
+    """Return the variables that say for which log a task works, whatever that is called, and for which keval.
+
+    Raises EnvironmentLacksError when there is no log.
+    """
+    return {LOG: _log_mark(log), OWNER: f"{os.getpid()}-{_began(os.getpid())}"}
+
+
+def _log_mark(log: Path) -> str:
+    try:
+        status = log.stat()
+    except OSError as error:
+        raise EnvironmentLacksError(f"{log}: {error.strerror}; nothing is asked without a log") from error
+    return digest("log", status.st_dev, status.st_ino)
+
+
+def _began(pid: int) -> str | None:
+    """Return when a process began, in a form that clocks do not change, None when it is not alive."""
+    try:
+        process = psutil.Process(pid)
+        if not _is_alive(process):
+            return None
+        found = strays.seen(pid)
+        return str(process.create_time() if found is None else found.began_s)
+    except psutil.NoSuchProcess:
+        return None
 
 
 async def end_orphans(log: Path) -> list[str]:
-    """End what tasks for a log are still running, and return the names of the processes.
-
-    For a command that holds the log's lease: nobody else works for it, so whoever began them was killed.
-    """
-    orphaned = await asyncio.to_thread(_tokens, mark_of(log)[LOG])
+    """End what tasks for a log are still running whose keval is dead, and return the names of the processes."""
+    orphaned = await asyncio.to_thread(_tokens, _log_mark(log))
     return [name for token in sorted(orphaned) for name in await end_tree(token)]
 
 
 def _tokens(mark: str) -> set[str]:
-    """Return the tokens of all living processes that bear a log's mark."""
+    """Return the tokens of all living processes that bear a log's mark and that of a dead keval."""
     found = set()
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             environ = process.environ()
-            if environ.get(LOG) == mark and TOKEN in environ:
+            if environ.get(LOG) == mark and TOKEN in environ and _is_orphaned(environ):
                 found.add(environ[TOKEN])
     return found
+
+
+def _is_orphaned(environ: Mapping[str, str]) -> bool:
+    pid, _, began = environ.get(OWNER, "").partition("-")
+    return pid.isdecimal() and _began(int(pid)) != began
 
 
 def of_task(token: str, session: int | None = None) -> set[psutil.Process]:
     """Return the living processes of the task with this token.
 
-    `session` is the session id of the task, if it has one of its own.
+    `session` is the session id of the task, if it has one of its own. Raises OSError when the
+    machine has no more of what it takes to look.
     """
     found = set()
     for pid in psutil.pids():
-        # A process that ends while it is looked at, or belongs to somebody else, is none of ours.
-        with suppress(psutil.Error, OSError):
+        try:
             process = psutil.Process(pid)
             if _belongs(process, token, session):
                 found.add(process)
+        except (psutil.Error, OSError) as error:
+            if machine.lacking(error) is not None:
+                raise
+            # It has ended while it was looked at, or belongs to somebody else: it is none of ours.
     for process in tuple(found):
         with suppress(psutil.Error):
             found.update(process.children(recursive=True))
@@ -99,6 +144,24 @@ def _is_alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+    except OSError:
+        return True  # it could not be looked at
+
+
+async def _left(token: str, session: int | None) -> set[psutil.Process]:
+    """Return what is left of a task; looks again while the machine has no more of what it takes to look."""
+
+    def look() -> set[psutil.Process]:
+        return of_task(token, session) | strays.that_end_with(token)
+
+    for _ in range(round(PATIENCE_S / LOOK_EVERY_S)):
+        try:
+            return await asyncio.to_thread(look)
+        except (OSError, RuntimeError) as error:  # RuntimeError: there is no thread to be had
+            if machine.lacking(error) is None:
+                raise
+        await asyncio.sleep(LOOK_EVERY_S)
+    return look()
 
 
 async def end_first(token: str, session: int, grace_s: float = GRACE_S) -> None:
@@ -111,7 +174,7 @@ async def end_first(token: str, session: int, grace_s: float = GRACE_S) -> None:
         os.killpg(session, signal.SIGTERM)
         await _wait([first], grace_s)
         first.kill()
-    await _wait(await asyncio.to_thread(of_task, token, session), grace_s)
+    await _wait(await _left(token, session), grace_s)
 
 
 async def end_tree(token: str, session: int | None = None, grace_s: float = GRACE_S) -> list[str]:
@@ -121,20 +184,34 @@ async def end_tree(token: str, session: int | None = None, grace_s: float = GRAC
     little longer than `grace_s`. When cancelled it kills at once.
     """
     try:
-        left = await asyncio.to_thread(of_task, token, session)
-        names = sorted(_name(process) for process in left)
+        left = await _left(token, session)
+        names = sorted(_name(process) for process in left if strays.is_attributed(process))
+        strays.note(_name(process) for process in left if not strays.is_attributed(process))
+        if session is not None:
+            strays.outlived(process.pid for process in left if process.pid != session)
         _signal(left, kill=False)
         await _wait(left, grace_s)
         for _ in range(KILL_ROUNDS if left else 0):
-            left = await asyncio.to_thread(of_task, token, session)
+            left = await _left(token, session)
             if not left:
                 break
             _signal(left, kill=True)
             await _wait(left, grace_s)
     except asyncio.CancelledError:
-        _signal(of_task(token, session), kill=True)
+        _signal(of_task(token, session) | strays.that_end_with(token), kill=True)
         raise
+    finally:
+        strays.end(token)
     return names
+
+
+async def end_strays() -> list[str]:
+    """End what tasks left that could not be told whose it was, and return the names of all such processes.
+
+    For the end of a run, when no task is in flight.
+    """
+    names = await end_tree(new_token())
+    return sorted(names + strays.noted())
 
 
 def _name(process: psutil.Process) -> str:

@@ -29,6 +29,7 @@ LAYERS = (
         "leaks",
         "machine",
         "temporary",
+        "strays",
     ),
     ("redaction", "log", "history", "collect", "agents", "datasets"),
     ("fields", "prices"),

@@ -22,7 +22,17 @@ from keval.generate import Generation, OnResponse
 from keval.history import History
 from keval.log import open_log
 from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
-from keval.prepare import Prepared, check_keys, check_program, end_orphans, is_recorded, offered, prepare, run_event
+from keval.prepare import (
+    Prepared,
+    check_keys,
+    check_program,
+    end_orphans,
+    end_strays,
+    is_recorded,
+    offered,
+    prepare,
+    run_event,
+)
 from keval.progress import Progress, shown
 from keval.stream import Sink, Stdout
 from keval.tasks import remaining
@@ -89,6 +99,7 @@ def command(
                 await sink.append(run_event(prepared, "generate", run_id, await offered(prepared)))
                 tasks = remaining(prepared.config, prepared.samples, skipped)
                 await generation(prepared, run_id, sink, progress, books, stop).work_off(tasks)
+                await end_strays(warn)
                 books.check()
 
             if number or not is_recorded(prepared, done.newest_generate):
@@ -140,7 +151,7 @@ def generation(
         retry=prepared.config.execution.retry,
         max_concurrent=prepared.config.execution.max_concurrent,
         secrets=prepared.config.secrets,
-        env=prepared.agent_env,
+        env=prepared.agent_env | prepared.mark,
         mock=prepared.mock_url is not None,
         progress=progress,
         ledger=books,

@@ -22,7 +22,17 @@ from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import Log, open_log
 from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
-from keval.prepare import Prepared, check_all_keys, check_program, end_orphans, is_recorded, offered, prepare, run_event
+from keval.prepare import (
+    Prepared,
+    check_all_keys,
+    check_program,
+    end_orphans,
+    end_strays,
+    is_recorded,
+    offered,
+    prepare,
+    run_event,
+)
 from keval.progress import Progress, shown
 from keval.stream import Announced, Sink
 from keval.tasks import remaining
@@ -117,6 +127,7 @@ class Whole:
             stage = generation(self.prepared, run_id, sink, self.stages[0], self.books, stop, on_response)
             await stage.work_off(tasks)
             await todo.put(None)
+        await end_strays(warn)
         self.books.check()
 
     def _kept(self) -> dict[str, int]:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from keval import processes
+from keval.errors import EnvironmentLacksError
 
 STUBBORN = """
 import os, signal, sys, time
@@ -200,18 +202,89 @@ def test_a_loop_that_ends_kills_what_its_clean_up_was_about(started: Started) ->
     assert all(is_gone(process) for process in running)
 
 
-def test_what_still_works_for_a_log_is_ended(started: Started, tmp_path: Path) -> None:
-    """Every task for this log, however far it got away, and no task for another one."""
+def mark_of_a_dead_keval(log: Path) -> dict[str, str]:
+    """Return the mark that a process gave its tasks before it was killed."""
+    program = (
+        "import json, os, pathlib, sys\nfrom keval import processes\n"
+        "print(json.dumps(processes.mark_of(pathlib.Path(sys.argv[1]))), flush=True)\nos.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(log)], capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def symlinked(log: Path) -> Path:
+    other = log.with_name("symlink")
+    other.symlink_to(log)
+    return other
+
+
+def hard_linked(log: Path) -> Path:
+    other = log.with_name("hard link")
+    other.hardlink_to(log)
+    return other
+
+
+def moved(log: Path) -> Path:
+    return log.rename(log.with_name("moved"))
+
+
+OTHER_NAMES: list[Callable[[Path], Path]] = [Path, symlinked, hard_linked, moved]
+
+
+@pytest.mark.parametrize("other_name", OTHER_NAMES)
+def test_what_a_dead_keval_left_for_a_log_is_ended(
+    started: Started, tmp_path: Path, other_name: Callable[[Path], Path]
+) -> None:
+    """However far it got away and whatever the log is called by now; no task for another log is touched."""
+    log, another = tmp_path / "log.jsonl", tmp_path / "other.jsonl"
+    log.touch()
+    another.touch()
+    orphans = started.start(DAEMON, 1, mark_of_a_dead_keval(log))
     other = Started(tmp_path)
     other.pids = tmp_path / "other"
+    (living,) = other.start(ALONE, 1, mark_of_a_dead_keval(another))
+    try:
+        assert asyncio.run(processes.end_orphans(other_name(log))) == [Path(sys.executable).name]
+        assert living.is_running()
+        assert all(is_gone(process) for process in orphans)
+    finally:
+        other.clean_up()
+
+
+@pytest.mark.parametrize("other_name", OTHER_NAMES)
+def test_a_living_kevals_processes_are_no_orphans(
+    started: Started, tmp_path: Path, other_name: Callable[[Path], Path]
+) -> None:
+    """Whoever comes by the log under another name leaves the agents of a command at work alone."""
     log = tmp_path / "log.jsonl"
-    orphans = started.start(DAEMON, 1, processes.mark_of(log))
-    (living,) = other.start(ALONE, 1, processes.mark_of(tmp_path / "other.jsonl"))
-    (tmp_path / "link.jsonl").symlink_to(log)
-    assert asyncio.run(processes.end_orphans(tmp_path / "link.jsonl")) == [Path(sys.executable).name]
-    assert living.is_running()
-    assert all(is_gone(process) for process in orphans)
-    other.clean_up()
+    log.touch()
+    (working,) = started.start(ALONE, 1, processes.mark_of(log))
+    program = (
+        "import asyncio, pathlib, sys\nfrom keval import processes\n"
+        "print(asyncio.run(processes.end_orphans(pathlib.Path(sys.argv[1]))))"
+    )
+    command = [sys.executable, "-c", program, str(other_name(log))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    assert not is_gone(working)
+
+
+def test_another_process_with_the_id_of_a_dead_keval_is_not_taken_for_it(started: Started, tmp_path: Path) -> None:
+    """A process id is used again; the time at which the process began is not."""
+    log = tmp_path / "log.jsonl"
+    log.touch()
+    mark = processes.mark_of(log)
+    mark[processes.OWNER] = f"{os.getpid()}-1.0"
+    (orphan,) = started.start(ALONE, 1, mark)
+    asyncio.run(processes.end_orphans(log))
+    assert is_gone(orphan)
+
+
+def test_a_mark_needs_a_log(tmp_path: Path) -> None:
+    """A log that is not there has no identity."""
+    with pytest.raises(EnvironmentLacksError, match="no-log: No such file"):
+        processes.mark_of(tmp_path / "no-log")
 
 
 def test_tokens_differ() -> None:
