@@ -46,6 +46,9 @@ KNOWN_BEFORE = ("folder",)
 STDERR_TAIL = 2000
 """So many last characters of stderr go into a failure."""
 
+ROOM = 64 * 1024
+"""Bytes for which there has to be room when a program has ended: else nobody knows whether it could write all."""
+
 LONGEST_FIRST_LINE = 4096
 """Bytes of a script that are read to see which program it is for."""
 
@@ -238,6 +241,7 @@ class Command(Agent):
             ending.cancel()
 
     def _read_answer(self, process: asyncio.subprocess.Process, stdout: IO[bytes], stderr: IO[bytes]) -> Answer:
+        _check_space(stdout)
         if process.returncode:
             raise _failure(process.returncode, _all_of(stderr))
         try:
@@ -308,6 +312,18 @@ def _stream(content: bytes = b"") -> Iterator[IO[bytes]]:
         stream.write(content)
         stream.seek(0)
         yield stream
+
+
+def _check_space(stream: IO[bytes]) -> None:
+    """Raise AgentError when there is no space for more: then what the program wrote may be cut off."""
+    end = stream.seek(0, os.SEEK_END)
+    try:
+        if os.pwrite(stream.fileno(), bytes(ROOM), end) < ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - what the next write would raise
+        os.ftruncate(stream.fileno(), end)
+    except OSError as error:
+        said = f"no room in {tempfile.gettempdir()} for what the program writes: {error.strerror}"
+        raise AgentError("infra_error", said, retryable=True) from error
 
 
 def _all_of(stream: IO[bytes]) -> bytes:

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -180,6 +181,37 @@ def test_too_many_open_files_are_no_bad_answers(tmp_path: Path) -> None:
     failed = [attempt for answer in answers for attempt in answer["failed_attempts"]]
     assert {attempt["kind"] for attempt in failed} == {"infra_error"}
     assert "Too many open files" in failed[0]["message"]
+
+
+SMALL_DISK = "mkdir small && mount -t tmpfs -o size=256k small small && export TMPDIR=$PWD/small && "
+
+
+def can_mount() -> bool:
+    command = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return (
+        shutil.which("unshare") is not None
+        and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    )
+
+
+@pytest.mark.skipif(not can_mount(), reason="a disk that is full without being the whole machine's needs a mount")
+@pytest.mark.parametrize("program", ["yes | head -c 300000; exit 0", "head -c 300000 /dev/zero"])
+def test_a_full_disk_is_no_bad_answer(tmp_path: Path, program: str) -> None:
+    """What the program wrote may be cut off, whether or not it noticed: it is not measured."""
+    evaluation(tmp_path, 1)
+    config = tmp_path / "eval.yaml"
+    text = config.read_text().replace("sleep 0.2; echo 7", program).replace("max_attempts: 20", "max_attempts: 1")
+    config.write_text(text)
+    shell = [
+        "unshare",
+        "-rm",
+        "sh",
+        "-c",
+        f"{SMALL_DISK} exec {KEVAL.replace(' run ', ' generate ').replace('-f json', '')} --limit 1",
+    ]
+    done = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert kinds(tmp_path) == ["infra_error"], done.stderr
+    assert "No space left on device" in events(tmp_path, "failure")[0]["message"]
 
 
 def events(folder: Path, kind: str) -> list[dict[str, Any]]:
