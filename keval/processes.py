@@ -41,7 +41,7 @@ GRACE_S = 0.5
 LOOK_EVERY_S = 0.01
 """How often dying processes are looked at: nobody tells of the end of one that is not our child."""
 
-PATIENCE_S = 30.0
+PATIENCE_S = 10.0
 """How long a look at the processes is tried again while the machine has no file or memory for it."""
 
 KILL_ROUNDS = 20

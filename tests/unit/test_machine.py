@@ -22,7 +22,10 @@ dataset: {path: questions.jsonl}
 agent: {type: command, command: [sh, -c, "sleep 0.2; echo 7"]}
 conditions: {plain: {system_prompt: Answer.}}
 judge: {type: exact_match}
-execution: {repetitions: 1, max_concurrent: CONCURRENT, retry: {max_attempts: 20, initial_backoff_s: 0.1}}
+execution:
+  repetitions: 1
+  max_concurrent: CONCURRENT
+  retry: {max_attempts: 20, initial_backoff_s: 0.1, backoff_multiplier: 1}
 """
 
 TASKS = 40
@@ -161,7 +164,7 @@ def test_the_soft_limit_is_raised_and_no_program_notices(tmp_path: Path) -> None
 
 TAKES_FILES_AWAY = """
 import os, resource, time
-resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (50, 50))
+resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (90, 90))
 time.sleep(0.2)
 print(7)
 """
