@@ -13,9 +13,8 @@ from pathlib import Path
 
 from keval import temporary
 from keval.errors import InputError
+from keval.outputs import STDIN, check_stdout
 from keval.stream import Line, Reader
-
-STDIN = Path("-")
 
 
 @contextmanager
@@ -29,8 +28,10 @@ def collected(
     """Yield paths of files that hold the logs' events and nothing else; stdin when there is no log.
 
     A log that is whole is used as it is; one with lines to leave out, and stdin, become temporary
-    files. `on_line` is called for each line of stdin as it comes in. Raises InputError.
+    files. `on_line` is called for each line of stdin as it comes in. Raises InputError, and UsageError
+    if stdout leads into one of the logs.
     """
+    check_stdout(logs or [STDIN], "write to another file")
     with temporary.folder() as folder:
         paths = []
         for number, log in enumerate(logs or [STDIN]):

@@ -10,12 +10,13 @@ from typing import Any
 import click
 
 from keval import interrupt
-from keval.collect import STDIN, collected
+from keval.collect import collected
 from keval.errors import UsageError
 from keval.events import encode, event, new_run_id
 from keval.ids import JsonObject, digest
 from keval.log import open_log
 from keval.options import LOGS, SKIP_INVALID, warn
+from keval.outputs import STDIN, check_stdout
 from keval.prepare import bare_run_event
 from keval.stream import Announced, Line
 
@@ -37,6 +38,8 @@ def command(logs: tuple[Path, ...], level: str, append: bool, skip_invalid: bool
     """
     if append and (len(logs) != 1 or logs[0] == STDIN):
         raise UsageError("--append takes one LOG to append to")
+    if not append:
+        check_stdout(logs or [STDIN], "--append appends to a LOG")
     with collected(logs, warn, skip_invalid=skip_invalid, on_line=_pass_on) as paths:
         events = list(_events(paths, level, run_id := new_run_id()))
     if append:

@@ -21,6 +21,7 @@ from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import open_log
 from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service, warn
+from keval.outputs import STDIN, check_stdout
 from keval.prepare import check_keys, judge_env, judge_keys, judge_run_event
 from keval.progress import Progress, shown
 from keval.redaction import redacted
@@ -115,6 +116,7 @@ class Stage:
 
     def judge_stream(self, *, skip_invalid: bool) -> None:
         """Pass stdin through to stdout and judge each response as it comes in."""
+        check_stdout([STDIN], "`keval judge LOG` appends to a log")
         reader = Reader(sys.stdin.buffer, "stdin", warn, skip_invalid)
         stdout = Stdout()
 

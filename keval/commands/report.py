@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from keval import plugins
 from keval.collect import collected
-from keval.errors import EnvironmentLacksError
 from keval.options import LOGS, SKIP_INVALID, warn
+from keval.outputs import STDIN, check_output, replaced
+
+if TYPE_CHECKING:
+    from keval.exports import Export
 
 
 @click.command(epilog="Example: keval report run.jsonl -f markdown -o report.md")
@@ -26,26 +29,40 @@ def command(logs: tuple[Path, ...], export_name: str, output: Path | None, skip_
     Reads logs, or stdin. The numbers are computed from the events; where the input holds only
     `aggregate` and `comparison` events, those are shown.
     """
+    export = _export(export_name, output)
+    if output is not None:
+        check_output(output, logs or [STDIN], export.is_own)
     with collected(logs, warn, skip_invalid=skip_invalid) as paths:
-        write(paths, export_name, output)
+        rendered = _rendered(paths, export)
+    if output is None:
+        _print(rendered)
+        return
+    with replaced(output, logs or [STDIN], export.is_own) as temporary:
+        temporary.write_bytes(rendered)
 
 
-def write(paths: list[Path], export_name: str, output: Path | None) -> None:
-    """Write the report of files with valid events to a file or to stdout."""
-    from keval import compose, projections
+def show(paths: list[Path], export_name: str) -> None:
+    """Print the report of files with valid events."""
+    _print(_rendered(paths, _export(export_name, None)))
+
+
+def _export(name: str, output: Path | None) -> Export:
     from keval.exports import Export
 
-    export = plugins.load("export", Export, export_name)(**_for_terminal(export_name, output))
+    made: Export = plugins.load("export", Export, name)(**_for_terminal(name, output))
+    return made
+
+
+def _rendered(paths: list[Path], export: Export) -> bytes:
+    from keval import compose, projections
+
     with projections.connect(paths) as connection:
-        rendered = export.render(compose.compose(connection, compose.saved_aggregates(paths)))
-    if output is None:
-        sys.stdout.buffer.write(rendered)
-        sys.stdout.flush()
-        return
-    try:
-        output.write_bytes(rendered)
-    except OSError as error:
-        raise EnvironmentLacksError(f"{output}: {error.strerror}") from error
+        return export.render(compose.compose(connection, compose.saved_aggregates(paths)))
+
+
+def _print(rendered: bytes) -> None:
+    sys.stdout.buffer.write(rendered)
+    sys.stdout.flush()
 
 
 def _for_terminal(export_name: str, output: Path | None) -> dict[str, Any]:

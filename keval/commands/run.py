@@ -13,7 +13,7 @@ import click
 from keval import history, interrupt
 from keval.budget import Ledger
 from keval.commands.generate import FRESH, LIMIT, RETRY_FAILED, default_log, generation, plan, to_skip
-from keval.commands.report import write
+from keval.commands.report import show
 from keval.config_file import load
 from keval.estimate import ledger
 from keval.events import new_run_id
@@ -81,7 +81,7 @@ def command(
             books = ledger(prepared, past.spent_today(mock=mock), warn)
             whole = Whole(prepared, log, past, skipped, stages, books, news=news)
             interrupt.run(whole.work_off, warn)
-    write([path], export_name, None)
+    show([path], export_name)
     context.exit(1 if stages[0].failed or stages[1].failed else 0)
 
 

@@ -18,3 +18,11 @@ class Export(ABC):
     @abstractmethod
     def render(self, report: Report) -> bytes:
         """Return the report in this format; the same report and options give the same bytes."""
+
+    def is_own(self, head: bytes) -> bool:
+        """Return whether a file that begins so is an earlier report in this format, which `-o` may replace.
+
+        `head` is the first 64 KiB of the file. An export that does not say it replaces no file.
+        """
+        del head
+        return False

@@ -61,6 +61,10 @@ class Csv(Export):
             writer.writerow([_field(value) for value in row])
         return buffer.getvalue().encode()
 
+    def is_own(self, head: bytes) -> bool:
+        """Return whether a file begins with the columns of this table: later versions may add some at the end."""
+        return head.startswith(",".join(HEADER[: HEADER.index("agent_id") + 1]).encode())
+
 
 def _rows(report: Report) -> Iterator[list[Value]]:
     summaries = {(summary.name, summary.condition_id, summary.agent_id): summary for summary in report.conditions}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,3 +21,7 @@ class Json(Export):
         import orjson
 
         return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+    def is_own(self, head: bytes) -> bool:
+        """Return whether a file begins as a report in JSON: with its first two keys."""
+        return re.match(rb'\{\n  "mock": (true|false),\n  "banner": ', head) is not None

@@ -45,6 +45,10 @@ class Markdown(Export):
             blocks += ["\n".join(_drawn(block)) for block in section.blocks]
         return ("\n\n".join(blocks) + "\n").encode()
 
+    def is_own(self, head: bytes) -> bool:
+        """Return whether a file begins as a report in Markdown: with its title, below what a mock run says first."""
+        return re.match(rb"(> \*\*MOCK: [^\n]*\n\n)?# keval report[:\n]", head) is not None
+
 
 def _drawn(block: Table | Lines) -> Iterator[str]:
     if isinstance(block, Lines):

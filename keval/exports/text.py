@@ -5,6 +5,7 @@ Everything that comes out of the log is shown as it is: never as colour, markup 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -43,6 +44,10 @@ class Text(Export):
         lines = [line.rstrip() for line in buffer.getvalue().rstrip("\n").split("\n")]
         kept = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
         return ("\n".join(kept) + "\n").encode()
+
+    def is_own(self, head: bytes) -> bool:
+        """Return whether a file begins as a report in text: with its title, below what a mock run says first."""
+        return re.match(rb"(MOCK: ([^\n]+\n)+\n)?keval report[:\n]", head) is not None
 
     def _console(self, buffer: StringIO) -> Console:
         from rich.console import Console

@@ -11,7 +11,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -20,7 +20,8 @@ from keval.exports.csv import HEADER, Csv
 from keval.exports.json import Json
 from keval.exports.markdown import Markdown
 from keval.exports.text import Text
-from keval.report import Claim, ConditionClaims, Report
+from keval.outputs import HEAD_BYTES
+from keval.report import BANNER, Claim, ConditionClaims, Report
 from tests.reports import HOSTILE, difference, hostile_report, score, small_report, summary
 
 SMALL_TEXT = """\
@@ -343,3 +344,22 @@ def test_money_has_sensible_digits(value: float | None, shown: str) -> None:
 def test_unknown_counts_are_not_0() -> None:
     """A plan that nobody wrote down is a dash."""
     assert (count(None), count(0), count(12345)) == ("–", "0", "12,345")
+
+
+@settings(max_examples=20)
+@given(st.sampled_from(HOSTILE) | st.text())
+def test_a_report_is_known_by_how_it_begins(text: str) -> None:
+    """Every format knows its own earlier reports, with and without mock, and those of no other format."""
+    exports = (Text(), Text(width=20), Markdown(), Json(), Csv())
+    for report in (hostile_report(text), small_report(), dataclasses.replace(small_report(), banner=BANNER)):
+        for made_by in exports:
+            rendered = made_by.render(report)[:HEAD_BYTES]
+            assert [type(each) for each in exports if each.is_own(rendered)] == [
+                type(each) for each in exports if type(each) is type(made_by)
+            ]
+
+
+@pytest.mark.parametrize("head", [b"# keval reports\n", b"{\n", b"mock,judge\n", b"[]", b"keval reported", b"# A\n"])
+def test_what_somebody_else_wrote_is_no_report(head: bytes) -> None:
+    """Files that begin nearly as a report are left to whoever wrote them."""
+    assert not any(each.is_own(head) for each in (Text(), Markdown(), Json(), Csv()))

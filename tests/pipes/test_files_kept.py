@@ -1,0 +1,74 @@
+"""No command writes over what it reads, over a log, or over a file that is no output of its kind."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.builders import judgment_event, response_event, run_event, write_log
+from tests.conftest import Keval
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    answers = [response_event("q1", name) for name in ("baseline", "with_docs")]
+    return write_log(tmp_path / "run.jsonl", [run_event(), *answers, *map(judgment_event, answers)])
+
+
+@pytest.mark.parametrize("output", ["run.jsonl", "link.jsonl", "hard.jsonl", "/dev/fd/0"])
+@pytest.mark.parametrize("arguments", [["./run.jsonl"], []])
+def test_report_never_writes_over_its_input(output: str, arguments: list[str], log: Path) -> None:
+    """`report LOG -o LOG` is refused whatever name the log is given, and the log keeps every byte."""
+    (log.parent / "link.jsonl").symlink_to(log)
+    (log.parent / "hard.jsonl").hardlink_to(log)
+    before = log.read_bytes()
+    with log.open("rb+") as stdin:
+        done = subprocess.run(
+            [sys.executable, "-m", "keval", "report", *arguments, "-o", output],
+            stdin=stdin, cwd=log.parent, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "an input of this command" in done.stderr
+    assert log.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report", "run.jsonl", "-f", "markdown"],
+        ["report", "run.jsonl", "-o", "/dev/stdout"],
+        ["aggregate", "run.jsonl"],
+        ["aggregate"],
+        ["judge"],
+        ["sql", "run.jsonl", "SELECT 1"],
+    ],
+)
+def test_nothing_is_appended_to_an_input_through_stdout(command: list[str], log: Path) -> None:
+    """`>> run.jsonl` of what is read is refused: it would end a log in a report, or never end."""
+    before = log.read_bytes()
+    with log.open("ab") as stdout, log.open("rb") as stdin:
+        done = subprocess.run(
+            [sys.executable, "-m", "keval", *command],
+            stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=log.parent, timeout=60, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert log.read_bytes() == before
+
+
+def test_a_report_replaces_its_own_earlier_one_and_no_other_file(log: Path, keval: Keval) -> None:
+    """What CI does every night works; a report in another format, another log and a note keep their bytes."""
+    (log.parent / "notes.md").write_bytes(b"# Notes\n")
+    shutil.copy(log, log.parent / "other.jsonl")
+    for _ in range(2):
+        done = keval("report", log, "-f", "markdown", "-o", "report.md")
+        assert done.returncode == 0, done.stderr
+    for name in ("notes.md", "other.jsonl", "report.md"):
+        before = (log.parent / name).read_bytes()
+        done = keval("report", log, "-f", "csv", "-o", name)
+        assert done.returncode == 2
+        assert "name another file" in done.stderr
+        assert (log.parent / name).read_bytes() == before
