@@ -4,28 +4,40 @@
   so `generate` and `judge` can write to one log at the same time.
 * `append` returns when the line is on disk. Lines that arrive while an fsync runs share the next
   one, so that the wait is one fsync and the cost of it is shared.
-* Complete lines are never changed. What a crash cut off in mid-write is moved to `<log>.torn`.
+* Complete lines are never changed. What a crash cut off in mid-write is moved to `<log>.torn`. A
+  file that does not begin as a log is left as it is.
 * A lease per stage: the second `generate` on one log is refused with the pid of the first.
+* A log that is removed, moved, replaced or cut short while it is written to: what this command
+  wrote, and what is in flight, goes to `<log>.rescued`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import orjson
 
-from keval import schema
-from keval.errors import EnvironmentLacksError, UsageError
+from keval import lease, schema
+from keval.errors import EnvironmentLacksError, InputError, KevalError, UsageError
 from keval.events import encode
 from keval.ids import JsonObject
+from keval.outputs import begins_as_log, check_no_input, shown_beginning
 
 # macOS has no fdatasync; what it saves is only the write of the file's times.
 _sync = getattr(os, "fdatasync", os.fsync)
+
+MARK_BYTES = 256
+"""How much of the last line that we wrote is looked at again: its type, id, time and run."""
+
+REOPENINGS = 100
+"""How often a log is opened again that is replaced in the very moment, before we give up."""
 
 
 class Log:
@@ -34,13 +46,18 @@ class Log:
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self.path = path
         self._warn = warn
-        self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        self._end = -1
+        self._file = _File(path, warn)
+        self._rescue: _File | None = None
+        self._lost: str | None = None
+        self._stops: list[asyncio.Event] = []
+        self._copy: BinaryIO | None = None
         self._written = 0
         self._synced = 0
         self._sync_task: asyncio.Task[None] | None = None
-        with self._lock():
-            self._mend()
+
+    def tell(self, stop: asyncio.Event) -> None:
+        """Let `stop` be set as soon as the log is no longer where it was: what is paid now would be hard to find."""
+        self._stops.append(stop)
 
     async def append(self, event: JsonObject) -> None:
         """Append one event; it is on disk when this returns.
@@ -57,29 +74,171 @@ class Log:
             await asyncio.shield(self._sync_task)
 
     def _write(self, line: bytes) -> None:
-        with self._lock():
-            size = os.fstat(self._descriptor).st_size
-            if size != self._end:
+        self._look()
+        (self._rescue or self._file).write(line)
+        self._written += 1
+        if self._rescue is None:
+            self._keep(line)
+
+    async def _sync(self) -> None:
+        written, file = self._written, self._rescue or self._file
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, file.sync)
+        finally:
+            self._sync_task = None
+        # Only now is it known that what is on disk is also where people will look for it.
+        self._look()
+        self._synced = max(written, self._synced)
+
+    def _keep(self, line: bytes) -> None:
+        """Keep a copy of a line until the log is closed: a log that is cut short leaves none."""
+        try:
+            if self._copy is None:
+                self._copy = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the log
+            self._copy.write(line)
+        except OSError as error:
+            raise EnvironmentLacksError(f"{tempfile.gettempdir()}: {error.strerror}; set TMPDIR to another") from error
+
+    def _look(self) -> None:
+        """Notice that the log is no longer what its path leads to, and put what was written to it beside."""
+        if self._rescue is not None:
+            return
+        self._lost = self._lost or self._file.loss()
+        if self._lost is None:
+            return
+        for stop in self._stops:
+            stop.set()
+        self._rescue = self._rescued()
+        self._warn(
+            f"{self.path} {self._lost} while it was written to; stopping: what is in flight will be finished"
+            f" and goes to {self._rescue.path}"
+        )
+
+    def _rescued(self) -> _File:
+        """Return the file beside the log with all that was written to the log in it."""
+        rescue = _beside(self.path, self._warn)
+        if self._copy is not None:
+            self._copy.seek(0)
+            rescue.pour(self._copy)
+        rescue.sync()
+        self._synced = self._written
+        return rescue
+
+    @property
+    def descriptor(self) -> int:
+        """The open file that the log was when it was opened."""
+        return self._file.descriptor
+
+    @property
+    def is_at_its_path(self) -> bool:
+        """Whether the path leads to the open file."""
+        return self._file.is_at_its_path()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the log was taken away while it was written to."""
+        return self._lost is not None
+
+    def close(self) -> None:
+        """Put everything on disk; `release` closes the file.
+
+        Raises EnvironmentLacksError if what was written is not in the log but in the file beside it.
+        """
+        (self._rescue or self._file).sync()
+        if self._written:
+            self._look()
+        if self._rescue is not None:
+            raise EnvironmentLacksError(
+                f"{self.path} {self._lost} while it was written to; the {self._written} events of this command are in"
+                f" {self._rescue.path}. Put the log back if you can; then `cat {self._rescue.path} >> {self.path}` and"
+                " the same command again, which does what is missing"
+            )
+
+    def release(self) -> None:
+        """Close all files."""
+        for opened in (self._file, self._rescue, self._copy):
+            if opened is not None:
+                opened.close()
+
+
+class _File:
+    """A file of events that is open for appending."""
+
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+        self.path = path
+        self._warn = warn
+        self.descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._end = -1
+        self._mark = b""
+        self._mark_at = 0
+        try:
+            with lease.writing(self.descriptor):
+                self._check()
+                self._mend()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self) -> None:
+        """Raise InputError for a file that is neither empty nor begins as a log: it is somebody's."""
+        if os.fstat(self.descriptor).st_size and not begins_as_log(self.descriptor):
+            raise InputError(
+                f"{self.path} is not a keval log: it begins with {shown_beginning(self.descriptor)}; it is left as it"
+                " is: name a log, or a file that is not there yet"
+            )
+
+    def write(self, line: bytes) -> None:
+        """Append a line, whole or not at all. Raises EnvironmentLacksError."""
+        with lease.writing(self.descriptor):
+            size = os.fstat(self.descriptor).st_size
+            if size > self._end:
                 size = self._mend()
             try:
-                written = os.write(self._descriptor, line)
+                written = os.write(self.descriptor, line)
             except OSError as error:
                 raise self._unwritable(error.strerror or str(error)) from error
             if written != len(line):
-                os.ftruncate(self._descriptor, size)
+                os.ftruncate(self.descriptor, size)
                 raise self._unwritable("no space left on the device")
-            self._end = size + written
-        self._written += 1
+            if size >= self._end:  # else it was cut short in this moment: `loss` compares with what it was
+                self._mark, self._mark_at, self._end = line[:MARK_BYTES], size, size + written
 
-    async def _sync(self) -> None:
-        written = self._written
+    def pour(self, lines: BinaryIO) -> None:
+        """Append all lines of another file. Raises EnvironmentLacksError."""
+        with lease.writing(self.descriptor):
+            size = self._mend()
+            try:
+                with os.fdopen(os.dup(self.descriptor), "ab") as sink:
+                    shutil.copyfileobj(lines, sink)
+            except OSError as error:
+                os.ftruncate(self.descriptor, size)
+                raise self._unwritable(error.strerror or str(error)) from error
+            self._end = os.fstat(self.descriptor).st_size
+
+    def sync(self) -> None:
+        """Put what was written on disk. Raises EnvironmentLacksError."""
         try:
-            await asyncio.get_running_loop().run_in_executor(None, _sync, self._descriptor)
+            _sync(self.descriptor)
         except OSError as error:
             raise self._unwritable(error.strerror or str(error)) from error
-        finally:
-            self._sync_task = None
-        self._synced = written
+
+    def is_at_its_path(self) -> bool:
+        """Return whether the path still leads to the file that is open."""
+        try:
+            return os.path.samestat(self.path.stat(), os.fstat(self.descriptor))
+        except OSError:
+            return False
+
+    def loss(self) -> str | None:
+        """Return what happened to the file if it is no longer at its path, or no longer holds what was written."""
+        if not self.is_at_its_path():
+            return "was replaced by another file" if self.path.exists() else "was removed or moved away"
+        if os.fstat(self.descriptor).st_size < self._end:
+            return "was cut short"
+        # Cut short and grown again, or saved from an editor: our last line is not where we wrote it.
+        if os.pread(self.descriptor, len(self._mark), self._mark_at) != self._mark:
+            return "was written over"
+        return None
 
     def _unwritable(self, reason: str) -> EnvironmentLacksError:
         return EnvironmentLacksError(
@@ -88,11 +247,11 @@ class Log:
 
     def _mend(self) -> int:
         """Set a cut-off last line aside and return the size; called under the lock, so nobody is in mid-write."""
-        size = os.fstat(self._descriptor).st_size
-        tail = b"" if size == 0 or os.pread(self._descriptor, 1, size - 1) == b"\n" else self._tail(size)
+        size = os.fstat(self.descriptor).st_size
+        tail = b"" if size == 0 or os.pread(self.descriptor, 1, size - 1) == b"\n" else self._tail(size)
         if tail and _is_event(tail):
             # Only its newline is missing: completing it loses nothing that was paid for.
-            os.write(self._descriptor, b"\n")
+            os.write(self.descriptor, b"\n")
             size += 1
         elif tail:
             torn = self.path.with_name(self.path.name + ".torn")
@@ -101,7 +260,7 @@ class Log:
                 aside.flush()
                 os.fsync(aside.fileno())
             size -= len(tail)
-            os.ftruncate(self._descriptor, size)
+            os.ftruncate(self.descriptor, size)
             self._warn(f"{self.path}: the last line was cut off in mid-write; its {len(tail)} bytes are now in {torn}")
         self._end = size
         return size
@@ -110,21 +269,12 @@ class Log:
         tail = b""
         while len(tail) < size and b"\n" not in tail:
             start = max(0, size - len(tail) - 65536)
-            tail = os.pread(self._descriptor, size - len(tail) - start, start) + tail
+            tail = os.pread(self.descriptor, size - len(tail) - start, start) + tail
         return tail.rpartition(b"\n")[2]
 
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-
     def close(self) -> None:
-        """Put everything on disk and close the file."""
-        os.fsync(self._descriptor)
-        os.close(self._descriptor)
+        """Close the file."""
+        os.close(self.descriptor)
 
 
 def _is_event(tail: bytes) -> bool:
@@ -134,50 +284,60 @@ def _is_event(tail: bytes) -> bool:
         return False
 
 
+def _beside(path: Path, warn: Callable[[str], None]) -> _File:
+    """Open `<log>.rescued`; somewhere else if the log's folder is gone or somebody has a file of that name."""
+    refused: Exception | None = None
+    for folder in (path.parent, Path(), Path(tempfile.gettempdir())):
+        for suffix in (".rescued", f".rescued-{os.getpid()}"):
+            try:
+                return _File(folder / f"{path.name}{suffix}", warn)
+            except (OSError, InputError) as error:
+                refused = error
+    raise EnvironmentLacksError(f"{path} is no longer there, and nothing can be written beside it: {refused}")
+
+
 @contextmanager
-def open_log(path: Path, stages: tuple[str, ...], warn: Callable[[str], None]) -> Iterator[Log]:
+def open_log(
+    path: Path, stages: tuple[str, ...], warn: Callable[[str], None], inputs: Sequence[Path] = ()
+) -> Iterator[Log]:
     """Open a log for appending, as the only writer of each of the stages (`generate`, `judge`).
 
-    Raises UsageError when another process holds a stage or the path is no regular file,
-    EnvironmentLacksError when the file cannot be opened.
+    Raises UsageError when another process holds a stage, or the path is one of the `inputs` or no
+    regular file, InputError when it is a file that is no log, EnvironmentLacksError when it cannot be
+    opened, and at the end when the log was taken away while it was written to.
     """
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} is not a file that can be appended to; without -o events go to stdout")
-    with ExitStack() as stack:
+    check_no_input(path, inputs)
+    with ExitStack() as leases:
+        log = _leased(path, stages, warn, leases)
         try:
-            for stage in stages:
-                stack.enter_context(_lease(path, stage))
+            yield log
+        except KevalError as error:
+            if log.is_lost:
+                warn(str(error))
+            log.close()
+            raise
+        except BaseException:
+            # A bug, or the end of the process: that is what has to be told.
+            with suppress(KevalError):
+                log.close()
+            raise
+        log.close()
+
+
+def _leased(path: Path, stages: tuple[str, ...], warn: Callable[[str], None], leases: ExitStack) -> Log:
+    """Open a log and hold its stages; opened again if its path came to lead to another file meanwhile."""
+    for _ in range(REOPENINGS):
+        try:
             log = Log(path, warn)
+            with ExitStack() as taken:
+                taken.callback(log.release)
+                for stage in stages:
+                    taken.enter_context(lease.held(log.descriptor, path, stage))
+                if log.is_at_its_path:
+                    leases.push(taken.pop_all())
+                    return log
         except OSError as error:
             raise EnvironmentLacksError(f"{error.filename or path}: {error.strerror}") from error
-        stack.callback(log.close)
-        yield log
-
-
-@contextmanager
-def _lease(path: Path, stage: str) -> Iterator[None]:
-    """Hold `.<log>.<stage>.lock` with our pid in it; the kernel lets go of it when the process dies."""
-    lease = path.with_name(f".{path.name}.{stage}.lock")
-    descriptor = _locked(lease, path, stage)
-    try:
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"{os.getpid()}\n".encode())
-        yield
-    finally:
-        # Removed while still locked, so whoever waits sees that the file it has open is gone.
-        lease.unlink(missing_ok=True)
-        os.close(descriptor)
-
-
-def _locked(lease: Path, path: Path, stage: str) -> int:
-    while True:
-        descriptor = os.open(lease, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            pid = os.pread(descriptor, 32, 0).decode().strip() or "unknown"
-            os.close(descriptor)
-            raise UsageError(f"{path}: keval {stage} is already writing to this log (pid {pid})") from None
-        if lease.exists() and os.fstat(descriptor).st_ino == lease.stat().st_ino:
-            return descriptor
-        os.close(descriptor)
+    raise EnvironmentLacksError(f"{path} is being replaced again and again; nothing was written to it")

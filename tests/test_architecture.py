@@ -18,6 +18,7 @@ LAYERS = (
     (
         "stream",
         "outputs",
+        "lease",
         "terminal",
         "progress",
         "interrupt",

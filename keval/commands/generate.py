@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +20,9 @@ from keval.estimate import ledger
 from keval.events import new_run_id
 from keval.generate import Generation, OnResponse
 from keval.history import History
-from keval.log import open_log
+from keval.log import Log, open_log
 from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
+from keval.outputs import check_stdout
 from keval.prepare import (
     Prepared,
     check_keys,
@@ -86,13 +87,15 @@ def command(
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
         prepared = prepare(config, mock_url, limit, output)
         check_program(prepared)  # what is missing is told before anything is written
-        with _sink(output) as sink, shown(progress, quiet=quiet):
+        with _sink(output, (config.path, config.dataset.path)) as sink, shown(progress, quiet=quiet):
             done = history.of_log(output, warn) if output else History()
             skipped = to_skip(done, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
             number = plan(prepared, skipped, progress)
             books = ledger(prepared, done.spent_today(mock=mock), warn)
 
             async def main(stop: asyncio.Event) -> None:
+                if isinstance(sink, Log):
+                    sink.tell(stop)
                 await end_orphans(prepared, warn)
                 await check_keys(prepared.agent_env, config.agent.agent.secret_names)
                 run_id = new_run_id()
@@ -161,13 +164,14 @@ def generation(
 
 
 @contextmanager
-def _sink(output: Path | None) -> Iterator[Sink]:
+def _sink(output: Path | None, inputs: Sequence[Path]) -> Iterator[Sink]:
     if output is not None:
         if output.suffix in {".yaml", ".yml"}:
             raise UsageError(f"{output} looks like a config; -o names the log that is appended to")
-        with open_log(output, ("generate",), warn) as log:
+        with open_log(output, ("generate",), warn, inputs) as log:
             yield log
         return
+    check_stdout(inputs, "-o LOG appends to a log")
     stdout = Stdout()
     try:
         yield stdout

@@ -107,6 +107,7 @@ class Stage:
                 return
 
             async def main(stop: asyncio.Event) -> None:
+                log.tell(stop)
                 judging = self._judging(judges, log, stop, past)
                 await check_keys(judging.env, judge_keys(judges))
                 await judging.work_off(pending(path, past.responses, judges, judged))

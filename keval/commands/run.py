@@ -22,6 +22,7 @@ from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import Log, open_log
 from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
+from keval.outputs import check_stdout
 from keval.prepare import (
     Prepared,
     check_all_keys,
@@ -74,7 +75,9 @@ def command(
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
         prepared = prepare(config, mock_url, limit, path)
         check_program(prepared)
-        with open_log(path, ("generate", "judge"), warn) as log, shown(*stages, quiet=quiet):
+        inputs = (config.path, config.dataset.path)
+        check_stdout((path, *inputs), "send the report to another file")
+        with open_log(path, ("generate", "judge"), warn, inputs) as log, shown(*stages, quiet=quiet):
             past = history.of_log(path, warn)
             skipped = to_skip(past, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
             news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
@@ -101,6 +104,7 @@ class Whole:
     async def work_off(self, stop: asyncio.Event) -> None:
         """Generate what is missing and judge it as it comes, after what an earlier run left unjudged."""
         config = self.prepared.config
+        self.log.tell(stop)
         if self.news:
             await end_orphans(self.prepared, warn)
             await check_all_keys(self.prepared)

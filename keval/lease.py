@@ -1,0 +1,111 @@
+"""Locks a log by what it is, not by its name: the same file through a link or under a new name is held, too.
+
+The locks are on single bytes of the log itself, far behind any byte that it has, and belong to the
+open file: one for the moment of a write, and one for each stage that a command holds until it
+ends. The kernel lets go of them when the process dies, and no child process inherits them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from keval.errors import EnvironmentLacksError, UsageError
+
+_BYTES = {"write": 1 << 62, "generate": (1 << 62) + 1, "judge": (1 << 62) + 2, "aggregate": (1 << 62) + 3}
+"""Which byte stands for what; a lock may lie behind the end of a file."""
+
+_SET = getattr(fcntl, "F_OFD_SETLK", None)
+"""Python knows these locks on Linux alone; elsewhere files of the system's temporary folder stand for them."""
+
+
+@contextmanager
+def writing(descriptor: int) -> Iterator[None]:
+    """Wait until nobody else writes to an open log, and keep others from it."""
+    if _SET is None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    else:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _lock("write", fcntl.F_WRLCK))
+    try:
+        yield
+    finally:
+        if _SET is None:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        else:
+            fcntl.fcntl(descriptor, _SET, _lock("write", fcntl.F_UNLCK))
+
+
+@contextmanager
+def held(descriptor: int, path: Path, stage: str) -> Iterator[None]:
+    """Be the only one who does a stage for an open log, until the block ends.
+
+    Raises UsageError with the process id of whoever does it already, EnvironmentLacksError where the
+    file system has no locks.
+    """
+    if _SET is None:
+        with _held_beside(descriptor, path, stage):
+            yield
+        return
+    try:
+        fcntl.fcntl(descriptor, _SET, _lock(stage, fcntl.F_WRLCK))
+    except (BlockingIOError, PermissionError):
+        raise _taken(path, stage, _holder(descriptor, stage)) from None
+    except OSError as error:
+        raise EnvironmentLacksError(
+            f"{path}: the file system refuses a lock ({error.strerror}), so nothing would keep two commands from paying"
+            " for the same answers; put the log on a local disk"
+        ) from error
+    try:
+        yield
+    finally:
+        fcntl.fcntl(descriptor, _SET, _lock(stage, fcntl.F_UNLCK))
+
+
+def _lock(name: str, kind: int) -> bytes:
+    """Return the system's `struct flock` for one byte; locks of an open file have no process id."""
+    return struct.pack("@hhqqi4x", kind, os.SEEK_SET, _BYTES[name], 1, 0)
+
+
+def _taken(path: Path, stage: str, pid: str | None) -> UsageError:
+    return UsageError(f"{path}: keval {stage} is already writing to this log (pid {pid or 'unknown'})")
+
+
+def _holder(descriptor: int, stage: str) -> str | None:
+    """Return the id of the process that holds a stage's byte of this file, as far as the system lets us see."""
+    log = os.fstat(descriptor)
+    for opened in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):  # a process that ended meanwhile, or of another user
+            if os.path.samestat(log, opened.stat()):
+                told = (opened.parent.parent / "fdinfo" / opened.name).read_text(encoding="ascii")
+                if any(_is_lock(line.split(), stage) for line in told.splitlines()):
+                    return opened.parent.parent.name
+    return None
+
+
+def _is_lock(words: list[str], stage: str) -> bool:
+    """Return whether a line of `fdinfo` is about a stage: `lock: 1: OFDLCK ADVISORY WRITE -1 08:01:12 START END`."""
+    return words[:1] == ["lock:"] and "OFDLCK" in words and words[-2] == str(_BYTES[stage])
+
+
+@contextmanager
+def _held_beside(descriptor: int, path: Path, stage: str) -> Iterator[None]:
+    """Hold a file that stands for the log's stage: it is named after the log's inode, not after its path."""
+    log = os.fstat(descriptor)
+    lock = Path(tempfile.gettempdir()) / f"keval-{log.st_dev}-{log.st_ino}.{stage}.lock"
+    opened = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _taken(path, stage, os.pread(opened, 32, 0).decode().strip()) from None
+        os.ftruncate(opened, 0)
+        os.write(opened, f"{os.getpid()}\n".encode())
+        yield
+    finally:
+        # The file stays: to remove it while others wait for it would let two of them in.
+        os.close(opened)
