@@ -72,3 +72,64 @@ def test_a_report_replaces_its_own_earlier_one_and_no_other_file(log: Path, keva
         assert done.returncode == 2
         assert "name another file" in done.stderr
         assert (log.parent / name).read_bytes() == before
+
+
+CONFIG = """\
+name: kept
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+conditions:
+  only: {system_prompt: Answer., mcp_servers: []}
+judges:
+  - {type: exact_match}
+"""
+
+DATASET = b'{"id":"q1","question":"Why?","answer":"Because."}\n{"id":"q2","question":"How?","answer":"So."}'
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Return a config; the last line of its dataset has no newline, as editors leave it."""
+    (tmp_path / "questions.jsonl").write_bytes(DATASET)
+    (tmp_path / "eval.yaml").write_text(CONFIG)
+    return tmp_path / "eval.yaml"
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["generate", "eval.yaml", "-o", "questions.jsonl"], 2),
+        (["generate", "eval.yaml", "-o", "hard.jsonl"], 2),
+        (["run", "eval.yaml", "-o", "link.jsonl"], 2),
+        (["run", "eval.yaml", "-o", "eval.yaml"], 2),
+        (["generate", "eval.yaml", "-o", "other.json"], 3),
+        (["run", "eval.yaml", "-o", "other.json"], 3),
+        (["judge", "questions.jsonl"], 3),
+        (["judge", "other.json", "--skip-invalid"], 3),
+        (["aggregate", "other.json", "--append", "--skip-invalid"], 3),
+        (["retract", "other.json", "q1", "--reason", "wrong"], 2),
+    ],
+)
+def test_what_is_no_log_is_never_appended_to(command: list[str], code: int, config: Path, keval: Keval) -> None:
+    """Config, dataset and foreign files keep every byte, also the last line without a newline; nothing lies beside."""
+    folder = config.parent
+    (folder / "hard.jsonl").hardlink_to(folder / "questions.jsonl")
+    (folder / "link.jsonl").symlink_to("questions.jsonl")
+    (folder / "other.json").write_bytes(b'{"type":"FeatureCollection","features":[1,2,3]}')
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = keval(*command)
+    assert done.returncode == code, done.stderr
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_generate_does_not_append_to_its_inputs_through_stdout(config: Path) -> None:
+    """`>> questions.jsonl` would make a dataset of events."""
+    dataset = config.with_name("questions.jsonl")
+    with dataset.open("ab") as stdout:
+        done = subprocess.run(
+            [sys.executable, "-m", "keval", "generate", "eval.yaml"],
+            stdout=stdout, stderr=subprocess.PIPE, cwd=config.parent, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "stdout leads into" in done.stderr
+    assert dataset.read_bytes() == DATASET

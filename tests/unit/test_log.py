@@ -3,18 +3,24 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 
-from keval.errors import EnvironmentLacksError, KevalError, UsageError
-from keval.events import event
+from keval import lease
+from keval.errors import EnvironmentLacksError, InputError, InterruptError, KevalError, UsageError
+from keval.events import encode, event
 from keval.ids import JsonObject
 from keval.log import open_log
+from tests.builders import run_event
 
 
 def a_retraction(number: int, reason: str = "wrong") -> JsonObject:
@@ -25,6 +31,10 @@ async def append(path: Path, events: list[JsonObject], said: Callable[[str], Non
     with open_log(path, (), said) as log:
         for each in events:
             await log.append(each)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(found.name for found in folder.iterdir())
 
 
 async def test_appending_leaves_earlier_bytes_as_they_are(tmp_path: Path) -> None:
@@ -109,7 +119,7 @@ def test_the_second_writer_of_a_stage_is_refused_with_the_pid_of_the_first(tmp_p
 
 
 def test_a_lease_dies_with_its_process(tmp_path: Path) -> None:
-    """After kill -9 the stage is free again, although its lock file is still there."""
+    """After kill -9 the stage is free again."""
     path = tmp_path / "run.jsonl"
     script = textwrap.dedent(f"""
         import os, signal
@@ -164,3 +174,225 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     for path in (Path("/dev/null"), tmp_path):
         with pytest.raises(UsageError, match="not a file"), open_log(path, ("generate",), lambda _: None):
             pass
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b'{"id":"q1","question":"Why?"}\n{"id":"q2"', b'{"type":"FeatureCollection"}', b"name: eval\n", b"\xff\x00"],
+)
+def test_a_file_that_is_no_log_is_left_as_it_is(content: bytes, tmp_path: Path) -> None:
+    """No byte of it changes, nothing is put beside it, and the message shows how it begins."""
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="not a keval log: it begins with"), open_log(path, (), lambda _: None):
+        pass
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("kept", [12, 40, -2])
+async def test_a_first_line_that_was_cut_off_is_mended(kept: int, tmp_path: Path) -> None:
+    """A log whose only line was cut off in the middle of a write is a log, too."""
+    path = tmp_path / "run.jsonl"
+    cut_off = encode(run_event())[:kept]
+    path.write_bytes(cut_off)
+    await append(path, [a_retraction(1)])
+    assert path.with_name("run.jsonl.torn").read_bytes() == cut_off + b"\n"
+    assert path.read_bytes().count(b"\n") == 1
+
+
+async def test_the_only_line_is_completed_if_it_lacks_only_its_newline(tmp_path: Path) -> None:
+    """A log of one whole event without its newline keeps the event."""
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(encode(run_event()).rstrip(b"\n"))
+    await append(path, [a_retraction(1)])
+    assert path.read_bytes().startswith(encode(run_event()))
+    assert names(tmp_path) == [path.name]
+
+
+def test_an_input_is_no_log(tmp_path: Path) -> None:
+    """A file that the command reads is refused under any name, even while it is empty."""
+    dataset = tmp_path / "questions.jsonl"
+    dataset.touch()
+    (tmp_path / "hard.jsonl").hardlink_to(dataset)
+    with (
+        pytest.raises(UsageError, match="an input of this command"),
+        open_log(tmp_path / "hard.jsonl", (), lambda _: None, [dataset]),
+    ):
+        pass
+    assert dataset.read_bytes() == b""
+
+
+def take(path: Path, gate: Path) -> subprocess.Popen[str]:
+    """Start a process that opens a log for `generate` once a file is there, and holds it until its stdin ends."""
+    script = textwrap.dedent(f"""
+        import sys, time
+        from pathlib import Path
+        from keval.errors import UsageError
+        from keval.log import open_log
+        print("ready", flush=True)
+        while not Path({str(gate)!r}).exists():
+            pass
+        try:
+            with open_log(Path({str(path)!r}), ("generate",), print):
+                print("held", flush=True)
+                sys.stdin.read()
+        except UsageError as error:
+            print("refused", error, flush=True)
+    """)
+    return subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+
+
+def told(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def test_of_several_that_create_a_log_at_once_one_holds_it(tmp_path: Path) -> None:
+    """Who comes second while the first creates the file is refused like anybody who comes later."""
+    path, gate = tmp_path / "run.jsonl", tmp_path / "gate"
+    processes = [take(path, gate) for _ in range(4)]
+    assert [told(process) for process in processes] == ["ready\n"] * 4
+    gate.touch()
+    outcomes = [told(process) for process in processes]
+    (first,) = [process for process, outcome in zip(processes, outcomes, strict=True) if outcome == "held\n"]
+    refused = f"refused {path}: keval generate is already writing to this log (pid {first.pid})\n"
+    assert sorted(outcomes) == ["held\n", refused, refused, refused]
+    for process in processes:
+        process.communicate("")
+
+
+def test_no_child_keeps_the_lease_of_a_parent_that_died(tmp_path: Path) -> None:
+    """A program that outlives a killed command does not hold the log."""
+    path = tmp_path / "run.jsonl"
+    script = textwrap.dedent(f"""
+        import os, signal, subprocess, sys
+        from pathlib import Path
+        from keval.log import open_log
+        with open_log(Path({str(path)!r}), ("generate",), print):
+            child = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL, close_fds=False)
+            print(child.pid, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=False)
+    try:
+        with open_log(path, ("generate",), lambda _: None):
+            pass
+    finally:
+        os.kill(int(done.stdout), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("name", ["link.jsonl", "hard.jsonl", "moved.jsonl"])
+@pytest.mark.parametrize("linux", [True, False])
+def test_a_stage_is_held_under_every_name_of_the_log(
+    name: str, linux: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease belongs to the file, with the locks of Linux and with what stands for them elsewhere."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    if not linux:
+        monkeypatch.setattr(lease, "_SET", None)
+    path = tmp_path / "run.jsonl"
+    with open_log(path, ("generate",), lambda _: None):
+        other = tmp_path / name
+        if name == "link.jsonl":
+            other.symlink_to(path)
+        elif name == "hard.jsonl":
+            other.hardlink_to(path)
+        else:
+            path.rename(other)
+        with pytest.raises(UsageError, match=f"pid {os.getpid()}"), open_log(other, ("generate",), lambda _: None):
+            pass
+        with open_log(other, ("judge",), lambda _: None):
+            pass
+    with open_log(other, ("generate",), lambda _: None):
+        pass
+
+
+async def test_a_lost_log_is_rescued_by_each_of_its_writers(tmp_path: Path) -> None:
+    """`generate` and `judge` on one log that is removed put all that each of them wrote into one file beside it."""
+    path, stop = tmp_path / "run.jsonl", asyncio.Event()
+    said: list[str] = []
+
+    async def write() -> None:
+        with open_log(path, ("generate",), said.append) as first, open_log(path, ("judge",), said.append) as second:
+            first.tell(stop)
+            await first.append(a_retraction(1))
+            await second.append(a_retraction(2))
+            assert not stop.is_set()
+            path.unlink()
+            await first.append(a_retraction(3))
+            assert stop.is_set()
+
+    with pytest.raises(EnvironmentLacksError, match=r"run\.jsonl was removed or moved away while it was written to"):
+        await write()
+    rescued = tmp_path / "run.jsonl.rescued"
+    assert sorted(orjson.loads(line)["id"] for line in rescued.read_bytes().splitlines()) == ["r1", "r2", "r3"]
+    assert names(tmp_path) == [rescued.name]
+    assert "stopping" in said[0]
+
+
+async def test_a_log_whose_folder_is_gone_is_rescued_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can be written beside the log, the rescued events are in the working folder."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    path = tmp_path / "logs" / "run.jsonl"
+    path.parent.mkdir()
+
+    async def write() -> None:
+        with open_log(path, (), lambda _: None) as log:
+            await log.append(a_retraction(1))
+            shutil.rmtree(path.parent)
+
+    with pytest.raises(EnvironmentLacksError, match=r"are in run\.jsonl\.rescued"):
+        await write()
+    assert b'"r1"' in (tmp_path / "work" / "run.jsonl.rescued").read_bytes()
+
+
+async def test_a_log_that_was_cut_short_and_has_grown_again_is_noticed(tmp_path: Path) -> None:
+    """It is not the size that tells whether a log still holds what was written, but the line in its place."""
+    path = tmp_path / "run.jsonl"
+
+    async def write() -> None:
+        with open_log(path, (), lambda _: None) as log:
+            await log.append(a_retraction(1))
+            path.write_bytes(encode(a_retraction(7, "x" * 1000)))
+            await log.append(a_retraction(2))
+
+    with pytest.raises(EnvironmentLacksError, match="was written over"):
+        await write()
+    assert path.read_bytes().count(b"\n") == 1
+    assert (tmp_path / "run.jsonl.rescued").read_bytes().count(b"\n") == 2
+
+
+async def test_a_foreign_file_of_the_name_is_not_written_to(tmp_path: Path) -> None:
+    """A file that somebody else named `LOG.rescued` stays as it is; the events go beside it."""
+    path = tmp_path / "run.jsonl"
+    (tmp_path / "run.jsonl.rescued").write_text("mine\n")
+
+    async def write() -> None:
+        with open_log(path, (), lambda _: None) as log:
+            await log.append(a_retraction(1))
+            path.unlink()
+
+    with pytest.raises(EnvironmentLacksError, match=f"rescued-{os.getpid()}"):
+        await write()
+    assert (tmp_path / "run.jsonl.rescued").read_text() == "mine\n"
+
+
+async def test_a_loss_does_not_hide_another_error(tmp_path: Path) -> None:
+    """What else ended the command is said, too, before what happened to the log."""
+    path = tmp_path / "run.jsonl"
+    said: list[str] = []
+
+    async def write() -> None:
+        with open_log(path, (), said.append) as log:
+            await log.append(a_retraction(1))
+            path.unlink()
+            await log.append(a_retraction(2))
+            raise InterruptError("interrupted")
+
+    with pytest.raises(EnvironmentLacksError, match="removed or moved"):
+        await write()
+    assert said[-1] == "interrupted"
