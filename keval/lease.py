@@ -25,27 +25,38 @@ _SET = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 @contextmanager
-def writing(descriptor: int) -> Iterator[None]:
-    """Wait until nobody else writes to an open log, and keep others from it."""
-    if _SET is None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    else:
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _lock("write", fcntl.F_WRLCK))
+def writing(descriptor: int, path: Path) -> Iterator[None]:
+    """Wait until nobody else writes to an open log, and keep others from it.
+
+    Raises EnvironmentLacksError where the file system has no locks.
+    """
+    try:
+        _lock_write(descriptor, take=True)
+    except OSError as error:
+        raise EnvironmentLacksError(
+            f"{path}: the file system refuses a lock ({error.strerror}), so nothing would keep two commands from paying"
+            " for the same answers; put the log on a local disk"
+        ) from error
     try:
         yield
     finally:
-        if _SET is None:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-        else:
-            fcntl.fcntl(descriptor, _SET, _lock("write", fcntl.F_UNLCK))
+        _lock_write(descriptor, take=False)
+
+
+def _lock_write(descriptor: int, *, take: bool) -> None:
+    if _SET is None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if take else fcntl.LOCK_UN)
+    elif take:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _lock("write", fcntl.F_WRLCK))
+    else:
+        fcntl.fcntl(descriptor, _SET, _lock("write", fcntl.F_UNLCK))
 
 
 @contextmanager
 def held(descriptor: int, path: Path, stage: str) -> Iterator[None]:
     """Be the only one who does a stage for an open log, until the block ends.
 
-    Raises UsageError with the process id of whoever does it already, EnvironmentLacksError where the
-    file system has no locks.
+    Raises UsageError with the process id of whoever does it already.
     """
     if _SET is None:
         with _held_beside(descriptor, path, stage):
@@ -55,11 +66,6 @@ def held(descriptor: int, path: Path, stage: str) -> Iterator[None]:
         fcntl.fcntl(descriptor, _SET, _lock(stage, fcntl.F_WRLCK))
     except (BlockingIOError, PermissionError):
         raise _taken(path, stage, _holder(descriptor, stage)) from None
-    except OSError as error:
-        raise EnvironmentLacksError(
-            f"{path}: the file system refuses a lock ({error.strerror}), so nothing would keep two commands from paying"
-            " for the same answers; put the log on a local disk"
-        ) from error
     try:
         yield
     finally:

@@ -19,8 +19,8 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 import orjson
 
@@ -50,7 +50,7 @@ class Log:
         self._rescue: _File | None = None
         self._lost: str | None = None
         self._stops: list[asyncio.Event] = []
-        self._copy: BinaryIO | None = None
+        self._copy: FileIO | None = None
         self._written = 0
         self._synced = 0
         self._sync_task: asyncio.Task[None] | None = None
@@ -94,10 +94,16 @@ class Log:
         """Keep a copy of a line until the log is closed: a log that is cut short leaves none."""
         try:
             if self._copy is None:
-                self._copy = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the log
-            self._copy.write(line)
+                self._copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the log
+            whole = self._copy.write(line) == len(line)
+            refused = None if whole else "no space left on the device"
         except OSError as error:
-            raise EnvironmentLacksError(f"{tempfile.gettempdir()}: {error.strerror}; set TMPDIR to another") from error
+            refused = error.strerror
+        if refused:
+            raise EnvironmentLacksError(
+                f"{self.path}: no room for a temporary copy of what is appended ({refused}); set TMPDIR to a folder on"
+                " another disk and run the same command again"
+            )
 
     def _look(self) -> None:
         """Notice that the log is no longer what its path leads to, and put what was written to it beside."""
@@ -132,7 +138,7 @@ class Log:
     @property
     def is_at_its_path(self) -> bool:
         """Whether the path leads to the open file."""
-        return self._file.is_at_its_path()
+        return self._file.parting() is None
 
     @property
     def is_lost(self) -> bool:
@@ -172,7 +178,7 @@ class _File:
         self._mark = b""
         self._mark_at = 0
         try:
-            with lease.writing(self.descriptor):
+            with lease.writing(self.descriptor, self.path):
                 self._check()
                 self._mend()
         except BaseException:
@@ -189,7 +195,7 @@ class _File:
 
     def write(self, line: bytes) -> None:
         """Append a line, whole or not at all. Raises EnvironmentLacksError."""
-        with lease.writing(self.descriptor):
+        with lease.writing(self.descriptor, self.path):
             size = os.fstat(self.descriptor).st_size
             if size > self._end:
                 size = self._mend()
@@ -203,9 +209,9 @@ class _File:
             if size >= self._end:  # else it was cut short in this moment: `loss` compares with what it was
                 self._mark, self._mark_at, self._end = line[:MARK_BYTES], size, size + written
 
-    def pour(self, lines: BinaryIO) -> None:
+    def pour(self, lines: FileIO) -> None:
         """Append all lines of another file. Raises EnvironmentLacksError."""
-        with lease.writing(self.descriptor):
+        with lease.writing(self.descriptor, self.path):
             size = self._mend()
             try:
                 with os.fdopen(os.dup(self.descriptor), "ab") as sink:
@@ -222,17 +228,21 @@ class _File:
         except OSError as error:
             raise self._unwritable(error.strerror or str(error)) from error
 
-    def is_at_its_path(self) -> bool:
-        """Return whether the path still leads to the file that is open."""
+    def parting(self) -> str | None:
+        """Return what happened if the path no longer leads to the file that is open."""
         try:
-            return os.path.samestat(self.path.stat(), os.fstat(self.descriptor))
-        except OSError:
-            return False
+            found = self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return "was removed or moved away"
+        except OSError as error:
+            return f"cannot be found any more ({error.strerror})"
+        return None if os.path.samestat(found, os.fstat(self.descriptor)) else "was replaced by another file"
 
     def loss(self) -> str | None:
         """Return what happened to the file if it is no longer at its path, or no longer holds what was written."""
-        if not self.is_at_its_path():
-            return "was replaced by another file" if self.path.exists() else "was removed or moved away"
+        parting = self.parting()
+        if parting is not None:
+            return parting
         if os.fstat(self.descriptor).st_size < self._end:
             return "was cut short"
         # Cut short and grown again, or saved from an editor: our last line is not where we wrote it.

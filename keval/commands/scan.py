@@ -9,6 +9,7 @@ import click
 
 from keval.leaks import look
 from keval.options import SKIP_INVALID, warn
+from keval.outputs import check_stdout
 from keval.stream import read
 
 
@@ -23,6 +24,7 @@ def command(context: click.Context, logs: tuple[Path, ...], skip_invalid: bool) 
     was found. A clean result is no proof: only known forms of keys are found, and the values of this
     environment's variables whose names sound like secrets.
     """
+    check_stdout(logs, "write to another file")
     number = 0
     for log in logs:
         for line in read(log, warn, skip_invalid=skip_invalid):

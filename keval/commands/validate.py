@@ -12,6 +12,7 @@ from keval import datasets
 from keval.config_file import load, load_judge
 from keval.errors import InputError, KevalError
 from keval.options import warn
+from keval.outputs import check_stdout
 from keval.stream import Reader
 
 
@@ -23,6 +24,7 @@ def command(files: tuple[Path, ...]) -> None:
     A .yaml file is a config, or a judge when it has no dataset. A .jsonl file whose lines have a
     type is a log; anything else is a dataset with the keys id, question and answer.
     """
+    check_stdout(files, "write to another file")
     problems = [problem for path in files if (problem := _problem(path))]
     if problems:
         raise InputError("\n".join(problems))

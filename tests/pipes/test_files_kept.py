@@ -44,6 +44,8 @@ def test_report_never_writes_over_its_input(output: str, arguments: list[str], l
         ["aggregate", "run.jsonl"],
         ["aggregate"],
         ["judge"],
+        ["scan", "run.jsonl"],
+        ["validate", "run.jsonl"],
         ["sql", "run.jsonl", "SELECT 1"],
     ],
 )

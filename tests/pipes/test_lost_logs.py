@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.builders import response_event, run_event, write_log
+
 CONFIG = """\
 name: lost
 dataset: {path: questions.jsonl}
@@ -179,3 +181,20 @@ def test_a_second_generate_is_refused_under_every_name(name: Callable[[Path], Pa
     answers = events(folder / "lost.jsonl", folder / "moved.jsonl", folder / "lost.jsonl.rescued")
     assert {event["text"] for event in answers} == {f"answer {n}" for n in range(1, calls(folder) + 1)}
     assert not list(folder.glob(".*.lock"))
+
+
+def test_a_judge_stops_when_its_log_is_taken_away(folder: Path) -> None:
+    """Judgments that were paid are beside the log, and no more are asked for than were in flight."""
+    answers = [response_event(f"q{number}") for number in range(12)]
+    log = write_log(folder / "lost.jsonl", [run_event(), *answers])
+    (folder / "judge.yaml").write_text("type: rubric\nmodel: claude-opus-5\n")
+    running = start(
+        folder, "judge", "lost.jsonl", "-j", "judge.yaml", "--mock", "--mock-latency-ms", "300", "--max-concurrent", "2"
+    )
+    wait_until(lambda: len(events(log, kind="judgment")) >= 2, running)
+    replace(log)
+    _, stderr = running.communicate(timeout=60)
+    assert running.returncode == 4, stderr
+    rescued = {event["id"] for event in events(folder / "lost.jsonl.rescued", kind="judgment")}
+    assert {event["id"] for event in events(log, kind="judgment")} < rescued
+    assert len(rescued) < 12
