@@ -28,7 +28,7 @@ from keval import lease, schema
 from keval.errors import EnvironmentLacksError, InputError, KevalError, UsageError
 from keval.events import encode
 from keval.ids import JsonObject
-from keval.outputs import begins_as_log, check_no_input, shown_beginning
+from keval.outputs import begins_as_log, check_no_input, look
 
 # macOS has no fdatasync; what it saves is only the write of the file's times.
 _sync = getattr(os, "fdatasync", os.fsync)
@@ -189,8 +189,8 @@ class _File:
         """Raise InputError for a file that is neither empty nor begins as a log: it is somebody's."""
         if os.fstat(self.descriptor).st_size and not begins_as_log(self.descriptor):
             raise InputError(
-                f"{self.path} is not a keval log: it begins with {shown_beginning(self.descriptor)}; it is left as it"
-                " is: name a log, or a file that is not there yet"
+                f"{self.path} is not a keval log: it holds {look(self.descriptor)}; it is left as it is:"
+                " name a log, or a file that is not there yet"
             )
 
     def write(self, line: bytes) -> None:

@@ -7,6 +7,7 @@ kind of output that is about to take its place.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import secrets
@@ -29,8 +30,8 @@ HEAD_BYTES = 65536
 LONGEST_LINE = 64 * 1024 * 1024
 """A first line is not read further to learn whether it is an event."""
 
-SHOWN_BYTES = 40
-"""How much of a foreign file a message shows."""
+SHOWN_KEYS, SHOWN_KEY = 4, 20
+"""How many keys of a foreign file's first object a message shows, and how much of each."""
 
 _EVENT_BEGINS = re.compile(rb'\{"type":"[a-z_]+","v":1,"id":"')
 """How keval writes an event."""
@@ -85,7 +86,7 @@ def check_output(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes],
         head = os.pread(opened.fileno(), HEAD_BYTES, 0)
     if _own_descriptor(output) is None and not is_own(head):
         raise UsageError(
-            f"{output} exists and is not an earlier output of this kind: it begins with {_shown(head)};"
+            f"{output} exists and is not an earlier output of this kind: it holds {_look(head)};"
             " name another file with -o, or remove this one"
         )
 
@@ -126,9 +127,9 @@ def begins_as_log(descriptor: int) -> bool:
     return any(_is_envelope(line) for line in (whole.split(b"\n") if newline else [rest]))
 
 
-def shown_beginning(descriptor: int) -> str:
-    """Return how an open file begins, as a message shows it."""
-    return _shown(os.pread(descriptor, SHOWN_BYTES + 1, 0))
+def look(descriptor: int) -> str:
+    """Return what an open file looks like, as a message says it: `JSON with the keys 'id', 'question'`."""
+    return _look(os.pread(descriptor, HEAD_BYTES, 0))
 
 
 def _is_envelope(line: bytes) -> bool:
@@ -140,9 +141,26 @@ def _is_envelope(line: bytes) -> bool:
     return isinstance(event, dict) and event.get("v") == 1 and all(isinstance(event.get(key), str) for key in ENVELOPE)
 
 
-def _shown(head: bytes) -> str:
-    first = head[: SHOWN_BYTES + 1].partition(b"\n")[0]
-    return repr(first[:SHOWN_BYTES].decode("utf-8", "replace")) + ("…" if len(first) > SHOWN_BYTES else "")
+def _look(head: bytes) -> str:
+    """Return what a file looks like that begins so, without what may be a secret in it."""
+    first = head.lstrip().partition(b"\n")[0]
+    try:
+        value = orjson.loads(first)
+    except orjson.JSONDecodeError:
+        return "binary data" if b"\0" in head or not _is_text(head) else "text"
+    if not isinstance(value, dict):
+        return "JSON"
+    keys = [repr(key[:SHOWN_KEY]) for key in value][:SHOWN_KEYS]
+    return f"JSON with the keys {', '.join(keys)}" + (", …" if len(value) > len(keys) else "")
+
+
+def _is_text(head: bytes) -> bool:
+    """Return whether bytes are UTF-8; the last character may be cut off."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _found(path: Path) -> os.stat_result | None:

@@ -181,10 +181,10 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     [b'{"id":"q1","question":"Why?"}\n{"id":"q2"', b'{"type":"FeatureCollection"}', b"name: eval\n", b"\xff\x00"],
 )
 def test_a_file_that_is_no_log_is_left_as_it_is(content: bytes, tmp_path: Path) -> None:
-    """No byte of it changes, nothing is put beside it, and the message shows how it begins."""
+    """No byte of it changes, nothing is put beside it, and the message says what it looks like."""
     path = tmp_path / "file"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="not a keval log: it begins with"), open_log(path, (), lambda _: None):
+    with pytest.raises(InputError, match="not a keval log: it holds"), open_log(path, (), lambda _: None):
         pass
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
