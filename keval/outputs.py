@@ -95,7 +95,7 @@ def check_no_input(output: Path, inputs: Sequence[Path]) -> None:
     """Raise UsageError if a file that is to be written to is one of the inputs, under any of its names."""
     found = _found(output)
     for path in inputs:
-        if found is not None and _is_same(found, _found(path)):
+        if found is not None and _is_same(found, _fstat(0) if path == STDIN else _found(path)):
             name = "stdin" if path == STDIN else str(path)
             named = f"{output} is" if name == str(output) else f"{output} is the same file as {name},"
             raise UsageError(f"{named} an input of this command, which it never writes to; name another file with -o")
@@ -105,7 +105,7 @@ def check_stdout(inputs: Sequence[Path], instead: str) -> None:
     """Raise UsageError if stdout leads into one of the inputs, as `>> run.jsonl` does; `instead` says what to type."""
     found = _fstat(1)
     for path in inputs:
-        if found is not None and _is_same(found, _found(path)):
+        if found is not None and _is_same(found, _fstat(0) if path == STDIN else _found(path)):
             name = "stdin" if path == STDIN else str(path)
             raise UsageError(f"stdout leads into {name}, an input of this command, which it never writes to; {instead}")
 
@@ -165,8 +165,6 @@ def _is_text(head: bytes) -> bool:
 
 def _found(path: Path) -> os.stat_result | None:
     """Return what a path leads to, or None if there is nothing yet."""
-    if path == STDIN:
-        return _fstat(0)
     try:
         return path.stat()
     except FileNotFoundError:

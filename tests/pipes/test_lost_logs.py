@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ echo answer $n
 
 ANSWERED, IN_FLIGHT = 3, 2
 
+Start = Callable[..., "subprocess.Popen[str]"]
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -49,10 +52,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, *command: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "keval", *command], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+@pytest.fixture
+def start(folder: Path) -> Iterator[Start]:
+    """Return a function that starts a real command; what still runs at the end of the test is ended."""
+    with ExitStack() as running:
+
+        def begin(*command: str) -> subprocess.Popen[str]:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "keval", *command],
+                cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            running.callback(process.kill)
+            return process
+
+        yield begin
+        (folder / "go").touch()  # agents that still wait end
 
 
 def wait_until(true: Callable[[], bool], running: subprocess.Popen[str]) -> None:
@@ -99,11 +113,11 @@ def save_an_older_state(log: Path) -> None:
 @pytest.mark.parametrize("harm", [remove, move, replace, truncate, save_an_older_state])
 @pytest.mark.parametrize("command", ["generate", "run"])
 def test_what_was_paid_is_beside_a_log_that_was_taken_away(
-    command: str, harm: Callable[[Path], None], folder: Path
+    command: str, harm: Callable[[Path], None], folder: Path, start: Start
 ) -> None:
     """Every answer is in `LOG.rescued`, nothing is asked after what was in flight, and the exit code is 4."""
     log, rescued = folder / "lost.jsonl", folder / "lost.jsonl.rescued"
-    running = start(folder, command, "eval.yaml", "-o", "lost.jsonl")
+    running = start(command, "eval.yaml", "-o", "lost.jsonl")
     wait_until(lambda: len(events(log)) == ANSWERED and calls(folder) == ANSWERED + IN_FLIGHT, running)
     harm(log)
     (folder / "go").touch()
@@ -119,27 +133,27 @@ def test_what_was_paid_is_beside_a_log_that_was_taken_away(
     assert judged <= {event["id"] for event in events(rescued)}
 
 
-def test_the_next_command_goes_on_from_what_was_rescued(folder: Path) -> None:
+def test_the_next_command_goes_on_from_what_was_rescued(folder: Path, start: Start) -> None:
     """What the message says to do leads to a whole log, and nothing is paid again."""
     log = folder / "lost.jsonl"
-    running = start(folder, "generate", "eval.yaml", "-o", "lost.jsonl")
+    running = start("generate", "eval.yaml", "-o", "lost.jsonl")
     wait_until(lambda: len(events(log)) == ANSWERED and calls(folder) == ANSWERED + IN_FLIGHT, running)
     remove(log)
     (folder / "go").touch()
     running.communicate(timeout=60)
     with log.open("ab") as appended:
         appended.write((folder / "lost.jsonl.rescued").read_bytes())
-    again = start(folder, "generate", "eval.yaml", "-o", "lost.jsonl")
+    again = start("generate", "eval.yaml", "-o", "lost.jsonl")
     _, stderr = again.communicate(timeout=60)
     assert again.returncode == 0, stderr
     assert calls(folder) == 12
     assert len({event["id"] for event in events(log)}) == len(events(log)) == 12
 
 
-def test_a_log_that_is_taken_away_after_the_last_answer_is_noticed(folder: Path) -> None:
+def test_a_log_that_is_taken_away_after_the_last_answer_is_noticed(folder: Path, start: Start) -> None:
     """The last answer is asked for its place, too: it is in the log or beside it, never nowhere."""
     log = folder / "lost.jsonl"
-    running = start(folder, "generate", "eval.yaml", "-o", "lost.jsonl", "--limit", "5")
+    running = start("generate", "eval.yaml", "-o", "lost.jsonl", "--limit", "5")
     wait_until(lambda: len(events(log)) == ANSWERED and calls(folder) == 5, running)
     move(log)
     (folder / "go").touch()
@@ -167,12 +181,14 @@ def moved(log: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [under_its_name, through_a_link, through_a_hard_link, moved])
-def test_a_second_generate_is_refused_under_every_name(name: Callable[[Path], Path], folder: Path) -> None:
+def test_a_second_generate_is_refused_under_every_name(
+    name: Callable[[Path], Path], folder: Path, start: Start
+) -> None:
     """The lease is the file's: the second command is told the pid of the first and asks nothing."""
     log = folder / "lost.jsonl"
-    running = start(folder, "generate", "eval.yaml", "-o", "lost.jsonl")
+    running = start("generate", "eval.yaml", "-o", "lost.jsonl")
     wait_until(lambda: len(events(log)) == ANSWERED and calls(folder) == ANSWERED + IN_FLIGHT, running)
-    second = start(folder, "generate", "eval.yaml", "-o", str(name(log)))
+    second = start("generate", "eval.yaml", "-o", str(name(log)))
     _, stderr = second.communicate(timeout=60)
     assert second.returncode == 2, stderr
     assert f"keval generate is already writing to this log (pid {running.pid})" in stderr
@@ -183,13 +199,13 @@ def test_a_second_generate_is_refused_under_every_name(name: Callable[[Path], Pa
     assert not list(folder.glob(".*.lock"))
 
 
-def test_a_judge_stops_when_its_log_is_taken_away(folder: Path) -> None:
+def test_a_judge_stops_when_its_log_is_taken_away(folder: Path, start: Start) -> None:
     """Judgments that were paid are beside the log, and no more are asked for than were in flight."""
     answers = [response_event(f"q{number}") for number in range(12)]
     log = write_log(folder / "lost.jsonl", [run_event(), *answers])
     (folder / "judge.yaml").write_text("type: rubric\nmodel: claude-opus-5\n")
     running = start(
-        folder, "judge", "lost.jsonl", "-j", "judge.yaml", "--mock", "--mock-latency-ms", "300", "--max-concurrent", "2"
+        "judge", "lost.jsonl", "-j", "judge.yaml", "--mock", "--mock-latency-ms", "300", "--max-concurrent", "2"
     )
     wait_until(lambda: len(events(log, kind="judgment")) >= 2, running)
     replace(log)
