@@ -21,6 +21,7 @@ from pathlib import Path
 import orjson
 
 from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
+from keval.schema import EVENT_TYPES
 
 STDIN = Path("-")
 
@@ -36,8 +37,8 @@ SHOWN_KEYS, SHOWN_KEY = 4, 20
 _EVENT_BEGINS = re.compile(rb'\{"type":"[a-z_]+","v":1,"id":"')
 """How keval writes an event."""
 
-_FIRST_BEGINS = b'{"type":"run","v":1,"id":"'
-"""How the first event of every log begins: a crash in its middle may have left less than that."""
+_BEGINNINGS = tuple(f'{{"type":"{event_type}","v":1,"id":"'.encode() for event_type in EVENT_TYPES)
+"""How the first event of a log may begin: a crash in its middle may have left less than that."""
 
 ENVELOPE = ("type", "id", "time", "run_id")
 """The texts that every event has."""
@@ -116,7 +117,7 @@ def begins_as_log(descriptor: int) -> bool:
     Lines before it that are no events do not make a log another kind of file.
     """
     head = os.pread(descriptor, HEAD_BYTES, 0).lstrip()
-    if _EVENT_BEGINS.match(head) or (len(head) > len(b'{"type":"') and _FIRST_BEGINS.startswith(head)):
+    if _EVENT_BEGINS.match(head) or (head and any(begins.startswith(head) for begins in _BEGINNINGS)):
         return True
     while b"\n" not in head and len(head) < LONGEST_LINE:
         longer = os.pread(descriptor, 2 * len(head), 0)
