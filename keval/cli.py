@@ -9,6 +9,7 @@ import difflib
 import importlib
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -78,12 +79,13 @@ def root() -> None:
 def main() -> None:
     """Run the command line and end the process with the code that the outcome has."""
     outlive()
-    sys.exit(_exit_code())
+    sys.exit(run())
 
 
-def _exit_code() -> int:
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line, or what is given instead, and return the exit code."""
     try:
-        outcome = root.main(prog_name="keval", standalone_mode=False)
+        outcome = root.main(arguments, prog_name="keval", standalone_mode=False)
         sys.stdout.flush()
     except (ReaderGoneError, BrokenPipeError):
         # Whoever read our stdout has left. Python would fail once more when it closes stdout at exit.

@@ -124,7 +124,7 @@ def _scale_problem(scores: Mapping[str, Mapping[str, Any]]) -> str | None:
         score = entry["score"]
         if not entry["min"] <= score <= entry["max"]:
             bound = f"less than {entry['min']}" if score < entry["min"] else f"more than {entry['max']}"
-            return f"{_path(('scores', metric, 'score'))}: {score} is {bound}"
+            return f"{json_path(('scores', metric, 'score'))}: {score} is {bound}"
     return None
 
 
@@ -213,10 +213,10 @@ def _wanted(keyword: str, value: Any) -> str:  # noqa: ANN401 - the value of any
 
 
 def _problem(keys: tuple[Any, ...], message: str) -> Problem:
-    return Problem(_path(keys), message, keys)
+    return Problem(json_path(keys), message, keys)
 
 
-def _path(keys: Sequence[str | int]) -> str:
+def json_path(keys: Sequence[str | int]) -> str:
     """Return keys as JSONPath; a key that is no plain word is quoted."""
     return "$" + "".join(
         f".{key}" if isinstance(key, str) and key.replace("-", "_").isidentifier() else f"[{key!r}]" for key in keys

@@ -13,13 +13,12 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-import orjson
-
-from keval import schema
+from keval import schema, strict_json
 from keval.errors import EnvironmentLacksError, InputError, ReaderGoneError
 from keval.events import encode
 from keval.ids import JsonObject
@@ -61,13 +60,19 @@ class Reader:
         """Return the line, or None if it is blank, torn or skipped. Raises InputError."""
         if not raw.strip():
             return None
-        event, problem = _checked(raw)
+        try:
+            event = strict_json.parse(raw)
+            problem = schema.event_problem(event)
+        except strict_json.NotJsonError as error:
+            if not raw.endswith(b"\n"):
+                self.torn = True
+                self.warn(f"{self.name}:{number}: the last line is cut off and was left out")
+                return None
+            problem = str(error)
+        except strict_json.NotStrictError as error:
+            problem = str(error)
         if problem is None:
             return Line(number, raw if raw.endswith(b"\n") else raw + b"\n", event)
-        if not raw.endswith(b"\n"):
-            self.torn = True
-            self.warn(f"{self.name}:{number}: the last line is cut off and was left out")
-            return None
         if not self.skip_invalid:
             raise InputError(f"{self.name}:{number}: {problem} (--skip-invalid leaves such lines out)")
         self.skipped += 1
@@ -75,21 +80,27 @@ class Reader:
         return None
 
 
-def _checked(raw: bytes) -> tuple[JsonObject, str | None]:
+@contextmanager
+def opened(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Reader]:
+    """Open a log file for reading. Raises InputError, also for what goes wrong while it is read."""
     try:
-        event = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        return {}, f"$: not JSON: {error}"
-    return event, schema.event_problem(event)
+        with path.open("rb") as source:
+            yield Reader(source, str(path), warn, skip_invalid)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
 
 
 def read(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Line]:
     """Yield the events of a log file. Raises InputError."""
-    try:
-        with path.open("rb") as source:
-            yield from Reader(source, str(path), warn, skip_invalid)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
+    with opened(path, warn, skip_invalid=skip_invalid) as reader:
+        yield from reader
+
+
+def standard_input(warn: Callable[[str], None], *, skip_invalid: bool = False) -> Reader:
+    """Return a reader of stdin. Raises EnvironmentLacksError when the process has none."""
+    if sys.stdin is None:
+        raise EnvironmentLacksError("stdin is closed; give a LOG, or pipe one in")
+    return Reader(sys.stdin.buffer, "stdin", warn, skip_invalid)
 
 
 async def read_live(reader: Reader) -> AsyncIterator[Line]:

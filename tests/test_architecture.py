@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "keval"
 LAYERS = (
     ("errors", "ids"),
     ("schema", "plugins"),
-    ("events",),
+    ("events", "strict_json"),
     (
         "stream",
         "terminal",

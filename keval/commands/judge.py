@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from keval.prepare import check_keys, judge_env, judge_keys, judge_run_event
 from keval.progress import Progress, shown
 from keval.redaction import redacted
 from keval.secrets import Secrets
-from keval.stream import Announced, Reader, Sink, Stdout, read_live
+from keval.stream import Announced, Reader, Sink, Stdout, read_live, standard_input
 
 DEFAULT_CONCURRENT = 5
 
@@ -115,7 +114,7 @@ class Stage:
 
     def judge_stream(self, *, skip_invalid: bool) -> None:
         """Pass stdin through to stdout and judge each response as it comes in."""
-        reader = Reader(sys.stdin.buffer, "stdin", warn, skip_invalid)
+        reader = standard_input(warn, skip_invalid=skip_invalid)
         stdout = Stdout()
 
         async def main(stop: asyncio.Event) -> None:
