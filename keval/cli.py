@@ -16,7 +16,7 @@ import click
 
 from keval.errors import KevalError, ReaderGoneError
 from keval.plugins import docstring_line
-from keval.terminal import outlive
+from keval.terminal import give_up_stdout, outlive
 
 COMMANDS = (
     "generate",
@@ -79,7 +79,12 @@ def root() -> None:
 def main() -> None:
     """Run the command line and end the process with the code that the outcome has."""
     outlive()
-    sys.exit(run())
+    code = run()
+    try:
+        sys.stdout.flush()
+    except KevalError:
+        give_up_stdout()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -87,15 +92,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         outcome = root.main(arguments, prog_name="keval", standalone_mode=False)
         sys.stdout.flush()
-    except (ReaderGoneError, BrokenPipeError):
-        # Whoever read our stdout has left. Python would fail once more when it closes stdout at exit.
-        _forget_stdout()
-        return 0
     except KevalError as error:
-        _tell(f"keval: {error}")
-        if error.exit_code == KevalError.exit_code:
-            _tell(traceback.format_exc(), REPORT_BUGS_AT)
-        return error.exit_code
+        return _failed(error)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -108,15 +106,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
+def _failed(error: KevalError) -> int:
+    if isinstance(error, ReaderGoneError):
+        return error.exit_code
+    _tell(f"keval: {error}")
+    if error.exit_code == KevalError.exit_code:
+        _tell(traceback.format_exc(), REPORT_BUGS_AT)
+    return error.exit_code
+
+
 def _tell(*lines: str) -> None:
     """Print lines on stderr, without the values of secrets."""
     from keval.secrets import Secrets
 
     for line in lines:
         click.echo(Secrets.redact_all(line), err=True)
-
-
-def _forget_stdout() -> None:
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

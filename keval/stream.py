@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from keval import schema, strict_json
-from keval.errors import EnvironmentLacksError, InputError, ReaderGoneError
+from keval.errors import InputError
 from keval.events import encode
 from keval.ids import JsonObject
+from keval.terminal import unwritable
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,13 @@ class Reader:
     """Whether the stream ended in the middle of a line."""
 
     def __iter__(self) -> Iterator[Line]:
-        for number, raw in enumerate(self.source, start=1):
-            line = self.parse(number, raw)
-            if line is not None:
-                yield line
+        try:
+            for number, raw in enumerate(self.source, start=1):
+                line = self.parse(number, raw)
+                if line is not None:
+                    yield line
+        except OSError as error:
+            raise InputError(f"{self.name}: {error.strerror}") from error
 
     def parse(self, number: int, raw: bytes) -> Line | None:
         """Return the line, or None if it is blank, torn or skipped. Raises InputError."""
@@ -82,12 +86,13 @@ class Reader:
 
 @contextmanager
 def opened(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Reader]:
-    """Open a log file for reading. Raises InputError, also for what goes wrong while it is read."""
+    """Open a log file for reading. Raises InputError."""
     try:
-        with path.open("rb") as source:
-            yield Reader(source, str(path), warn, skip_invalid)
+        source = path.open("rb")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
+    with source:
+        yield Reader(source, str(path), warn, skip_invalid)
 
 
 def read(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Line]:
@@ -97,9 +102,9 @@ def read(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False)
 
 
 def standard_input(warn: Callable[[str], None], *, skip_invalid: bool = False) -> Reader:
-    """Return a reader of stdin. Raises EnvironmentLacksError when the process has none."""
+    """Return a reader of stdin. Raises InputError when the process has none."""
     if sys.stdin is None:
-        raise EnvironmentLacksError("stdin is closed; give a LOG, or pipe one in")
+        raise InputError("stdin is closed; name a LOG, or pipe one in")
     return Reader(sys.stdin.buffer, "stdin", warn, skip_invalid)
 
 
@@ -165,13 +170,14 @@ class Stdout:
         try:
             while view:
                 view = view[os.write(self._descriptor, view) :]
-        except BrokenPipeError as error:
-            raise ReaderGoneError("the reader of stdout has left") from error
         except OSError as error:
-            raise EnvironmentLacksError(f"stdout: {error.strerror}") from error
+            raise unwritable(error) from error
 
     def close(self) -> None:
         """Wait for the last write."""
         self._writer.shutdown()
         if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
-            os.fsync(self._descriptor)
+            try:
+                os.fsync(self._descriptor)
+            except OSError as error:
+                raise unwritable(error) from error

@@ -13,11 +13,11 @@ PACKAGE = Path(__file__).parent.parent / "keval"
 
 LAYERS = (
     ("errors", "ids"),
-    ("schema", "plugins"),
-    ("events", "strict_json"),
+    ("schema", "plugins", "terminal"),
+    ("strict_json",),
+    ("events",),
     (
         "stream",
-        "terminal",
         "progress",
         "interrupt",
         "environment",
