@@ -56,6 +56,8 @@ def mcp_field(uses: Mapping[str, McpUse]) -> JsonObject:
 class Generation(Stage[Task]):
     """One run of the `generate` stage."""
 
+    fault = "agent_error"
+
     config: Config
     env: Mapping[str, str]
     """The whole environment of the agent's processes."""

@@ -59,6 +59,8 @@ def pending(
 class Judging(Stage[Job]):
     """One run of the `judge` stage."""
 
+    fault = "judge_error"
+
     env: Mapping[str, str]
     """The variables that reach the Messages API."""
     prices: Prices = field(default_factory=load)

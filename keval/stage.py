@@ -11,12 +11,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from keval.agents import Usage
 from keval.budget import Ledger, total_usd
 from keval.config import Retry
 from keval.errors import ItemError
+from keval.events import UnfitEventError, encode
 from keval.ids import JsonObject
 from keval.progress import Progress
 from keval.redaction import redacted
@@ -62,6 +63,9 @@ class Work(Generic[Item]):
 @dataclass(frozen=True, kw_only=True)
 class Stage(ABC, Generic[Item]):
     """One run of a stage: what it writes to, counts in and spends from."""
+
+    fault: ClassVar[str]
+    """The kind of failure of an item from which something came back that no event can hold."""
 
     run_id: str
     sink: Sink
@@ -126,7 +130,7 @@ class Stage(ABC, Generic[Item]):
             work.begin()
             self.progress.started(kind)
             try:
-                event = await self.attempt(work)
+                event = await self._attempt(work)
             finally:
                 work.end()
                 self.progress.ended(kind)
@@ -148,10 +152,36 @@ class Stage(ABC, Generic[Item]):
         self.progress.finished(kind, failed=written["type"] == "failure", cost_usd=cost_usd)
         await self.done(written)
 
+    async def _attempt(self, work: Work[Item]) -> JsonObject:
+        """Do an item and return its event, or raise an ItemError, of which the log can hold all that it says."""
+        try:
+            event = await self.attempt(work)
+            encode(event)
+        except UnfitEventError as unfit:
+            raise ItemError(self.fault, f"what came back cannot be logged: {unfit}") from unfit
+        except ItemError as error:
+            try:
+                encode(self.failure(work, error))
+            except UnfitEventError as unfit:
+                raise _bare(error, f"what was known of it cannot be logged: {unfit}") from error
+            raise
+        return event
+
     async def _written(self, event: JsonObject) -> JsonObject:
         written = redacted(event, self.secrets)
         await self.sink.append(written)
         return written
+
+
+def _bare(error: ItemError, why: str) -> ItemError:
+    """Return an error without what was known of the attempt."""
+    return ItemError(
+        error.kind,
+        f"{error.message} ({why})",
+        retryable=error.retryable,
+        retry_after_s=error.retry_after_s,
+        overloaded=error.overloaded,
+    )
 
 
 def attempt_record(
