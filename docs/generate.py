@@ -194,7 +194,7 @@ def _named(kind: str, field: Schema) -> str:
     return {"array": "list"}.get(kind, kind) + of + "".join(bounds)
 
 
-LARGE = 10**15
+LARGE = 10**9
 """From here on a bound says only what every reader can hold; the page of the events says so once."""
 
 BOUNDS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}

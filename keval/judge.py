@@ -59,8 +59,6 @@ def pending(
 class Judging(Stage[Job]):
     """One run of the `judge` stage."""
 
-    fault = "judge_error"
-
     env: Mapping[str, str]
     """The variables that reach the Messages API."""
     prices: Prices = field(default_factory=load)
@@ -129,6 +127,11 @@ class Judging(Stage[Job]):
             failed_attempts=work.failed,
             mock=self.mock,
         )
+
+    def unfit(self, event: JsonObject, message: str) -> ItemError:
+        """Return the error of a verdict that no log can hold."""
+        usage = event["usage"] and Usage(**event["usage"])
+        return JudgeError("judge_error", message, usage=usage, cost_usd=event["cost_usd"])
 
     def failed_attempt(self, work: Work[Job], error: ItemError) -> JsonObject:
         """Return the record of an attempt that failed."""

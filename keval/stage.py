@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from keval.agents import Usage
 from keval.budget import Ledger, total_usd
@@ -64,9 +64,6 @@ class Work(Generic[Item]):
 class Stage(ABC, Generic[Item]):
     """One run of a stage: what it writes to, counts in and spends from."""
 
-    fault: ClassVar[str]
-    """The kind of failure of an item from which something came back that no event can hold."""
-
     run_id: str
     sink: Sink
     mock: bool
@@ -94,6 +91,10 @@ class Stage(ABC, Generic[Item]):
     @abstractmethod
     def failure(self, work: Work[Item], error: ItemError) -> JsonObject:
         """Return the event of an item whose last attempt failed."""
+
+    @abstractmethod
+    def unfit(self, event: JsonObject, message: str) -> ItemError:
+        """Return the error of an item from which something came back that no log can hold; it keeps the cost."""
 
     async def done(self, event: JsonObject) -> None:
         """Take note of an item's event, which is safe."""
@@ -156,16 +157,21 @@ class Stage(ABC, Generic[Item]):
         """Do an item and return its event, or raise an ItemError, of which the log can hold all that it says."""
         try:
             event = await self.attempt(work)
+        except ItemError as error:
+            raise self._loggable(work, error) from error.__cause__
+        try:
             encode(event)
         except UnfitEventError as unfit:
-            raise ItemError(self.fault, f"what came back cannot be logged: {unfit}") from unfit
-        except ItemError as error:
-            try:
-                encode(self.failure(work, error))
-            except UnfitEventError as unfit:
-                raise _bare(error, f"what was known of it cannot be logged: {unfit}") from error
-            raise
+            told = self.unfit(event, f"what came back cannot be logged: {unfit}")
+            raise self._loggable(work, told) from unfit
         return event
+
+    def _loggable(self, work: Work[Item], error: ItemError) -> ItemError:
+        try:
+            encode(self.failure(work, error))
+        except UnfitEventError as unfit:
+            return _bare(error, f"what was known of it cannot be logged: {unfit}")
+        return error
 
     async def _written(self, event: JsonObject) -> JsonObject:
         written = redacted(event, self.secrets)

@@ -10,10 +10,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from keval import cli
+from keval import cli, schema
 
 CONFIG = """\
 name: odd
@@ -56,6 +59,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(whole: Path, tmp_path: Path) -> Path:
     """Return a copy of the folder."""
+    shutil.copy(whole / "log.jsonl", tmp_path / "plain.jsonl")
     return Path(shutil.copytree(whole, tmp_path / "folder"))
 
 
@@ -156,3 +160,66 @@ def test_a_key_that_stands_twice_is_refused_by_every_command(command: str, folde
     done = keval(*arguments(command, folder))
     assert done.returncode == 3
     assert f"log.jsonl:{number}: $.scores.exact_match: the key 'score' stands twice" in done.stderr
+
+
+TEXTS = ["", " ", "\0", "a" * 100_000, "\u2028", "\x1b[31m", "[bold]", "'\"\\;--", "*", "null", "\U0010ffff"]
+NUMBERS = [
+    0,
+    1,
+    -1,
+    10_000,
+    10**12,
+    2**53 - 1,
+    2**63 - 1,
+    2**64 - 1,
+    10**15,
+    -(10**15),
+    5e-324,
+    1e308,
+    -1e308,
+    -0.0,
+    1e9,
+]
+TIMES = ["1000-01-01T00:00:00.000Z", "2999-12-31T23:59:59.999Z"]
+
+
+def places(value: Any, keys: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401 - any JSON value
+    """Return where each value in a value is."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [keys, *(place for key, item in inner for place in places(item, (*keys, key)))]
+
+
+@st.composite
+def odd(draw: st.DrawFn, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Draw a log in which some values are as extreme as the schemas allow."""
+    log: list[dict[str, Any]] = json.loads(json.dumps(events))
+    for _ in range(draw(st.integers(1, 6))):
+        number = draw(st.integers(0, len(log) - 1))
+        changed = json.loads(json.dumps(log[number]))
+        keys = draw(st.sampled_from(places(changed)[1:]))
+        within = changed
+        for key in keys[:-1]:
+            within = within[key]
+        old = within[keys[-1]]
+        if keys[-1] == "time":
+            within["time"] = draw(st.sampled_from(TIMES))
+        elif isinstance(old, dict) and old:
+            within[keys[-1]] = {draw(st.sampled_from(TEXTS)): next(iter(old.values()))}
+        else:
+            within[keys[-1]] = draw(st.sampled_from([*TEXTS, *NUMBERS, None, [], {}]))
+        if schema.event_problem(changed) is None:
+            log[number] = changed
+    return log
+
+
+@settings(max_examples=3)
+@given(data=st.data())
+def test_no_odd_but_valid_log_ends_a_command_with_a_traceback(data: st.DataObject, folder: Path, keval: Run) -> None:
+    """Whatever the schemas allow, each command copes with, or says what is wrong with it."""
+    plain = [json.loads(line) for line in (folder.parent / "plain.jsonl").read_text().splitlines()]
+    log = data.draw(odd(plain))
+    written = "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in log)
+    for command in READS_A_LOG:
+        (folder / "log.jsonl").write_text(written)
+        done = keval(*arguments(command, folder))
+        assert done.returncode in {0, 1, 2, 3, 4}, done.stderr
