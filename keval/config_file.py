@@ -84,7 +84,7 @@ def load_judge(path: Path, *, secrets: Secrets | None = None) -> JudgeConfig:
 def recorded(config: object, warn: Callable[[str], None]) -> tuple[Execution, prices.Prices]:
     """Return how the work is done, and the prices, by a config that a log recorded; None or a foreign one may do.
 
-    What does not fit this version is named and left out.
+    What does not fit this version is named and left out, so that its default counts.
     """
     sections = config if isinstance(config, dict) else {}
     part = deepcopy({name: sections[name] for name in ("execution", "prices") if name in sections})
@@ -92,7 +92,7 @@ def recorded(config: object, warn: Callable[[str], None]) -> tuple[Execution, pr
         # A price that is half a price is none; of `execution` each key is by itself.
         keys = problem.keys[:2] if problem.keys[:1] == ("prices",) else problem.keys
         if keys and keys[0] in part:
-            warn(f"the config that the log recorded: {problem.path}: {problem.message}; the default counts instead")
+            warn(f"the config that the log recorded: {problem.path}: {problem.message}; it is left out")
             _remove(part, keys)
     return _execution(part.get("execution", {})), prices.load(part.get("prices"))
 
