@@ -28,12 +28,16 @@ MODES = {STDIN: os.O_WRONLY, STDOUT: os.O_RDONLY, STDERR: os.O_WRONLY}
 class Data(io.FileIO):
     """Standard output: what cannot be written is an error about the run."""
 
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._is_terminal = self.isatty()  # one that is gone would not say so any more
+
     def write(self, data: ReadableBuffer, /) -> int:
         """Write bytes and return how many were taken. Raises ReaderGoneError, EnvironmentLacksError."""
         try:
             return super().write(data)
         except OSError as error:
-            if error.errno == errno.EIO and self.isatty():
+            if error.errno == errno.EIO and self._is_terminal:
                 return memoryview(data).nbytes
             raise unwritable(error) from error
 
@@ -65,7 +69,7 @@ def outlive() -> None:
         except OSError:
             # Else the next file that is opened, a log perhaps, would be what prints are written to.
             os.open(os.devnull, mode)
-    sys.stdout = _text(Data(STDOUT, "w", closefd=False), sys.stdout)
+    sys.stdout = _text(Data(STDOUT), sys.stdout)
     sys.stderr = _text(Words(STDERR, "w", closefd=False), sys.stderr)
 
 
