@@ -189,9 +189,13 @@ def _kind(field: Schema) -> str:
 def _named(kind: str, field: Schema) -> str:
     inner = field.get("items") if kind == "array" else field.get("additionalProperties") if kind == "object" else None
     of = f" of {_kind(inner)}" if isinstance(inner, dict) and "properties" not in inner else ""
-    bounds = [f" {sign} {field[key]}" for key, sign in BOUNDS.items() if key in field and kind in ("integer", "number")]
+    told = {key: sign for key, sign in BOUNDS.items() if key in field and abs(field[key]) < LARGE}
+    bounds = [f" {sign} {field[key]}" for key, sign in told.items() if kind in ("integer", "number")]
     return {"array": "list"}.get(kind, kind) + of + "".join(bounds)
 
+
+LARGE = 10**9
+"""From here on a bound says only what every reader can hold; the page of the events says so once."""
 
 BOUNDS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 

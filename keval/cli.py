@@ -9,6 +9,7 @@ import difflib
 import importlib
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ import click
 from keval import machine
 from keval.errors import KevalError, ReaderGoneError
 from keval.plugins import docstring_line
-from keval.terminal import outlive
+from keval.terminal import give_up_stdout, outlive
 
 COMMANDS = (
     "generate",
@@ -80,22 +81,21 @@ def main() -> None:
     """Run the command line and end the process with the code that the outcome has."""
     outlive()
     machine.raise_limit()
-    sys.exit(_exit_code())
-
-
-def _exit_code() -> int:
+    code = run()
     try:
-        outcome = root.main(prog_name="keval", standalone_mode=False)
         sys.stdout.flush()
-    except (ReaderGoneError, BrokenPipeError):
-        # Whoever read our stdout has left. Python would fail once more when it closes stdout at exit.
-        _forget_stdout()
-        return 0
+    except KevalError:
+        give_up_stdout()
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line, or what is given instead, and return the exit code."""
+    try:
+        outcome = root.main(arguments, prog_name="keval", standalone_mode=False)
+        sys.stdout.flush()
     except KevalError as error:
-        _tell(f"keval: {error}")
-        if error.exit_code == KevalError.exit_code:
-            _tell(traceback.format_exc(), REPORT_BUGS_AT)
-        return error.exit_code
+        return _failed(error)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -108,15 +108,18 @@ def _exit_code() -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
+def _failed(error: KevalError) -> int:
+    if isinstance(error, ReaderGoneError):
+        return error.exit_code
+    _tell(f"keval: {error}")
+    if error.exit_code == KevalError.exit_code:
+        _tell(traceback.format_exc(), REPORT_BUGS_AT)
+    return error.exit_code
+
+
 def _tell(*lines: str) -> None:
     """Print lines on stderr, without the values of secrets."""
     from keval.secrets import Secrets
 
     for line in lines:
         click.echo(Secrets.redact_all(line), err=True)
-
-
-def _forget_stdout() -> None:
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

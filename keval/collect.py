@@ -6,15 +6,15 @@ wrong type becomes another value. So every line is checked here first.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from keval import temporary
-from keval.errors import InputError
+from keval.errors import EnvironmentLacksError
 from keval.outputs import STDIN, check_stdout
-from keval.stream import Line, Reader
+from keval.stream import Line, Reader, opened, standard_input
 
 
 @contextmanager
@@ -37,9 +37,9 @@ def collected(
         for number, log in enumerate(logs or [STDIN]):
             copy = folder / f"{number}.jsonl"
             if log == STDIN:
-                _copy(Reader(sys.stdin.buffer, "stdin", warn, skip_invalid), copy, on_line)
+                _copy(standard_input(warn, skip_invalid=skip_invalid), copy, on_line)
                 paths.append(copy)
-            elif not log.is_fifo() and _is_whole(log, warn, skip_invalid=skip_invalid):
+            elif log.is_file() and _is_whole(log, warn, skip_invalid=skip_invalid):
                 paths.append(log)
             else:
                 _copy_file(log, copy, warn, skip_invalid=skip_invalid)
@@ -49,29 +49,28 @@ def collected(
 
 def _is_whole(log: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> bool:
     """Check every line of a log and say whether all of it can be used."""
-    try:
-        with log.open("rb") as source:
-            reader = Reader(source, str(log), warn, skip_invalid)
-            valid = sum(len(line.raw) for line in reader)
-            return valid == source.tell()
-    except OSError as error:
-        raise InputError(f"{log}: {error.strerror}") from error
+    with opened(log, warn, skip_invalid=skip_invalid) as reader:
+        valid = sum(len(line.raw) for line in reader)
+        return valid == reader.source.tell()
 
 
 def _copy_file(log: Path, copy: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> None:
     """Copy what can be used of a log; a pipe, such as `<(zcat run.jsonl.gz)`, is checked as it is read."""
-    told = not log.is_fifo()  # of a file that was checked before, everything has been said
-    with log.open("rb") as source:
-        if told:
-            reader = Reader(source, str(log), lambda _: None, skip_invalid=True)
-        else:
-            reader = Reader(source, str(log), warn, skip_invalid)
+    told = log.is_file()  # of a file that was checked before, everything has been said
+    with opened(log, (lambda _: None) if told else warn, skip_invalid=told or skip_invalid) as reader:
         _copy(reader, copy, None)
 
 
 def _copy(reader: Reader, copy: Path, on_line: Callable[[Line], None] | None) -> None:
     with copy.open("wb") as target:
         for line in reader:
-            target.write(line.raw)
+            _write(target, line.raw)
             if on_line is not None:
                 on_line(line)
+
+
+def _write(copy: BinaryIO, raw: bytes) -> None:
+    try:
+        copy.write(raw)
+    except OSError as error:
+        raise EnvironmentLacksError(f"{copy.name}: {error.strerror}; TMPDIR names another folder") from error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from keval import fields, ids
 from keval.agents import Agent
+from keval.errors import PluginError
 from keval.judges import Judge
 from keval.prices import Prices
 from keval.secrets import Secrets
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from keval.ids import JsonObject
+
+
+LARGEST_SCORE = 1e15
+"""The end of the longest scale, in both directions; beyond, sums of squares get lost in rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,16 @@ class JudgeConfig:
     judge: Judge = field(repr=False)
     replicates: int
     parameters: JsonObject
+
+    def __post_init__(self) -> None:
+        """Raise PluginError for a judge whose metrics no event can hold."""
+        for metric in self.judge.metrics:
+            if not metric.name or not -LARGEST_SCORE <= metric.min < metric.max <= LARGEST_SCORE:
+                scale = f"{metric.min!r} to {metric.max!r}"
+                raise PluginError(
+                    f"judge {self.type}: the metric {metric.name!r} has the scale {scale}; a metric has a name, "
+                    f"and a scale from a smaller to a larger number within ±{LARGEST_SCORE:g}"
+                )
 
     @property
     def model(self) -> str | None:

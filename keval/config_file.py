@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,7 @@ from keval.judges import Judge
 from keval.secrets import Secrets, malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from keval.document import Document, Keys
     from keval.ids import JsonObject
@@ -80,6 +81,31 @@ def load_judge(path: Path, *, secrets: Secrets | None = None) -> JudgeConfig:
     return judge
 
 
+def recorded(config: object, warn: Callable[[str], None]) -> tuple[Execution, prices.Prices]:
+    """Return how the work is done, and the prices, by a config that a log recorded; None or a foreign one may do.
+
+    What does not fit this version is named and left out, so that its default counts.
+    """
+    sections = config if isinstance(config, dict) else {}
+    part = deepcopy({name: sections[name] for name in ("execution", "prices") if name in sections})
+    for problem in schema.problems("config", part):
+        # A price that is half a price is none; of `execution` each key is by itself.
+        keys = problem.keys[:2] if problem.keys[:1] == ("prices",) else problem.keys
+        if keys and keys[0] in part:
+            warn(f"the config that the log recorded: {problem.path}: {problem.message}; it is left out")
+            _remove(part, keys)
+    return _execution(part.get("execution", {})), prices.load(part.get("prices"))
+
+
+def _remove(value: Any, keys: Keys) -> None:  # noqa: ANN401 - any JSON value
+    """Remove what stands at a place, if it is still there."""
+    for key in keys[:-1]:
+        if key not in value:
+            return
+        value = value[key]
+    value.pop(keys[-1], None)
+
+
 def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets | None = None) -> JudgeConfig:
     """Build a judge again from its entry in a `run` event; no file is read.
 
@@ -93,8 +119,8 @@ def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets |
         judge = _rebuilt(judge_class, description, secrets)
     except PluginError:
         raise
-    except (KevalError, ValueError) as error:
-        told = secrets.redact(str(error))
+    except Exception as error:  # what a log says of a judge may be anything: whatever it leads to, the log is at fault
+        told = secrets.redact(str(error) if isinstance(error, KevalError | ValueError) else repr(error))
         raise InputError(
             f"the log's judge {name!r} cannot be built again: {told}; give it with -j JUDGE.yaml"
         ) from error
@@ -110,6 +136,8 @@ def _rebuilt(judge_class: type[Judge], description: Mapping[str, Any], secrets: 
         raise InputError("; ".join(f"{document.json_path(keys)}: {message}" for keys, message in mistakes))
     from_texts = getattr(judge_class, "from_texts", None)
     judge: Judge = judge_class(**values) if from_texts is None else from_texts(values, description["texts"])
+    judge.texts()
+    _ = judge.metrics
     return judge
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from keval.errors import InputError
+from keval.strict_json import DEEPEST_VALUE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,6 +131,8 @@ class _Builder:
         self.document.lines.setdefault(keys, _line(node))
         if len(self.document.lines) > MOST_VALUES:
             raise yaml.MarkedYAMLError(problem=f"more than {MOST_VALUES} values", problem_mark=node.start_mark)
+        if len(self.within) > DEEPEST_VALUE:
+            raise yaml.MarkedYAMLError(problem=f"deeper than {DEEPEST_VALUE} levels", problem_mark=node.start_mark)
         if node in self.within:
             self.problem(node, keys, "an alias of what it is in has no end")
             return None

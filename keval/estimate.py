@@ -44,10 +44,10 @@ class Item:
     measured: bool
 
 
-def measured(path: Path, agent_id: str, warn: Callable[[str], None]) -> Measured:
+def measured(path: Path, agent_id: str, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Measured:
     """Return what a log's real (not mock) answers and judgments of an agent cost."""
     found = Measured()
-    for line in read(path, warn) if path.exists() else ():
+    for line in read(path, warn, skip_invalid=skip_invalid) if path.exists() else ():
         event = line.event
         if event["type"] not in {"response", "judgment"} or event.get("mock") or event["cost_usd"] is None:
             continue

@@ -13,12 +13,16 @@ from typing import Any
 
 import orjson
 
-from keval import schema
+from keval import schema, strict_json
 from keval.errors import KevalError
 from keval.ids import JsonObject, digest
 
 VERSION = 1
 """The version of the event format, `v` in every event."""
+
+
+class UnfitEventError(KevalError):
+    """An event cannot be a line of a log; the message says why."""
 
 
 def now() -> str:
@@ -45,17 +49,27 @@ def encode(event_: Mapping[str, Any]) -> bytes:
     """Return an event as a line with its newline, checked against its schema.
 
     Lone surrogates, which JSON text from outside may smuggle in and UTF-8 cannot hold, become
-    U+FFFD. Raises KevalError for an event that its schema refuses: that is a bug.
+    U+FFFD. Raises UnfitEventError for an event that its schema refuses or that no JSON can hold.
     """
     try:
         line = orjson.dumps(event_, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
-        event_ = _without_surrogates(event_)
-        line = orjson.dumps(event_, option=orjson.OPT_APPEND_NEWLINE)
+        event_, line = _written_anyway(event_)
     problem = schema.event_problem(event_)
     if problem:
-        raise KevalError(f"an event that keval made breaks its own schema: {event_.get('type')}: {problem}")
+        raise UnfitEventError(f"a {event_.get('type')} event breaks its schema: {problem}")
     return line
+
+
+def _written_anyway(event_: Mapping[str, Any]) -> tuple[JsonObject, bytes]:
+    """Return an event without lone surrogates, and its line. Raises UnfitEventError."""
+    if strict_json.is_deeper(event_, strict_json.DEEPEST_LINE):
+        raise UnfitEventError(f"a {event_.get('type')} event is nested deeper than {strict_json.DEEPEST_LINE} levels")
+    clean: JsonObject = _without_surrogates(event_)
+    try:
+        return clean, orjson.dumps(clean, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError as error:
+        raise UnfitEventError(f"a {event_.get('type')} event is no JSON: {error}") from error
 
 
 def _without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value

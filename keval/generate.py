@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from keval import machine, temporary
-from keval.agents import AgentError, Answer, FailureKind, McpUse, Prompt, Turn
+from keval.agents import AgentError, Answer, FailureKind, McpUse, Prompt, Turn, Usage
 from keval.config import Condition, Config
 from keval.errors import ItemError
 from keval.events import encode, event, failure_id
@@ -151,6 +151,11 @@ class Generation(Stage[Task]):
             failed_attempts=work.failed,
             mock=self.mock,
         )
+
+    def unfit(self, event: JsonObject, message: str) -> ItemError:
+        """Return the error of an answer that no log can hold."""
+        usage = event["usage"] and Usage(**event["usage"])
+        return AgentError("agent_error", message, partial=Answer("empty", "", usage=usage, cost_usd=event["cost_usd"]))
 
     def failed_attempt(self, work: Work[Task], error: ItemError) -> JsonObject:
         """Return the record of an attempt that failed."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from keval.events import now
 from keval.ids import JsonObject
-from keval.stream import Line, read
+from keval.stream import Line, opened
 
 GATES = ("mcp_unused", "mcp_all_failed")
 """Failures by which a condition refuses an answer: to ask again until one passes would be a bias."""
@@ -61,6 +61,8 @@ class History:
     """The newest `run` event that has conditions."""
     newest_judges: list[JsonObject] = field(default_factory=list)
     """The judges of the newest `run` event of a config."""
+    skipped: int = 0
+    """Lines that were left out because they are no valid events."""
     today: str = field(default_factory=lambda: now()[:DATE])
     """The day whose costs are summed up: UTC, as `2026-11-20`."""
     _spent: dict[bool, Spent] = field(default_factory=lambda: {True: Spent(), False: Spent()})
@@ -141,6 +143,8 @@ def of_log(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = Fals
     """Return the history of a log; of a log that does not exist yet, an empty one."""
     history = History()
     if path.exists():
-        for line in read(path, warn, skip_invalid=skip_invalid):
-            history.add(line)
+        with opened(path, warn, skip_invalid=skip_invalid) as reader:
+            for line in reader:
+                history.add(line)
+        history.skipped = reader.skipped
     return history

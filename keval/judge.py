@@ -133,6 +133,11 @@ class Judging(Stage[Job]):
             mock=self.mock,
         )
 
+    def unfit(self, event: JsonObject, message: str) -> ItemError:
+        """Return the error of a verdict that no log can hold."""
+        usage = event["usage"] and Usage(**event["usage"])
+        return JudgeError("judge_error", message, usage=usage, cost_usd=event["cost_usd"])
+
     def failed_attempt(self, work: Work[Job], error: ItemError) -> JsonObject:
         """Return the record of an attempt that failed."""
         usage, cost_usd = self._known(work.item, error)

@@ -48,6 +48,7 @@ _MESSAGES = {
     "pattern": "{found} is not {allowed}",
     "format": "{found} is not {allowed}",
     "minLength": _EMPTY,
+    "maxLength": "{found} is longer than {wanted} characters",
     "minItems": _EMPTY,
     "minProperties": _EMPTY,
     "uniqueItems": "holds the same item twice",
@@ -115,16 +116,41 @@ def event_problem(event: object) -> str | None:
     name = event_type if isinstance(event_type, str) and event_type in EVENT_TYPES else "event"
     if not _decider(name)(event):
         return _most_relevant(name, event)
-    return _scale_problem(event["scores"]) if name == "judgment" else None
+    return _scale_problem(name, event)
 
 
-def _scale_problem(scores: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return the first score outside its own scale, which JSON Schema cannot express."""
+def _scale_problem(name: str, event: Mapping[str, Any]) -> str | None:
+    """Return the first scale that is none, or score outside its own scale, which JSON Schema cannot express."""
+    match name:
+        case "judgment":
+            return _score_problem(event["scores"])
+        case "aggregate":
+            return _empty_scale((), event)
+        case "run":
+            scales = (
+                _empty_scale(("judges", judge, "metrics", metric), scale)
+                for judge, described in enumerate(event["judges"])
+                for metric, scale in enumerate(described["metrics"])
+            )
+            return next(filter(None, scales), None)
+        case _:
+            return None
+
+
+def _empty_scale(keys: tuple[str | int, ...], scale: Mapping[str, Any]) -> str | None:
+    if scale["min"] < scale["max"]:
+        return None
+    return f"{json_path((*keys, 'max'))}: {scale['max']} is not more than min, {scale['min']}"
+
+
+def _score_problem(scores: Mapping[str, Mapping[str, Any]]) -> str | None:
     for metric, entry in scores.items():
-        score = entry["score"]
+        empty, score = _empty_scale(("scores", metric), entry), entry["score"]
+        if empty:
+            return empty
         if not entry["min"] <= score <= entry["max"]:
             bound = f"less than {entry['min']}" if score < entry["min"] else f"more than {entry['max']}"
-            return f"{_path(('scores', metric, 'score'))}: {score} is {bound}"
+            return f"{json_path(('scores', metric, 'score'))}: {score} is {bound}"
     return None
 
 
@@ -213,10 +239,10 @@ def _wanted(keyword: str, value: Any) -> str:  # noqa: ANN401 - the value of any
 
 
 def _problem(keys: tuple[Any, ...], message: str) -> Problem:
-    return Problem(_path(keys), message, keys)
+    return Problem(json_path(keys), message, keys)
 
 
-def _path(keys: Sequence[str | int]) -> str:
+def json_path(keys: Sequence[str | int]) -> str:
     """Return keys as JSONPath; a key that is no plain word is quoted."""
     return "$" + "".join(
         f".{key}" if isinstance(key, str) and key.replace("-", "_").isidentifier() else f"[{key!r}]" for key in keys

@@ -18,6 +18,7 @@ from keval.agents import Usage
 from keval.budget import Ledger, total_usd
 from keval.config import Retry
 from keval.errors import ItemError
+from keval.events import UnfitEventError, encode
 from keval.ids import JsonObject
 from keval.progress import Progress
 from keval.redaction import redacted
@@ -95,6 +96,10 @@ class Stage(ABC, Generic[Item]):
     def failure(self, work: Work[Item], error: ItemError) -> JsonObject:
         """Return the event of an item whose last attempt failed."""
 
+    @abstractmethod
+    def unfit(self, event: JsonObject, message: str) -> ItemError:
+        """Return the error of an item from which something came back that no log can hold; it keeps the cost."""
+
     async def done(self, event: JsonObject) -> None:
         """Take note of an item's event, which is safe."""
 
@@ -131,7 +136,7 @@ class Stage(ABC, Generic[Item]):
             work.begin()
             self.progress.started(kind)
             try:
-                event = await self.attempt(work)
+                event = await self._attempt(work)
             finally:
                 work.end()
                 self.progress.ended(kind)
@@ -154,10 +159,41 @@ class Stage(ABC, Generic[Item]):
         self.progress.finished(kind, failed=written["type"] == "failure", cost_usd=cost_usd)
         await self.done(written)
 
+    async def _attempt(self, work: Work[Item]) -> JsonObject:
+        """Do an item and return its event, or raise an ItemError, of which the log can hold all that it says."""
+        try:
+            event = await self.attempt(work)
+        except ItemError as error:
+            raise self._loggable(work, error) from error.__cause__
+        try:
+            encode(event)
+        except UnfitEventError as unfit:
+            told = self.unfit(event, f"what came back cannot be logged: {unfit}")
+            raise self._loggable(work, told) from unfit
+        return event
+
+    def _loggable(self, work: Work[Item], error: ItemError) -> ItemError:
+        try:
+            encode(self.failure(work, error))
+        except UnfitEventError as unfit:
+            return _bare(error, f"what was known of it cannot be logged: {unfit}")
+        return error
+
     async def _written(self, event: JsonObject) -> JsonObject:
         written = redacted(event, self.secrets)
         await self.sink.append(written)
         return written
+
+
+def _bare(error: ItemError, why: str) -> ItemError:
+    """Return an error without what was known of the attempt."""
+    return ItemError(
+        error.kind,
+        f"{error.message} ({why})",
+        retryable=error.retryable,
+        retry_after_s=error.retry_after_s,
+        overloaded=error.overloaded,
+    )
 
 
 def attempt_record(

@@ -13,16 +13,16 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-import orjson
-
-from keval import schema
-from keval.errors import EnvironmentLacksError, InputError, ReaderGoneError
+from keval import schema, strict_json
+from keval.errors import InputError
 from keval.events import encode
 from keval.ids import JsonObject
+from keval.terminal import unwritable
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +52,31 @@ class Reader:
     """Whether the stream ended in the middle of a line."""
 
     def __iter__(self) -> Iterator[Line]:
-        for number, raw in enumerate(self.source, start=1):
-            line = self.parse(number, raw)
-            if line is not None:
-                yield line
+        try:
+            for number, raw in enumerate(self.source, start=1):
+                line = self.parse(number, raw)
+                if line is not None:
+                    yield line
+        except OSError as error:
+            raise InputError(f"{self.name}: {error.strerror}") from error
 
     def parse(self, number: int, raw: bytes) -> Line | None:
         """Return the line, or None if it is blank, torn or skipped. Raises InputError."""
         if not raw.strip():
             return None
-        event, problem = _checked(raw)
+        try:
+            event = strict_json.parse(raw)
+            problem = schema.event_problem(event)
+        except strict_json.NotJsonError as error:
+            if not raw.endswith(b"\n"):
+                self.torn = True
+                self.warn(f"{self.name}:{number}: the last line is cut off and was left out")
+                return None
+            problem = str(error)
+        except strict_json.NotStrictError as error:
+            problem = str(error)
         if problem is None:
             return Line(number, raw if raw.endswith(b"\n") else raw + b"\n", event)
-        if not raw.endswith(b"\n"):
-            self.torn = True
-            self.warn(f"{self.name}:{number}: the last line is cut off and was left out")
-            return None
         if not self.skip_invalid:
             raise InputError(f"{self.name}:{number}: {problem} (--skip-invalid leaves such lines out)")
         self.skipped += 1
@@ -75,21 +84,28 @@ class Reader:
         return None
 
 
-def _checked(raw: bytes) -> tuple[JsonObject, str | None]:
+@contextmanager
+def opened(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Reader]:
+    """Open a log file for reading. Raises InputError."""
     try:
-        event = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        return {}, f"$: not JSON: {error}"
-    return event, schema.event_problem(event)
+        source = path.open("rb")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    with source:
+        yield Reader(source, str(path), warn, skip_invalid)
 
 
 def read(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Line]:
     """Yield the events of a log file. Raises InputError."""
-    try:
-        with path.open("rb") as source:
-            yield from Reader(source, str(path), warn, skip_invalid)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
+    with opened(path, warn, skip_invalid=skip_invalid) as reader:
+        yield from reader
+
+
+def standard_input(warn: Callable[[str], None], *, skip_invalid: bool = False) -> Reader:
+    """Return a reader of stdin. Raises InputError when the process has none."""
+    if sys.stdin is None:
+        raise InputError("stdin is closed; name a LOG, or pipe one in")
+    return Reader(sys.stdin.buffer, "stdin", warn, skip_invalid)
 
 
 async def read_live(reader: Reader) -> AsyncIterator[Line]:
@@ -154,13 +170,14 @@ class Stdout:
         try:
             while view:
                 view = view[os.write(self._descriptor, view) :]
-        except BrokenPipeError as error:
-            raise ReaderGoneError("the reader of stdout has left") from error
         except OSError as error:
-            raise EnvironmentLacksError(f"stdout: {error.strerror}") from error
+            raise unwritable(error) from error
 
     def close(self) -> None:
         """Wait for the last write."""
         self._writer.shutdown()
         if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
-            os.fsync(self._descriptor)
+            try:
+                os.fsync(self._descriptor)
+            except OSError as error:
+                raise unwritable(error) from error

@@ -13,13 +13,13 @@ PACKAGE = Path(__file__).parent.parent / "keval"
 
 LAYERS = (
     ("errors", "ids"),
-    ("schema", "plugins"),
+    ("schema", "plugins", "terminal"),
+    ("strict_json",),
     ("events",),
     (
         "stream",
         "outputs",
         "lease",
-        "terminal",
         "progress",
         "interrupt",
         "environment",

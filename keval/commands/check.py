@@ -11,7 +11,7 @@ import click
 from keval.config_file import load
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.estimate import Item, estimate, measured
-from keval.options import CONFIG, warn
+from keval.options import CONFIG, SKIP_INVALID, warn
 from keval.prepare import Prepared, check_all_keys, check_program, offered, prepare
 from keval.servers import ServerInfo
 
@@ -20,7 +20,8 @@ from keval.servers import ServerInfo
 @CONFIG
 @click.option("--log", metavar="LOG", type=click.Path(path_type=Path),
               help="Estimate from the answers in this log (default: <name>.jsonl, if there is one).")  # fmt: skip
-def command(config_path: Path, log: Path | None) -> None:
+@SKIP_INVALID
+def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
     """Check a config and everything that it names, connect to each MCP server, and print the plan."""
     config = load(config_path)
     prepared = prepare(config, mock_url=None)
@@ -31,7 +32,7 @@ def command(config_path: Path, log: Path | None) -> None:
     for info in infos.values():
         click.echo(config.secrets.redact(f"server    {info.name}: {_described(info)}"))
     problems += _unreachable(infos)
-    _print_plan(prepared, log or Path(f"{config.name}.jsonl"))
+    _print_plan(prepared, log or Path(f"{config.name}.jsonl"), skip_invalid=skip_invalid)
     if problems:
         raise EnvironmentLacksError("\n".join(problems))
 
@@ -63,8 +64,8 @@ def _described(info: ServerInfo) -> str:
     return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}{left}"
 
 
-def _print_plan(prepared: Prepared, log: Path) -> None:
-    items = estimate(prepared, measured(log, prepared.config.agent.agent_id, warn))
+def _print_plan(prepared: Prepared, log: Path, *, skip_invalid: bool) -> None:
+    items = estimate(prepared, measured(log, prepared.config.agent.agent_id, warn, skip_invalid=skip_invalid))
     for item in items:
         click.echo(f"plan      {item.name}: {item.number} calls, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]

@@ -21,7 +21,7 @@ from keval.events import new_run_id
 from keval.generate import Generation, OnResponse
 from keval.history import History
 from keval.log import Log, open_log
-from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
+from keval.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service, warn
 from keval.outputs import check_stdout
 from keval.prepare import (
     Prepared,
@@ -58,6 +58,7 @@ FRESH = click.option("--fresh", is_flag=True, help="Ask for every response again
 @LIMIT
 @RETRY_FAILED
 @FRESH
+@SKIP_INVALID
 @mock_options
 @QUIET
 @click.pass_context
@@ -68,6 +69,7 @@ def command(
     limit: int | None,
     retry_failed: bool,
     fresh: bool,
+    skip_invalid: bool,
     mock: bool,
     mock_latency_ms: int | None,
     mock_errors: str | None,
@@ -88,7 +90,7 @@ def command(
         prepared = prepare(config, mock_url, limit, output)
         check_program(prepared)  # what is missing is told before anything is written
         with _sink(output, (config.path, config.dataset.path)) as sink, shown(progress, quiet=quiet):
-            done = history.of_log(output, warn) if output else History()
+            done = past(output, skip_invalid=skip_invalid) if output else History()
             skipped = to_skip(done, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
             number = plan(prepared, skipped, progress)
             books = ledger(prepared, done.spent_today(mock=mock), warn)
@@ -108,6 +110,15 @@ def command(
             if number or not is_recorded(prepared, done.newest_generate):
                 interrupt.run(main, warn)
     context.exit(1 if progress.failed else 0)
+
+
+def past(log: Path, *, skip_invalid: bool) -> History:
+    """Return what a log holds; what stood in lines that are left out is asked for again, and that is said."""
+    found = history.of_log(log, warn, skip_invalid=skip_invalid)
+    if found.skipped:
+        lines = "1 line was" if found.skipped == 1 else f"{found.skipped} lines were"
+        warn(f"{log}: {lines} skipped; a response that stood there is asked for again")
+    return found
 
 
 def default_log(config: Config, *, mock: bool) -> Path:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from keval import history, interrupt, prices
-from keval.config import JudgeConfig, Retry
-from keval.config_file import judge_from_description, load_judge
+from keval import history, interrupt
+from keval.config import JudgeConfig
+from keval.config_file import judge_from_description, load_judge, recorded
 from keval.errors import UsageError
 from keval.estimate import empty_ledger, judges_ledger
 from keval.events import new_run_id
 from keval.history import History
-from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import open_log
 from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service, warn
@@ -26,9 +24,7 @@ from keval.prepare import check_keys, judge_env, judge_keys, judge_run_event
 from keval.progress import Progress, shown
 from keval.redaction import redacted
 from keval.secrets import Secrets
-from keval.stream import Announced, Reader, Sink, Stdout, read_live
-
-DEFAULT_CONCURRENT = 5
+from keval.stream import Announced, Reader, Sink, Stdout, read_live, standard_input
 
 
 @click.command(epilog="Example: keval judge run.jsonl -j stricter.yaml")
@@ -118,7 +114,7 @@ class Stage:
     def judge_stream(self, *, skip_invalid: bool) -> None:
         """Pass stdin through to stdout and judge each response as it comes in."""
         check_stdout([STDIN], "`keval judge LOG` appends to a log")
-        reader = Reader(sys.stdin.buffer, "stdin", warn, skip_invalid)
+        reader = standard_input(warn, skip_invalid=skip_invalid)
         stdout = Stdout()
 
         async def main(stop: asyncio.Event) -> None:
@@ -166,11 +162,8 @@ class Stage:
     def _judging(self, judges: Sequence[JudgeConfig], sink: Sink, stop: asyncio.Event, past: History) -> Judging:
         run_id = new_run_id()
         mock = self._mock_url is not None
-        config: JsonObject = (past.newest_generate or {}).get("config") or {}
-        execution: Mapping[str, object] = config.get("execution") or {}
-        known = prices.load(config.get("prices"))
-        budget_usd, daily_budget_usd = map(_number, map(execution.get, ("budget_usd", "daily_budget_usd")))
-        books = empty_ledger(budget_usd, daily_budget_usd, past.spent_today(mock=mock), warn)
+        execution, known = recorded((past.newest_generate or {}).get("config"), warn)
+        books = empty_ledger(execution.budget_usd, execution.daily_budget_usd, past.spent_today(mock=mock), warn)
         return Judging(
             run_id=run_id,
             sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self._secrets)),
@@ -179,20 +172,8 @@ class Stage:
             progress=self._progress,
             ledger=judges_ledger(judges, books, known),
             stop=stop,
-            retry=_retry(execution.get("retry")),
+            retry=execution.retry,
             secrets=self._secrets,
             prices=known,
-            max_concurrent=self._max_concurrent or _whole(execution.get("max_concurrent")) or DEFAULT_CONCURRENT,
+            max_concurrent=self._max_concurrent or execution.max_concurrent,
         )
-
-
-def _retry(written: object) -> Retry:
-    return Retry(**written) if isinstance(written, dict) else Retry()
-
-
-def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) else None
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) else None

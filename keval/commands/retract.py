@@ -12,7 +12,7 @@ from keval.errors import UsageError
 from keval.events import event, new_run_id
 from keval.ids import digest
 from keval.log import open_log
-from keval.options import warn
+from keval.options import SKIP_INVALID, warn
 from keval.prepare import bare_run_event
 from keval.stream import Announced, read
 
@@ -22,13 +22,14 @@ from keval.stream import Announced, read
 @click.argument("target", metavar="ID")
 @click.option("--reason", required=True, help="Why the event shall not count.")
 @click.option("--author", help="Who says so.")
-def command(log: Path, target: str, reason: str, author: str | None) -> None:
+@SKIP_INVALID
+def command(log: Path, target: str, reason: str, author: str | None, skip_invalid: bool) -> None:
     """Append an event that takes an earlier one out of every projection.
 
     A retracted response takes its judgments along, and `generate` asks for it again. ID may be the
     beginning of an id, if only one event has it.
     """
-    found = _target(log, target)
+    found = _target(log, target, skip_invalid=skip_invalid)
     run_id = new_run_id()
     made = event("retraction", digest("retraction", found, run_id), run_id, target=found, reason=reason, author=author)
     with open_log(log, (), warn) as opened:
@@ -40,9 +41,10 @@ def command(log: Path, target: str, reason: str, author: str | None) -> None:
     warn(f"retracted {found}")
 
 
-def _target(log: Path, prefix: str) -> str:
+def _target(log: Path, prefix: str, *, skip_invalid: bool) -> str:
     """Return the one id in a log that begins so. Raises UsageError."""
-    ids = {line.event["id"] for line in read(log, warn) if line.event["id"].startswith(prefix)}
+    lines = read(log, warn, skip_invalid=skip_invalid)
+    ids = {line.event["id"] for line in lines if line.event["id"].startswith(prefix)}
     if prefix in ids:
         return prefix
     if len(ids) != 1:

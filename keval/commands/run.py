@@ -10,9 +10,10 @@ from pathlib import Path
 
 import click
 
-from keval import history, interrupt
+from keval import interrupt
 from keval.budget import Ledger
-from keval.commands.generate import FRESH, LIMIT, RETRY_FAILED, default_log, generation, plan, to_skip
+from keval.collect import collected
+from keval.commands.generate import FRESH, LIMIT, RETRY_FAILED, default_log, generation, past, plan, to_skip
 from keval.commands.report import show
 from keval.config_file import load
 from keval.estimate import ledger
@@ -21,7 +22,7 @@ from keval.history import History
 from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import Log, open_log
-from keval.options import CONFIG, OUTPUT, QUIET, mock_options, mock_service, warn
+from keval.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service, warn
 from keval.outputs import check_stdout
 from keval.prepare import (
     Prepared,
@@ -47,6 +48,7 @@ from keval.tasks import remaining
 @LIMIT
 @RETRY_FAILED
 @FRESH
+@SKIP_INVALID
 @mock_options
 @QUIET
 @click.pass_context
@@ -58,6 +60,7 @@ def command(
     limit: int | None,
     retry_failed: bool,
     fresh: bool,
+    skip_invalid: bool,
     mock: bool,
     mock_latency_ms: int | None,
     mock_errors: str | None,
@@ -78,13 +81,15 @@ def command(
         inputs = (config.path, config.dataset.path)
         check_stdout((path, *inputs), "send the report to another file")
         with open_log(path, ("generate", "judge"), warn, inputs) as log, shown(*stages, quiet=quiet):
-            past = history.of_log(path, warn)
-            skipped = to_skip(past, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
-            news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
-            books = ledger(prepared, past.spent_today(mock=mock), warn)
-            whole = Whole(prepared, log, past, skipped, stages, books, news=news)
+            found = past(path, skip_invalid=skip_invalid)
+            skipped = to_skip(found, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
+            news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, found.newest_generate)
+            books = ledger(prepared, found.spent_today(mock=mock), warn)
+            whole = Whole(prepared, log, found, skipped, stages, books, news=news)
             interrupt.run(whole.work_off, warn)
-    show([path], export_name)
+    # What is left out was said when the log was read for the first time.
+    with collected([path], lambda _: None, skip_invalid=skip_invalid) as paths:
+        show(paths, export_name)
     context.exit(1 if stages[0].failed or stages[1].failed else 0)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -12,64 +14,83 @@ from keval import datasets
 from keval.config_file import load, load_judge
 from keval.errors import InputError, KevalError
 from keval.options import warn
-from keval.outputs import check_stdout
-from keval.stream import Reader
+from keval.outputs import STDIN, check_stdout
+from keval.stream import opened, standard_input
+
+MOST_SHOWN = 20
+"""Problems of one log that are listed before the rest is only counted."""
+
+LOOKED_AT = 10
+"""Lines by which a log is told from a dataset: the first one may be what is wrong."""
 
 
 @click.command(epilog="Example: keval validate run.jsonl eval.yaml questions.jsonl")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 def command(files: tuple[Path, ...]) -> None:
     """Check logs, datasets, configs and judges against their schemas.
 
     A .yaml file is a config, or a judge when it has no dataset. A .jsonl file whose lines have a
-    type is a log; anything else is a dataset with the keys id, question and answer.
+    type is a log, and so is an empty one, stdin (-) and a pipe such as <(zcat run.jsonl.gz);
+    anything else is a dataset with the keys id, question and answer.
     """
     check_stdout(files, "write to another file")
-    problems = [problem for path in files if (problem := _problem(path))]
+    problems = []
+    for path in files:
+        try:
+            valid = _validator(path)(path)
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror}")
+        except KevalError as error:
+            problems.append(str(error))
+        else:
+            click.echo(f"{path}: {valid}")
     if problems:
         raise InputError("\n".join(problems))
 
 
-def _problem(path: Path) -> str | None:
-    """Check one file; say on stdout what it is, or return what is wrong."""
-    try:
-        click.echo(f"{path}: {_validator(path)(path)}")
-    except OSError as error:
-        return f"{path}: {error.strerror}"
-    except KevalError as error:
-        return str(error)
-    return None
-
-
 def _validator(path: Path) -> Callable[[Path], str]:
+    if path == STDIN or _is_pipe(path):
+        return _log  # it can be read only once, so nothing is tried
     if path.suffix in {".yaml", ".yml"}:
         return _config if b"dataset" in path.read_bytes() else _judge
     return _log if path.suffix == ".jsonl" and _is_log(path) else _dataset
 
 
+def _is_pipe(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def _is_log(path: Path) -> bool:
-    """Return whether the first line is an event, or at least not a sample."""
+    """Return whether one of the first lines is an event, or at least no sample; an empty file is an empty log."""
     with path.open("rb") as source:
-        first = source.readline()
+        first = list(islice((line for line in source if line.strip()), LOOKED_AT))
+    return not first or any(map(_is_event, first))
+
+
+def _is_event(line: bytes) -> bool:
     try:
-        record = orjson.loads(first)
+        record = orjson.loads(line)
     except orjson.JSONDecodeError:
-        return b'"type"' in first
+        return b'"type"' in line
     return isinstance(record, dict) and "type" in record and "v" in record
 
 
 def _log(path: Path) -> str:
     problems: list[str] = []
-    with path.open("rb") as source:
-        reader = Reader(source, str(path), problems.append, skip_invalid=True)
+    with ExitStack() as stack:
+        reader = (
+            standard_input(problems.append, skip_invalid=True)
+            if path == STDIN
+            else stack.enter_context(opened(path, problems.append, skip_invalid=True))
+        )
         number = sum(1 for _ in reader)
     if reader.skipped:
-        shown = [problem.replace("skipped: ", "") for problem in problems[:20]]
-        more = [f"… and {len(problems) - 20} more"] if len(problems) > len(shown) else []
+        shown = [problem.replace("skipped: ", "") for problem in problems[:MOST_SHOWN]]
+        more = [f"… and {len(problems) - MOST_SHOWN} more"] if len(problems) > len(shown) else []
         raise InputError("\n".join([*shown, *more]))
     for problem in problems:
         warn(problem)
-    return f"a log of {number} valid events"
+    return f"a log of {number} valid events" if number else "empty: a log of 0 events"
 
 
 def _config(path: Path) -> str:

@@ -19,6 +19,7 @@ import orjson
 from keval import plugins
 from keval.errors import InputError
 from keval.ids import JsonObject, digest
+from keval.strict_json import DEEPEST_VALUE, is_deeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +123,7 @@ class _Checked:
         self.problems += [f"{where}: {problem}" for problem in found]
 
     def _record(self, place: int | str, record: JsonObject) -> list[str]:
-        unfit = not_json(record)
+        unfit = _too_deep(record) or not_json(record)
         found = [unfit] if unfit else self._field_problems(record)
         if found:
             return found
@@ -228,6 +229,10 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
         return _DECODER.decode(text)
     except RecursionError:
         raise JSONDecodeError("nested too deeply", text, 0) from None
+
+
+def _too_deep(record: JsonObject) -> str | None:
+    return f"nested deeper than {DEEPEST_VALUE} levels" if is_deeper(record, DEEPEST_VALUE) else None
 
 
 def not_json(value: object) -> str | None:

@@ -212,4 +212,4 @@ def test_an_event_is_refused_exactly_if_it_breaks_its_schema_or_its_scale(mutate
     if told:
         assert problem in told
     else:
-        assert problem is None or problem.startswith("$.scores")
+        assert problem is None or problem.startswith(("$.scores", "$.judges", "$.max"))

@@ -475,3 +475,33 @@ def test_any_value_anywhere_is_accepted_or_explained(keys: tuple[str, ...], valu
             assert lines[:-1]
         else:
             assert found.as_written == written
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        (None, []),
+        ({"execution": "x", "prices": 7}, ["$.execution: expected an object", "$.prices: expected an object"]),
+        (
+            {"execution": {"max_concurrent": 0, "budget_usd": 5, "new": 1, "retry": {"max_attempts": "x"}}},
+            [
+                "$.execution.max_concurrent: 0 is less than 1",
+                "$.execution.new: unknown key",
+                "$.execution.retry.max_att",
+            ],
+        ),
+        (
+            {"prices": {"mine": {"input": 1, "output": 2}, "odd": {"input": -1}}},
+            ["$.prices.odd: 'output' is missing", "$.prices.odd.input: -1 is less than 0"],
+        ),
+    ],
+)
+def test_what_a_log_recorded_of_a_config_may_be_anything(config: object, told: list[str]) -> None:
+    """What fits is used; what does not is named, and its default counts."""
+    said: list[str] = []
+    execution, prices = config_file.recorded(config, said.append)
+    assert [any(each in one for one in said) for each in told] == [True] * len(told)
+    assert len(said) == len(told)
+    assert (execution.max_concurrent, execution.retry.max_attempts) == (5, 3)
+    assert execution.budget_usd == (5 if "budget" in str(config) else None)
+    assert prices.is_own("mine") == ("mine" in str(config))

@@ -119,6 +119,7 @@ def test_anchors_aliases_and_merge_keys_work(tmp_path: Path) -> None:
         ("a: 1\nb: \x07\n", "2: $: not YAML: character 0x7 is not allowed"),
         (b"a: 1\nb: \xff\n", "2: $: not UTF-8"),
         ("[" * 10_000, "1: $: nested too deeply"),
+        ("a: " + "[" * 201 + "]" * 201, "1: $: not YAML: deeper than 200 levels"),
     ],
 )
 def test_what_is_not_json_is_a_problem_with_its_line(tmp_path: Path, content: str | bytes, told: str) -> None:

@@ -343,3 +343,43 @@ def test_a_gate_that_lets_nothing_through_ends_with_its_attempts(config: Config)
     events, asked = generated(config, fine, condition={"gates": gates})
     assert {(event["kind"], event["attempts"]) for event in events} == {("mcp_unused", 3)}
     assert len(asked) == 9
+
+
+def deep(levels: int) -> JsonObject:
+    return {"a": deep(levels - 1)} if levels else {}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"turns": (Turn("tool_call", name="t", input=deep(300)),)}, "nested deeper than 254 levels"),
+        ({"turns": (Turn("tool_call", name="t", input={"a": {1, 2}}),)}, "is no JSON"),
+        ({"num_turns": 2**63}, "$.num_turns: 9223372036854775808 is more than 1000000000000"),
+    ],
+)
+def test_an_answer_that_no_log_can_hold_is_a_failure_that_says_why(config: Config, given: JsonObject, why: str) -> None:
+    """One task fails, what it cost is kept, and the run goes on."""
+    bad = replace(fine(Prompt("q", (), "", {}, 1, Path(), {})), **given)
+    events, _ = generated(config, lambda prompt: bad if "1" in prompt.question else fine(prompt))
+    (failure,) = [event for event in events if event["type"] == "failure"]
+    assert [event["type"] for event in events].count("response") == 2
+    assert (failure["kind"], failure["cost_usd"]) == ("agent_error", 0.5)
+    assert why in failure["message"]
+
+
+@pytest.mark.parametrize("cost_usd", [0.5, 1e300])
+def test_what_is_known_of_a_failed_attempt_need_not_be_fit_for_a_log(config: Config, cost_usd: float) -> None:
+    """An attempt that fails for a reason that may pass is tried again, whatever its partial answer holds."""
+    partial = Answer("empty", "", turns=(Turn("tool_call", name="t", input=deep(300)),), cost_usd=cost_usd)
+    tried: list[str] = []
+
+    def twice(prompt: Prompt) -> Answer:
+        tried.append(prompt.question)
+        if tried.count(prompt.question) == 1:
+            raise AgentError("infra_error", "overloaded", retryable=True, partial=partial)
+        return fine(prompt)
+
+    events, _ = generated(config, twice)
+    assert [(event["type"], event["attempts"]) for event in events] == [("response", 2)] * 3
+    generated(config, fails := lambda _: (_ for _ in ()).throw(AgentError("timeout", "late", partial=partial)))
+    assert {event["kind"] for event in generated(config, fails)[0]} == {"timeout"}

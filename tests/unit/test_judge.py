@@ -11,6 +11,7 @@ from keval import prices
 from keval.agents import Usage
 from keval.budget import Ledger
 from keval.config import JudgeConfig, Retry
+from keval.errors import PluginError
 from keval.events import event
 from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs
@@ -162,3 +163,30 @@ def test_an_exception_of_the_plug_in_is_about_its_response() -> None:
 
     made: list[dict[str, Any]] = judged(a_judge(script), [response(1, "bad"), response(2)])
     assert sorted(event["type"] for event in made) == ["failure", "judgment"]
+
+
+def test_a_verdict_that_no_log_can_hold_is_a_failure_that_says_why() -> None:
+    """What a judge finds beside the scores may be anything; where it cannot be kept, the response has no judgment."""
+    outcome: dict[str, Any] = {}
+    for _ in range(300):
+        outcome = {"a": outcome}
+    verdict = Verdict({"quality": Score(3)}, outcome=outcome, cost_usd=0.25)
+    (failure,) = judged(a_judge(lambda _: verdict), [response(1)])
+    assert (failure["type"], failure["kind"], failure["cost_usd"]) == ("failure", "judge_error", 0.25)
+    assert "nested deeper than 254 levels" in failure["message"]
+
+
+@pytest.mark.parametrize(
+    "metric", [Metric("", 0, 1), Metric("m", 1, 1), Metric("m", 0, 1e300), Metric("m", 0, float("nan"))]
+)
+def test_a_judge_with_a_scale_that_is_none_is_broken(metric: Metric) -> None:
+    """Before anything is paid the judge is named, and what a scale is."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Odd(Scripted):
+        @property
+        def metrics(self) -> tuple[Metric, ...]:
+            return (metric,)
+
+    with pytest.raises(PluginError, match="a metric has a name, and a scale"):
+        JudgeConfig("odd", "odd", Odd(_script=lambda _: Verdict({}), _seen=[]), 1, {})

@@ -87,3 +87,13 @@ async def test_a_run_event_comes_before_the_first_event_and_only_then() -> None:
     await announced.append({"type": "a"})
     await announced.append({"type": "b"})
     assert [each["type"] for each in kept.events] == ["run", "a", "b"]
+
+
+def test_a_key_that_stands_twice_is_refused_with_coordinates(tmp_path: Path) -> None:
+    """A line of which two readers would read different scores is no event, wherever the second key stands."""
+    whole = encode(a_retraction(2)).replace(b'"reason":', b'"reason":"another","reason":')
+    path = tmp_path / "run.jsonl"
+    for end in (b"\n", b""):
+        path.write_bytes(lines(a_retraction(1)) + whole.rstrip(b"\n") + end)
+        with pytest.raises(InputError, match=rf"^{path}:2: \$: the key 'reason' stands twice"):
+            list(read(path, lambda _: None))

@@ -1,0 +1,225 @@
+"""Every command, on logs that hold lines it cannot use: what it says, and with which exit code it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keval import cli, schema
+
+CONFIG = """\
+name: odd
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+conditions: {plain: {system_prompt: "Answer."}, polite: {system_prompt: "Answer politely."}}
+judge: {type: exact_match}
+execution: {repetitions: 1}
+"""
+
+READS_A_LOG = {
+    "generate": ("eval.yaml", "-o", "log.jsonl"),
+    "run": ("eval.yaml", "-o", "log.jsonl"),
+    "judge": ("log.jsonl",),
+    "aggregate": ("log.jsonl",),
+    "report": ("log.jsonl",),
+    "sql": ("log.jsonl", "select 1"),
+    "check": ("eval.yaml", "--log", "log.jsonl"),
+    "validate": ("log.jsonl",),
+    "retract": ("log.jsonl", "ID", "--reason", "why"),
+    "scan": ("log.jsonl",),
+}
+"""What each command that reads a log is called with; ID stands for the beginning of an event's id."""
+
+NO_LOG = {"schemas", "plugins"}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a config, its questions and its log, which tests copy."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "eval.yaml").write_text(CONFIG)
+    samples = [{"id": f"s{number}", "question": f"q{number}", "answer": "q1"} for number in range(3)]
+    (folder / "questions.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    command = [sys.executable, "-m", "keval", "run", "eval.yaml", "-q", "-o", "log.jsonl"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """Return a copy of the folder."""
+    shutil.copy(whole / "log.jsonl", tmp_path / "plain.jsonl")
+    return Path(shutil.copytree(whole, tmp_path / "folder"))
+
+
+@dataclass
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def keval(folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a function that runs a command in this process, which is ten times as fast, in the folder."""
+    monkeypatch.chdir(folder)
+
+    def run(*words: str) -> Done:
+        returncode = cli.run(words)
+        captured = capfd.readouterr()
+        return Done(returncode, captured.out, captured.err)
+
+    return run
+
+
+def spoil(folder: Path) -> int:
+    """Make the first response in the log unreadable and return its line."""
+    lines = (folder / "log.jsonl").read_bytes().splitlines(keepends=True)
+    spoilt = next(number for number, line in enumerate(lines) if b'"type":"response"' in line)
+    lines[spoilt] = b"{oops\n"
+    (folder / "log.jsonl").write_bytes(b"".join(lines))
+    return spoilt + 1
+
+
+def arguments(command: str, folder: Path) -> list[str]:
+    """Return what to call a command with."""
+    known = json.loads((folder / "log.jsonl").read_text().splitlines()[0])["id"]
+    return [command, *(known if word == "ID" else word for word in READS_A_LOG[command])]
+
+
+def options(command: str) -> set[str]:
+    """Return the options of a command."""
+    import click
+
+    found = cli.root.get_command(click.Context(cli.root), command)
+    assert found is not None
+    return {name for parameter in found.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def test_every_command_is_covered() -> None:
+    """A new command has to say whether it reads a log."""
+    assert {*READS_A_LOG, *NO_LOG} == set(cli.COMMANDS)
+
+
+@pytest.mark.parametrize("command", READS_A_LOG)
+def test_a_message_names_no_option_that_the_command_lacks(command: str, folder: Path, keval: Run) -> None:
+    """Of a bad line each command says where it is, and how to go on in a way that this command knows."""
+    line = spoil(folder)
+    done = keval(*arguments(command, folder))
+    assert done.returncode == 3, done.stderr
+    assert f"log.jsonl:{line}: " in done.stderr
+    assert set(re.findall(r"--[a-z][a-z-]+", done.stderr)) <= options(command)
+
+
+@pytest.mark.parametrize("command", [command for command in READS_A_LOG if command != "validate"])
+def test_a_bad_line_can_be_left_out_by_every_command(command: str, folder: Path, keval: Run) -> None:
+    """--skip-invalid names the line and goes on; validate is there to find it."""
+    line = spoil(folder)
+    done = keval(*arguments(command, folder), "--skip-invalid")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count(f"log.jsonl:{line}: skipped: ") == 1
+
+
+@pytest.mark.parametrize("command", ["generate", "run"])
+def test_a_response_that_was_left_out_is_asked_for_again_and_that_is_said(
+    command: str, folder: Path, keval: Run
+) -> None:
+    """What cannot be read is missing, so it is asked for and paid for again; only that."""
+    spoil(folder)
+    done = keval(command, "eval.yaml", "-o", "log.jsonl", "--skip-invalid")
+    assert "log.jsonl: 1 line was skipped; a response that stood there is asked for again" in done.stderr
+    after = (folder / "log.jsonl").read_text().splitlines()
+    assert sum('"type":"response"' in line for line in after) == 6
+    assert "{oops" in after
+
+
+@pytest.mark.parametrize("command", READS_A_LOG)
+def test_a_key_that_stands_twice_is_refused_by_every_command(command: str, folder: Path, keval: Run) -> None:
+    """No command computes with a line of which another reader would read other numbers."""
+    log = folder / "log.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    number = next(number for number, line in enumerate(lines, start=1) if b'"type":"judgment"' in line)
+    lines[number - 1] = lines[number - 1].replace(b'"score":', b'"score":99,"score":')
+    log.write_bytes(b"".join(lines))
+    done = keval(*arguments(command, folder))
+    assert done.returncode == 3
+    assert f"log.jsonl:{number}: $.scores.exact_match: the key 'score' stands twice" in done.stderr
+
+
+TEXTS = ["", " ", "\0", "a" * 100_000, "\u2028", "\x1b[31m", "[bold]", "'\"\\;--", "*", "null", "\U0010ffff"]
+NUMBERS = [
+    0,
+    1,
+    -1,
+    10_000,
+    10**12,
+    2**53 - 1,
+    2**63 - 1,
+    2**64 - 1,
+    10**15,
+    -(10**15),
+    5e-324,
+    1e308,
+    -1e308,
+    -0.0,
+    1e9,
+]
+TIMES = ["1000-01-01T00:00:00.000Z", "2999-12-31T23:59:59.999Z"]
+
+
+def places(value: Any, keys: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401 - any JSON value
+    """Return where each value in a value is."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [keys, *(place for key, item in inner for place in places(item, (*keys, key)))]
+
+
+@st.composite
+def odd(draw: st.DrawFn, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Draw a log in which some values are as extreme as the schemas allow."""
+    log: list[dict[str, Any]] = json.loads(json.dumps(events))
+    for _ in range(draw(st.integers(1, 6))):
+        number = draw(st.integers(0, len(log) - 1))
+        changed = json.loads(json.dumps(log[number]))
+        keys = draw(st.sampled_from(places(changed)[1:]))
+        within = changed
+        for key in keys[:-1]:
+            within = within[key]
+        old = within[keys[-1]]
+        if keys[-1] == "time":
+            within["time"] = draw(st.sampled_from(TIMES))
+        elif isinstance(old, dict) and old:
+            within[keys[-1]] = {draw(st.sampled_from(TEXTS)): next(iter(old.values()))}
+        else:
+            within[keys[-1]] = draw(st.sampled_from([*TEXTS, *NUMBERS, None, [], {}]))
+        if schema.event_problem(changed) is None:
+            log[number] = changed
+    return log
+
+
+@settings(max_examples=3)
+@given(data=st.data())
+def test_no_odd_but_valid_log_ends_a_command_with_a_traceback(data: st.DataObject, folder: Path, keval: Run) -> None:
+    """Whatever the schemas allow, each command copes with, or says what is wrong with it."""
+    plain = [json.loads(line) for line in (folder.parent / "plain.jsonl").read_text().splitlines()]
+    log = data.draw(odd(plain))
+    written = "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in log)
+    for command in READS_A_LOG:
+        (folder / "log.jsonl").write_text(written)
+        done = keval(*arguments(command, folder))
+        assert done.returncode in {0, 1, 2, 3, 4}, done.stderr
