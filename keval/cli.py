@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import sys
 import traceback
 from pathlib import Path
@@ -15,6 +16,7 @@ import click
 
 from keval.errors import KevalError, ReaderGoneError
 from keval.plugins import docstring_line
+from keval.printable import printable
 from keval.terminal import outlive
 
 COMMANDS = (
@@ -90,28 +92,35 @@ def _exit_code() -> int:
         _forget_stdout()
         return 0
     except KevalError as error:
-        _tell(f"keval: {error}")
+        first, *others = error.problems or ("",)
+        _tell(f"keval: {first}", *others)
         if error.exit_code == KevalError.exit_code:
-            _tell(traceback.format_exc(), REPORT_BUGS_AT)
+            _tell(*_without_secrets(traceback.format_exc()).splitlines(), REPORT_BUGS_AT)
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        _tell(*shown.getvalue().splitlines())
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("keval: interrupted", err=True)
         return 130
     except Exception:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
-        _tell(traceback.format_exc(), REPORT_BUGS_AT)
+        _tell(*_without_secrets(traceback.format_exc()).splitlines(), REPORT_BUGS_AT)
         return 70
     return outcome if isinstance(outcome, int) else 0
 
 
 def _tell(*lines: str) -> None:
-    """Print lines on stderr, without the values of secrets."""
+    """Print lines on stderr, without the values of secrets and without what acts on a terminal."""
+    for line in lines:
+        click.echo(printable(_without_secrets(line)), err=True)
+
+
+def _without_secrets(text: str) -> str:
     from keval.secrets import Secrets
 
-    for line in lines:
-        click.echo(Secrets.redact_all(line), err=True)
+    return Secrets.redact_all(text)
 
 
 def _forget_stdout() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -11,7 +11,7 @@ import orjson
 from keval import datasets
 from keval.config_file import load, load_judge
 from keval.errors import InputError, KevalError
-from keval.options import warn
+from keval.options import say, warn
 from keval.stream import Reader
 
 
@@ -23,20 +23,20 @@ def command(files: tuple[Path, ...]) -> None:
     A .yaml file is a config, or a judge when it has no dataset. A .jsonl file whose lines have a
     type is a log; anything else is a dataset with the keys id, question and answer.
     """
-    problems = [problem for path in files if (problem := _problem(path))]
+    problems = [problem for path in files for problem in _problems(path)]
     if problems:
-        raise InputError("\n".join(problems))
+        raise InputError(*problems)
 
 
-def _problem(path: Path) -> str | None:
+def _problems(path: Path) -> Sequence[str]:
     """Check one file; say on stdout what it is, or return what is wrong."""
     try:
-        click.echo(f"{path}: {_validator(path)(path)}")
+        say(f"{path}: {_validator(path)(path)}")
     except OSError as error:
-        return f"{path}: {error.strerror}"
+        return [f"{path}: {error.strerror}"]
     except KevalError as error:
-        return str(error)
-    return None
+        return error.problems
+    return ()
 
 
 def _validator(path: Path) -> Callable[[Path], str]:
@@ -64,7 +64,7 @@ def _log(path: Path) -> str:
     if reader.skipped:
         shown = [problem.replace("skipped: ", "") for problem in problems[:20]]
         more = [f"… and {len(problems) - 20} more"] if len(problems) > len(shown) else []
-        raise InputError("\n".join([*shown, *more]))
+        raise InputError(*shown, *more)
     for problem in problems:
         warn(problem)
     return f"a log of {number} valid events"
