@@ -101,7 +101,7 @@ async def check_keys(env: Mapping[str, str], names: Iterable[str]) -> None:
 
     refusals = [refusal for name in sorted(set(names)) if (refusal := await llm.refusal(env, name))]
     if refusals:
-        raise EnvironmentLacksError("\n".join(refusals))
+        raise EnvironmentLacksError(*refusals)
 
 
 async def check_all_keys(prepared: Prepared) -> None:

@@ -12,7 +12,9 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "keval"
 
 LAYERS = (
-    ("errors", "ids"),
+    ("errors", "ids", "printable", "spellings"),
+    ("secrets",),
+    ("excerpts",),
     ("schema", "plugins"),
     ("events",),
     (
@@ -22,11 +24,10 @@ LAYERS = (
         "interrupt",
         "environment",
         "processes",
-        "secrets",
         "servers",
         "document",
         "budget",
-        "leaks",
+        "secret_scan",
     ),
     ("redaction", "log", "history", "collect", "agents", "datasets"),
     ("fields", "prices"),

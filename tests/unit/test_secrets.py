@@ -8,7 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from keval.errors import EnvironmentLacksError
-from keval.secrets import SHORTEST_REDACTED, Secrets, malformed, variables
+from keval.secrets import Secrets, malformed, variables
+from keval.spellings import SHORTEST_REDACTED
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
