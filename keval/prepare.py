@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keval import datasets, environment, processes, servers
+from keval import datasets, environment, processes, secret_checks, servers
 from keval.config import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
 from keval.events import event
@@ -55,10 +55,18 @@ class Prepared:
         return judge_env(self.config.judges, self.config.secrets, self.mock_url)
 
 
-def prepare(config: Config, mock_url: str | None, limit: int | None = None, log: Path | None = None) -> Prepared:
+def prepare(
+    config: Config,
+    mock_url: str | None,
+    limit: int | None = None,
+    log: Path | None = None,
+    *,
+    warn: Callable[[str], None],
+) -> Prepared:
     """Read what the config names.
 
-    Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set.
+    Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set, and
+    UsageError for a secret that stands in the dataset or in a system prompt.
     """
     missing = config.missing_variables()
     if missing:
@@ -69,7 +77,12 @@ def prepare(config: Config, mock_url: str | None, limit: int | None = None, log:
         question_key=config.dataset.question_key,
         answer_key=config.dataset.answer_key,
     )
-    return Prepared(config, read, read.samples[:limit], mock_url, log)
+    prepared = Prepared(config, read, read.samples[:limit], mock_url, log)
+    config.secrets.hide({*config.agent.agent.secret_names, *judge_keys(config.judges)})
+    prompts = {condition.name: condition.system_prompt for condition in config.conditions}
+    for warning in secret_checks.check(config.secrets, prepared.samples, prompts):
+        warn(warning)
+    return prepared
 
 
 def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:

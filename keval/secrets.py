@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar
 from weakref import WeakSet
 
 from keval.errors import EnvironmentLacksError
-from keval.spellings import numbers, spellings
+from keval.spellings import SHORTEST_REDACTED, numbers, spellings
 
 VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """`${VAR}`, or `$${`, which stands for a literal `${`."""
@@ -47,8 +48,9 @@ class Secrets:
         self._numbers: dict[float, str] = {}
         """Values that may turn up as a JSON number."""
         self._compiled: re.Pattern[str] | None = None
-        self._guarded: dict[str, str] = {}
-        """The values that nobody else may see, by name; all others are settings."""
+        self._literal: dict[str, str] = {}
+        """What a config holds literally, by the name of the header or variable."""
+        self._guarded: set[str] = set()
 
     def __repr__(self) -> str:
         return f"Secrets({', '.join(sorted(self._resolved))})"
@@ -81,7 +83,7 @@ class Secrets:
         """Remember the values of variables that others read, such as the keys of models."""
         for name in names:
             self.resolve_known(f"${{{name}}}")
-            self._guard(name)
+            self._guarded.add(name)
 
     def hide_all(self, written: object) -> None:
         """Remember the variables that a config names, and what it holds literally in `headers` and `env`.
@@ -91,18 +93,18 @@ class Secrets:
         for name in variables(written):
             self.resolve_known(f"${{{name}}}")
             if SOUNDS_SECRET.search(name):
-                self._guard(name)
+                self._guarded.add(name)
         for section, name, value in _settings(written):
             secret = bool(SOUNDS_SECRET.search(name)) if section == "env" else not HARMLESS_HEADERS.fullmatch(name)
             if secret:
-                for variable in variables(value):
-                    self._guard(variable)
+                self._guarded |= variables(value)
             if secret and "${" not in value:
                 # A header such as `Authorization: Bearer abc`: the last word alone is the secret.
                 for part in {value, value.split()[-1] if value.split() else value}:
                     if len(part) >= SHORTEST_LITERAL:
                         self._remember(name, part)
-                        self._guarded[name] = part
+                        self._literal[name] = part
+                        self._guarded.add(name)
 
     @classmethod
     def redact_all(cls, text: str) -> str:
@@ -117,9 +119,15 @@ class Secrets:
         return not self._names
 
     @property
-    def guarded(self) -> Mapping[str, str]:
-        """The values that nobody else may see, by name, as far as they are redacted: keys, passwords, headers."""
-        return {name: value for name, value in self._guarded.items() if name in self._names.values()}
+    def known(self) -> Mapping[str, str]:
+        """All values that are taken out of texts, by name."""
+        values = self._resolved | self._literal
+        return {name: value for name, value in values.items() if len(value.strip()) >= SHORTEST_REDACTED}
+
+    @property
+    def guarded(self) -> AbstractSet[str]:
+        """Names of known values that nobody else may see: keys, passwords, headers. The others are settings."""
+        return self._guarded & self.known.keys()
 
     def names_in(self, text: str) -> set[str]:
         """Return the names of the values that stand in a text, however they are spelt."""
@@ -170,10 +178,6 @@ class Secrets:
         for number in numbers(value):
             self._numbers.setdefault(number, name)
         self._compiled = None
-
-    def _guard(self, name: str) -> None:
-        if name in self._resolved:
-            self._guarded[name] = self._resolved[name]
 
     @property
     def _pattern(self) -> re.Pattern[str]:

@@ -29,7 +29,7 @@ LAYERS = (
         "budget",
         "secret_scan",
     ),
-    ("redaction", "log", "history", "collect", "agents", "datasets"),
+    ("redaction", "secret_checks", "log", "history", "collect", "agents", "datasets"),
     ("fields", "prices"),
     ("llm", "rubrics"),
     ("judges", "mock"),

@@ -23,7 +23,7 @@ from keval.servers import ServerInfo
 def command(config_path: Path, log: Path | None) -> None:
     """Check a config and everything that it names, connect to each MCP server, and print the plan."""
     config = load(config_path)
-    prepared = prepare(config, mock_url=None)
+    prepared = prepare(config, mock_url=None, warn=warn)
     say(f"config    {config_path}: {config.name}, valid")
     say(f"dataset   {config.dataset.written}: {len(prepared.samples)} samples")
     problems = list(dict.fromkeys(_missing_keys(prepared))) or asyncio.run(_refused_keys(prepared))

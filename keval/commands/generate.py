@@ -74,7 +74,7 @@ def command(
         warn(f"writing to {output}")
     progress = Progress("generate")
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
-        prepared = prepare(config, mock_url, limit, output)
+        prepared = prepare(config, mock_url, limit, output, warn=warn)
         prepared.agent_env  # noqa: B018 - a missing key is told before anything is written
         with _sink(output) as sink, shown(progress, quiet=quiet):
             done = history.of_log(output, warn) if output else History()

@@ -24,6 +24,7 @@ from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service, warn
 from keval.prepare import check_keys, judge_env, judge_keys, judge_run_event
 from keval.progress import Progress, shown
 from keval.redaction import redacted
+from keval.secret_checks import words
 from keval.secrets import Secrets
 from keval.stream import Announced, Reader, Sink, Stdout, read_live
 
@@ -166,12 +167,15 @@ class Stage:
         config: JsonObject = (past.newest_generate or {}).get("config") or {}
         execution: Mapping[str, object] = config.get("execution") or {}
         known = prices.load(config.get("prices"))
+        env = judge_env(judges, self._secrets, self._mock_url)
+        for warning in words(self._secrets):
+            warn(warning)
         budget_usd, daily_budget_usd = map(_number, map(execution.get, ("budget_usd", "daily_budget_usd")))
         books = empty_ledger(budget_usd, daily_budget_usd, past.spent_today(mock=mock), warn)
         return Judging(
             run_id=run_id,
             sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self._secrets)),
-            env=judge_env(judges, self._secrets, self._mock_url),
+            env=env,
             mock=mock,
             progress=self._progress,
             ledger=judges_ledger(judges, books, known),
