@@ -2,7 +2,7 @@
 
 Each text repeats something on which a careless pattern tries again from every place. Prints the
 seconds for each size and the ratio of the last two, and appends them to benchmarks/results.md: what
-doubles with the text is linear, what grows fourfold is not. Run with `python benchmarks/scan.py`.
+doubles with the text is linear, what grows fourfold is not. Run with `make bench`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main() -> None:
         [
             f"\n## {dt.datetime.now(dt.UTC).date()} · commit {commit.stdout.strip() or 'unknown'} · scan",
             "",
-            f"`python benchmarks/scan.py` · Python {platform.python_version()} · {os.cpu_count()} cores · seconds",
+            f"`make bench` · Python {platform.python_version()} · {os.cpu_count()} cores · seconds",
             "",
             "| text | " + " | ".join(f"{size:,} characters" for size in SIZES) + " | last ratio |",
             "|---|" + "---|" * (len(SIZES) + 1),
