@@ -145,7 +145,8 @@ def test_findings_name_keys_without_acting(folder: Path) -> None:
     "arguments",
     [
         "report LOG", "scan LOG", "validate LOG", "retract LOG x --reason y", "judge LOG", "aggregate LOG",
-        "check CONFIG", "run CONFIG", "generate CONFIG", "schemas NAME", "plugins NAME", "NAME", "report --NAME", "sql LOG QUERY",
+        "check CONFIG", "run CONFIG", "generate CONFIG", "schemas NAME", "plugins NAME", "NAME", "report --NAME",
+        "sql LOG QUERY",
     ],
 )  # fmt: skip
 def test_no_command_prints_a_files_name_raw(tmp_path: Path, arguments: str) -> None:
