@@ -71,7 +71,7 @@ def main() -> None:
         [
             f"\n## {dt.datetime.now(dt.UTC).date()} · commit {commit.stdout.strip() or 'unknown'} · scan",
             "",
-            f"`make bench` · Python {platform.python_version()} · {os.cpu_count()} cores · processor seconds, {RUNS} runs",
+            f"`make bench` · Python {platform.python_version()} · {os.cpu_count()} cores · CPU seconds, {RUNS} runs",
             "",
             "| text | " + " | ".join(f"{size:,} characters" for size in SIZES) + " | last ratio |",
             "|---|" + "---|" * (len(SIZES) + 1),
