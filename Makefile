@@ -56,8 +56,9 @@ golden: $(READY) ## rewrite the expected output of the golden cases and show wha
 	GOLDEN=write $(BIN)/python -m pytest -q tests/golden
 	git --no-pager diff --stat -- tests/golden
 
-bench: $(READY) ## measure throughput and memory, and append the figures to benchmarks/results.md
+bench: $(READY) ## measure throughput, memory and scanning, and append the figures to benchmarks/results.md
 	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/scan.py
 
 build: $(READY) ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build

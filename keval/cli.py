@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import sys
 import traceback
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ import click
 from keval import machine
 from keval.errors import KevalError, ReaderGoneError
 from keval.plugins import docstring_line
+from keval.printable import printable
 from keval.terminal import give_up_stdout, outlive
 
 COMMANDS = (
@@ -97,13 +99,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except KevalError as error:
         return _failed(error)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        _tell(*shown.getvalue().splitlines())
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("keval: interrupted", err=True)
         return 130
     except Exception:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
-        _tell(traceback.format_exc(), REPORT_BUGS_AT)
+        _tell(*_without_secrets(traceback.format_exc()).splitlines(), REPORT_BUGS_AT)
         return 70
     return outcome if isinstance(outcome, int) else 0
 
@@ -111,15 +115,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _failed(error: KevalError) -> int:
     if isinstance(error, ReaderGoneError):
         return error.exit_code
-    _tell(f"keval: {error}")
+    first, *others = error.problems or ("",)
+    _tell(f"keval: {first}", *others)
     if error.exit_code == KevalError.exit_code:
-        _tell(traceback.format_exc(), REPORT_BUGS_AT)
+        _tell(*_without_secrets(traceback.format_exc()).splitlines(), REPORT_BUGS_AT)
     return error.exit_code
 
 
 def _tell(*lines: str) -> None:
-    """Print lines on stderr, without the values of secrets."""
+    """Print lines on stderr, without the values of secrets and without what acts on a terminal."""
+    for line in lines:
+        click.echo(printable(_without_secrets(line)), err=True)
+
+
+def _without_secrets(text: str) -> str:
     from keval.secrets import Secrets
 
-    for line in lines:
-        click.echo(Secrets.redact_all(line), err=True)
+    return Secrets.redact_all(text)

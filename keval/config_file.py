@@ -161,7 +161,7 @@ class _Draft:
         )
         count = "1 problem" if len(unique) == 1 else f"{len(unique)} problems"
         told = [*map(self.document.described, unique), f"{count} in {self.document.path}; nothing was run"]
-        return InputError(self.secrets.redact("\n".join(told)))
+        return InputError(*map(self.secrets.redact, told))
 
     def check(self, name: str) -> None:
         """Check the structure, and that each `${` is one that will be replaced.

@@ -31,9 +31,19 @@ EXIT_CODES: dict[int, str] = {
 
 
 class KevalError(Exception):
-    """Base of all errors about the run; the message has coordinates and the next step."""
+    r"""Base of all errors about the run; each problem is a line with coordinates and the next step.
+
+    A line break inside a problem came from outside and is shown as `\n`: nobody forges a line.
+    """
 
     exit_code = 70
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__(*problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
 
 
 class UsageError(KevalError):

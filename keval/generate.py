@@ -26,8 +26,8 @@ from keval.tasks import Task
 
 NO_WORKSPACE = Path(os.devnull)
 
-OnResponse = Callable[[JsonObject], Awaitable[None]]
-"""What is told of a response once it is safe."""
+OnResponse = Callable[[JsonObject, JsonObject], Awaitable[None]]
+"""What is told of a response once it is safe: as the log has it, and as the agent gave it."""
 
 
 def turn_field(turn: Turn) -> JsonObject:
@@ -185,10 +185,16 @@ class Generation(Stage[Task]):
             mock=self.mock,
         )
 
-    async def done(self, written: JsonObject) -> None:
-        """Tell of a response as a resume will read it: a judgment's id is made from the text that the log has."""
+    async def done(self, written: JsonObject, made: JsonObject | None) -> None:
+        """Tell of a response as a resume will read it, and as the agent gave it.
+
+        A judgment's id is made from the text that the log has. What is judged is what the agent said:
+        a secret that is also the right word must not make its answer wrong.
+        """
         if self.on_response is not None and written["type"] == "response":
-            await self.on_response(orjson.loads(encode(written)))
+            logged = orjson.loads(encode(written))
+            given = logged if made is None or made == written else orjson.loads(encode(made))
+            await self.on_response(logged, given)
 
     def _cost_usd(self, answer: Answer) -> float | None:
         """Return what the agent says that it cost, else its tokens at the price that the config gives its model.

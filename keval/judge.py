@@ -28,16 +28,21 @@ class Job:
     """What one judge has to do once: one response, one replicate."""
 
     response: JsonObject
+    """The response as the log has it."""
+    given: JsonObject
+    """The response as the agent gave it, where that is known: what is judged."""
     judge: JudgeConfig
     judge_id: str
     replicate: int
     judgment_id: str
 
 
-def jobs(response: JsonObject, judges: Sequence[JudgeConfig], judged: Container[str]) -> list[Job]:
-    """Return what the judges still have to do for one response."""
+def jobs(
+    response: JsonObject, judges: Sequence[JudgeConfig], judged: Container[str], given: JsonObject | None = None
+) -> list[Job]:
+    """Return what the judges still have to do for one response, which is judged as the agent gave it, if known."""
     return [
-        Job(response, judge, judge.judge_id, replicate, target)
+        Job(response, given or response, judge, judge.judge_id, replicate, target)
         for judge in judges
         for replicate in range(1, judge.replicates + 1)
         if (target := judgment_id(response["id"], response["text"], judge.judge_id, replicate)) not in judged
@@ -93,7 +98,7 @@ class Judging(Stage[Job]):
         return self._judgment(work, verdict)
 
     async def _verdict(self, job: Job) -> Verdict:
-        response = job.response
+        response = job.given
         case = Case(
             question=response["sample"]["question"],
             golden_answer=response["sample"]["answer"],

@@ -19,6 +19,7 @@ import orjson
 
 from keval import prices
 from keval.agents import Usage
+from keval.excerpts import beginning_of
 
 if TYPE_CHECKING:
     import anthropic
@@ -41,6 +42,9 @@ KEY_CHECK_TIMEOUT_S = 10.0
 
 LONGEST_MESSAGE = 400
 """Characters of a service's error message that are kept."""
+
+LONGEST_EXCERPT = 100
+"""Characters that are shown of a reply that is none."""
 
 
 class ModelError(Exception):
@@ -219,7 +223,7 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def _short(message: str) -> str:
-    return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+    return beginning_of(message, LONGEST_MESSAGE)
 
 
 def _key(env: Mapping[str, str], name: str) -> str:
@@ -280,9 +284,9 @@ def _reply(body: bytes) -> Reply:
         message = orjson.loads(body)
     except ValueError as error:
         # A proxy's page, most likely: the next call may get through.
-        raise ModelError(f"the reply is not JSON: {body[:100]!r}", retryable=True) from error
+        raise ModelError(f"the reply is not JSON: {_excerpt(body)}", retryable=True) from error
     if not isinstance(message, dict) or not isinstance(message.get("content"), list):
-        raise ModelError(f"the reply is not a message: {body[:100]!r}")
+        raise ModelError(f"the reply is not a message: {_excerpt(body)}")
     model, usage = message.get("model"), _usage(message.get("usage"))
     return Reply(
         text="".join(
@@ -295,6 +299,10 @@ def _reply(body: bytes) -> Reply:
         usage=usage,
         cost_usd=prices.cost_usd(model, usage),
     )
+
+
+def _excerpt(body: bytes) -> str:
+    return repr(beginning_of(body.decode(errors="replace"), LONGEST_EXCERPT))
 
 
 def _usage(written: object) -> Usage:

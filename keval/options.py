@@ -10,6 +10,7 @@ from typing import TypeVar
 import click
 
 from keval.errors import UsageError
+from keval.printable import printable
 from keval.secrets import Secrets
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -48,6 +49,11 @@ def mock_service(mock: bool, latency_ms: int | None, errors: str | None) -> Iter
         yield service.base_url
 
 
+def say(line: str) -> None:
+    """Print a line of text on stdout."""
+    click.echo(printable(Secrets.redact_all(line)))
+
+
 def warn(message: str) -> None:
-    """Tell people something on stderr."""
-    click.echo(Secrets.redact_all(f"keval: {message}"), err=True)
+    """Tell people something on stderr, in one line."""
+    click.echo(printable(Secrets.redact_all(f"keval: {message}")), err=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keval import datasets, environment, machine, processes, servers, temporary
+from keval import datasets, environment, machine, processes, secret_checks, servers, temporary
 from keval.config import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
 from keval.events import event
@@ -55,11 +55,19 @@ class Prepared:
         return judge_env(self.config.judges, self.config.secrets, self.mock_url)
 
 
-def prepare(config: Config, mock_url: str | None, limit: int | None = None, log: Path | None = None) -> Prepared:
+def prepare(
+    config: Config,
+    mock_url: str | None,
+    limit: int | None = None,
+    log: Path | None = None,
+    *,
+    warn: Callable[[str], None],
+) -> Prepared:
     """Read what the config names.
 
-    Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set,
-    UsageError when so many tasks at once do not fit into the limit of open files.
+    Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set, and
+    UsageError for a secret that stands in the dataset or in a system prompt, or when so many tasks
+    at once do not fit into the limit of open files.
     """
     temporary.remove_abandoned()
     processes.adopt_orphans()
@@ -73,7 +81,12 @@ def prepare(config: Config, mock_url: str | None, limit: int | None = None, log:
         question_key=config.dataset.question_key,
         answer_key=config.dataset.answer_key,
     )
-    return Prepared(config, read, read.samples[:limit], mock_url, log)
+    prepared = Prepared(config, read, read.samples[:limit], mock_url, log)
+    config.secrets.hide({*config.agent.agent.secret_names, *judge_keys(config.judges)})
+    prompts = {condition.name: condition.system_prompt for condition in config.conditions}
+    for warning in secret_checks.check(config.secrets, prepared.samples, prompts):
+        warn(warning)
+    return prepared
 
 
 def _open_files(config: Config) -> int:
@@ -128,7 +141,7 @@ async def check_keys(env: Mapping[str, str], names: Iterable[str]) -> None:
 
     refusals = [refusal for name in sorted(set(names)) if (refusal := await llm.refusal(env, name))]
     if refusals:
-        raise EnvironmentLacksError("\n".join(refusals))
+        raise EnvironmentLacksError(*refusals)
 
 
 async def check_all_keys(prepared: Prepared) -> None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
+from keval.printable import printable
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -68,7 +70,9 @@ class Progress:
 
     def line(self) -> str:
         """Return the state in one plain line."""
-        return f"{self.stage}: " + " · ".join(f"{row} {_described(count)}" for row, count in self.rows.items())
+        return f"{self.stage}: " + " · ".join(
+            f"{printable(row)} {_described(count)}" for row, count in self.rows.items()
+        )
 
     def left(self, count: Count) -> str:
         """Return the time that a row still needs if it goes on at its mean speed."""
@@ -139,7 +143,9 @@ def _table(stages: Sequence[Progress]) -> Table:
         for row, count in stage.rows.items():
             total = "" if count.planned is None else f"/{count.planned}"
             done, failed, in_flight = f"{count.done}{total}", str(count.failed), str(count.in_flight)
-            table.add_row(Text(f"{stage.stage} {row}"), done, failed, in_flight, _cost(count), stage.left(count))
+            table.add_row(
+                Text(f"{stage.stage} {printable(row)}"), done, failed, in_flight, _cost(count), stage.left(count)
+            )
     return table
 
 

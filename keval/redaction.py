@@ -2,7 +2,8 @@
 
 A value may be a word that also stands in a field's name, a kind or an id. The event's schema says
 which texts are of that sort: declared fields, constants, ids, hashes, times, and the names that the
-config gives. All others may have come from anywhere, keys included.
+config gives. So are the fields of the dataset: a golden answer is a word by which answers are
+judged. All others may have come from anywhere, keys included.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ from keval.secrets import Secrets
 OWN = ("const", "enum", "pattern", "format")
 """Keywords of texts that keval writes; `#/$defs/id` is another."""
 
-OWN_FIELDS = re.compile("condition|server|git_commit|.*sha256")
-"""Fields whose texts are hashes, or names of the config, as written."""
+OWN_FIELDS = re.compile("sample|condition|server|git_commit|.*sha256")
+"""Fields that hold what the dataset has, hashes, or names of the config, as written."""
+
+NO_TEXT = {"number", "integer", "boolean", "null"}
+"""Types of fields that keval counted or measured: a number there is no value that came back."""
 
 NAMED = {"name", "type", "model"}
 """The fields by which an event names an agent or a judge, as written in the config."""
@@ -32,7 +36,7 @@ class _Shape:
     """What a schema says of a value, as far as it matters here."""
 
     own: bool = False
-    """Whether a text here is keval's own."""
+    """Whether a value here is keval's own, or the dataset's."""
     fields: Mapping[str, _Shape] | None = None
     """Declared fields of an object; None for an object that may hold anything."""
     others: _Shape | None = None
@@ -76,6 +80,9 @@ def _shape_of(event_type: str) -> _Shape:
 def _shape(rules: Mapping[str, Any], shared: Mapping[str, Any]) -> _Shape:
     reference = rules.get("$ref")
     if reference == "#/$defs/id" or any(keyword in rules for keyword in OWN):
+        return _Shape(own=True)
+    types = rules.get("type", [])
+    if types and NO_TEXT.issuperset([types] if isinstance(types, str) else types):
         return _Shape(own=True)
     if reference is not None:
         return _shape(shared[reference.rpartition("/")[2].rpartition(":")[2]], shared)

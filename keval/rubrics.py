@@ -66,7 +66,7 @@ def load(path: Path) -> JsonObject:
     if found.value is not None or not problems:
         problems += [(found.line(keys), keys, message) for keys, message in _rubric_problems(found.value)]
     if problems:
-        raise InputError("\n".join(found.described(problem) for problem in sorted(problems, key=_line)))
+        raise InputError(*(found.described(problem) for problem in sorted(problems, key=_line)))
     rubric: JsonObject = found.value
     return rubric
 

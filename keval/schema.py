@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from keval.excerpts import beginning_of
+
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
 
@@ -262,7 +264,7 @@ def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return "an array"
     shown = repr(value)
-    return shown if len(shown) <= LONGEST_VALUE else f"{shown[:LONGEST_VALUE]}…"
+    return beginning_of(shown, LONGEST_VALUE)
 
 
 def _hint(word: object, known: Iterable[object]) -> str:

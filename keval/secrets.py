@@ -1,29 +1,27 @@
 """Resolves `${VAR}` in the values of a config, and takes the resolved values out of everything that is written.
 
 A config keeps its text as written; only what is started or asked gets the resolved form. Whatever
-comes back goes through `redact`, which puts the variable's name in place of its value. Keys of
-models and what a config holds literally in `headers` and `env` are taken out too.
+comes back goes through `redact`, which puts the variable's name in place of its value, however it
+is spelt (`keval/spellings.py`). Keys of models and what a config holds literally in `headers` and
+`env` are taken out too.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar
-from urllib.parse import quote, quote_plus
 from weakref import WeakSet
 
 from keval.errors import EnvironmentLacksError
+from keval.spellings import SHORTEST_REDACTED, numbers, spellings
 
 VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """`${VAR}`, or `$${`, which stands for a literal `${`."""
 
 MALFORMED = re.compile(r"\$\$\{|(\$\{(?![A-Za-z_][A-Za-z0-9_]*\})[^}\s]*\}?)")
 """A `${` that is neither of the two, such as `${VAR:-default}`."""
-
-SHORTEST_REDACTED = 4
-"""Shorter values are left in texts: replacing each `1` or `no` would destroy them and hide nothing."""
 
 SOUNDS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTHORIZATION|COOKIE", re.IGNORECASE)
 """Names of variables and of headers whose values nobody else may see."""
@@ -46,8 +44,13 @@ class Secrets:
         self._environ = environ
         self._resolved: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        """Each form in which a value may turn up, and the variable it belongs to."""
-        self._pattern: re.Pattern[str] | None = None
+        """Each way to spell a value, and the variable it belongs to."""
+        self._numbers: dict[float, str] = {}
+        """Values that may turn up as a JSON number."""
+        self._compiled: re.Pattern[str] | None = None
+        self._literal: dict[str, str] = {}
+        """What a config holds literally, by the name of the header or variable."""
+        self._guarded: set[str] = set()
 
     def __repr__(self) -> str:
         return f"Secrets({', '.join(sorted(self._resolved))})"
@@ -80,20 +83,28 @@ class Secrets:
         """Remember the values of variables that others read, such as the keys of models."""
         for name in names:
             self.resolve_known(f"${{{name}}}")
+            self._guarded.add(name)
 
     def hide_all(self, written: object) -> None:
         """Remember the variables that a config names, and what it holds literally in `headers` and `env`.
 
         Of `env` only what has a name that sounds secret: the rest are settings, such as a model's name.
         """
-        self.hide(variables(written))
+        for name in variables(written):
+            self.resolve_known(f"${{{name}}}")
+            if SOUNDS_SECRET.search(name):
+                self._guarded.add(name)
         for section, name, value in _settings(written):
             secret = bool(SOUNDS_SECRET.search(name)) if section == "env" else not HARMLESS_HEADERS.fullmatch(name)
+            if secret:
+                self._guarded |= variables(value)
             if secret and "${" not in value:
                 # A header such as `Authorization: Bearer abc`: the last word alone is the secret.
                 for part in {value, value.split()[-1] if value.split() else value}:
                     if len(part) >= SHORTEST_LITERAL:
                         self._remember(name, part)
+                        self._literal[name] = part
+                        self._guarded.add(name)
 
     @classmethod
     def redact_all(cls, text: str) -> str:
@@ -105,23 +116,45 @@ class Secrets:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to hide."""
-        return self._pattern is None
+        return not self._names
+
+    @property
+    def known(self) -> Mapping[str, str]:
+        """All values that are taken out of texts, by name."""
+        values = self._resolved | self._literal
+        return {name: value for name, value in values.items() if len(value.strip()) >= SHORTEST_REDACTED}
+
+    @property
+    def guarded(self) -> AbstractSet[str]:
+        """Names of known values that nobody else may see: keys, passwords, headers. The others are settings."""
+        return self._guarded & self.known.keys()
+
+    def names_in(self, text: str) -> set[str]:
+        """Return the names of the values that stand in a text, however they are spelt."""
+        return {self._names[found] for found in self._pattern.findall(text)} if self._names else set()
+
+    def name_of(self, number: float) -> str | None:
+        """Return the name of the value that a JSON number is."""
+        return self._numbers.get(number)
 
     def redact(self, text: str) -> str:
         """Return a text with `${NAME}` in place of every value handed out so far.
 
-        Values are found as they are, inside JSON and inside URLs; longer ones win over their parts.
+        Of two spellings that begin at the same place the longer one wins.
         """
-        if self._pattern is None:
+        if not self._names:
             return text
         return self._pattern.sub(lambda match: f"${{{self._names[match.group()]}}}", text)
 
     def redact_value(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        """Return a JSON value with `redact` applied to every string in it, keys included."""
-        if self._pattern is None:
+        """Return a JSON value with `redact` applied to every string in it, keys included, and to every number."""
+        if not self._names:
             return value
         if isinstance(value, str):
             return self.redact(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            name = self.name_of(value)
+            return value if name is None else f"${{{name}}}"
         if isinstance(value, Mapping):
             return {self.redact(key): self.redact_value(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
@@ -140,11 +173,18 @@ class Secrets:
         return self._resolved[name]
 
     def _remember(self, name: str, value: str) -> None:
-        for form in _forms(value):
-            self._names.setdefault(form, name)
-        longest_first = sorted(self._names, key=len, reverse=True)
-        if longest_first:
-            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+        for spelling in spellings(value):
+            self._names.setdefault(spelling, name)
+        for number in numbers(value):
+            self._numbers.setdefault(number, name)
+        self._compiled = None
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        if self._compiled is None:
+            longest_first = sorted(self._names, key=len, reverse=True)
+            self._compiled = re.compile("|".join(map(re.escape, longest_first)))
+        return self._compiled
 
 
 def variables(value: object) -> set[str]:
@@ -179,14 +219,3 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _texts(item)
-
-
-def _forms(value: str) -> set[str]:
-    """Return the ways in which a value may be spelt in a text.
-
-    A value with a line break at its end, as files often have, is sent without it.
-    """
-    plain = {value, value.strip()}
-    in_json = {json.dumps(text, ensure_ascii=ascii_only)[1:-1] for text in plain for ascii_only in (True, False)}
-    in_urls = {encode(text, safe="") for text in plain for encode in (quote, quote_plus)} | {quote(value)}
-    return {form for form in plain | in_json | in_urls if len(form) >= SHORTEST_REDACTED}

@@ -42,6 +42,8 @@ class Work(Generic[Item]):
     """The records of the attempts before the last one that was begun."""
     booked: JsonObject | None = None
     """The record of that last one once it has failed and is paid, while the item waits to be tried again."""
+    made: JsonObject | None = None
+    """The event that an attempt made, before secrets were taken out of it."""
     _began: float = 0.0
     _ended: float | None = None
 
@@ -100,8 +102,8 @@ class Stage(ABC, Generic[Item]):
     def unfit(self, event: JsonObject, message: str) -> ItemError:
         """Return the error of an item from which something came back that no log can hold; it keeps the cost."""
 
-    async def done(self, event: JsonObject) -> None:
-        """Take note of an item's event, which is safe."""
+    async def done(self, written: JsonObject, made: JsonObject | None) -> None:
+        """Take note of an item's event, which is safe; `made` still has the values of secrets in it."""
 
     async def work_off(self, items: Iterable[Item] | AsyncIterator[Item]) -> None:
         """Do all items; returns when each has its event or `stop` was set and none is in flight."""
@@ -136,11 +138,11 @@ class Stage(ABC, Generic[Item]):
             work.begin()
             self.progress.started(kind)
             try:
-                event = await self._attempt(work)
+                work.made = await self._attempt(work)
             finally:
                 work.end()
                 self.progress.ended(kind)
-            return await self._written(event)
+            return await self._written(work.made)
 
         try:
             # The slot is held until the event is safe: a crash never loses more of them than there are slots.
@@ -157,7 +159,7 @@ class Stage(ABC, Generic[Item]):
             self.ledger.release(work.reserved_usd)
         cost_usd = total_usd(written["cost_usd"], work.failed)
         self.progress.finished(kind, failed=written["type"] == "failure", cost_usd=cost_usd)
-        await self.done(written)
+        await self.done(written, work.made)
 
     async def _attempt(self, work: Work[Item]) -> JsonObject:
         """Do an item and return its event, or raise an ItemError, of which the log can hold all that it says."""

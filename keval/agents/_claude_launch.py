@@ -22,6 +22,7 @@ import claude_agent_sdk
 from claude_agent_sdk import ClaudeAgentOptions, CLINotFoundError
 
 from keval import processes
+from keval.excerpts import last_lines
 
 if TYPE_CHECKING:
     from keval.agents import Prompt
@@ -54,6 +55,9 @@ DOLLAR = "KEVAL_DOLLAR"
 
 SERVER_STDERR = "Server stderr: "
 """How lines of the CLI's log about an MCP server begin that the server wrote itself."""
+
+STDERR_LINES = 5
+"""So many last lines of stderr go into a failure."""
 
 # What the SDK reports by its logger it raises as well.
 logging.getLogger("claude_agent_sdk").addHandler(logging.NullHandler())
@@ -179,7 +183,7 @@ class Launch:
             said = [entry["error"] for entry in entries if entry.get("error", "").startswith(SERVER_STDERR)]
         except (OSError, ValueError, AttributeError):
             return ""  # the log is not made for programs; what it cannot tell is only a detail
-        return " / ".join("".join(part.removeprefix(SERVER_STDERR) for part in said).splitlines()[-5:])
+        return last_lines("".join(part.removeprefix(SERVER_STDERR) for part in said), STDERR_LINES)
 
     def _script(self, environment: Mapping[str, str]) -> str:
         """Return the script that takes the inherited variables away and becomes the CLI."""

@@ -34,13 +34,17 @@ from claude_agent_sdk import (
 from claude_agent_sdk.types import McpServerStatus
 
 from keval.agents import AgentError, Answer, FailureKind, McpUse, Status, Turn, Usage
-from keval.agents._claude_launch import MAX_MESSAGE_BYTES, tool_part
+from keval.agents._claude_launch import MAX_MESSAGE_BYTES, STDERR_LINES, tool_part
+from keval.excerpts import last_lines
 
 SYNTHETIC = "<synthetic>"
 """The model that the CLI names for texts of its own, such as error messages."""
 
 CONTINUED = ("max_tokens", "pause_turn")
 """Stop reasons after which the next message goes on where the last one was cut off."""
+
+STDERR_LINES_KEPT = 200
+"""More than are told: a secret of several lines is known only as a whole."""
 
 KEY_REFUSED = ("authentication_failed", "billing_error")
 """The CLI's words for errors that another attempt meets again."""
@@ -67,7 +71,7 @@ class Record:
     """The built-in tools that the config lists."""
     result: ResultMessage | None = None
     statuses: dict[str, McpServerStatus] = field(default_factory=dict)
-    stderr: deque[str] = field(default_factory=lambda: deque(maxlen=5))
+    stderr: deque[str] = field(default_factory=lambda: deque(maxlen=STDERR_LINES_KEPT))
     """The last lines that the CLI wrote to stderr."""
     leaked: tuple[str, ...] = ()
     """Names of processes that outlived the CLI."""
@@ -272,7 +276,7 @@ class Record:
         if isinstance(error, CLIJSONDecodeError) and "maximum buffer size" in str(error):
             said = f"a message of the CLI is longer than the limit of {MAX_MESSAGE_BYTES} bytes"
         if self.stderr:
-            said += f"; its stderr ends: {' / '.join(self.stderr)}"
+            said += "; its stderr ends: " + last_lines("\n".join(self.stderr), STDERR_LINES)
         return self.failure(kind, said, retryable=retryable)
 
     def so_far(self) -> Answer:

@@ -29,6 +29,7 @@ import orjson
 
 from keval import machine, processes
 from keval.agents import Agent, AgentError, Answer, Prompt, Turn, Usage
+from keval.excerpts import end_of
 from keval.plugins import option
 
 JsonPath = tuple[str | int, ...]
@@ -345,7 +346,7 @@ async def _end(token: str, program: asyncio.subprocess.Process | None) -> tuple[
 def _failure(exit_status: int, stderr: bytes) -> AgentError:
     """Return the error for a program that did not exit with 0; a negative status is a signal's number."""
     how = f"exit status {exit_status}" if exit_status > 0 else f"ended by {signal.Signals(-exit_status).name}"
-    tail = stderr.decode(errors="replace").strip()[-STDERR_TAIL:]
+    tail = end_of(stderr.decode(errors="replace").strip(), STDERR_TAIL)
     message = f"{how}; stderr ends: {tail}" if tail else f"{how}, nothing on stderr"
     if exit_status == TEMPORARY_FAILURE:
         return AgentError("infra_error", message, retryable=True)

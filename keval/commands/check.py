@@ -11,7 +11,7 @@ import click
 from keval.config_file import load
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.estimate import Item, estimate, measured
-from keval.options import CONFIG, SKIP_INVALID, warn
+from keval.options import CONFIG, SKIP_INVALID, say, warn
 from keval.prepare import Prepared, check_all_keys, check_program, offered, prepare
 from keval.servers import ServerInfo
 
@@ -24,17 +24,17 @@ from keval.servers import ServerInfo
 def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
     """Check a config and everything that it names, connect to each MCP server, and print the plan."""
     config = load(config_path)
-    prepared = prepare(config, mock_url=None)
-    click.echo(f"config    {config_path}: {config.name}, valid")
-    click.echo(f"dataset   {config.dataset.written}: {len(prepared.samples)} samples")
+    prepared = prepare(config, mock_url=None, warn=warn)
+    say(f"config    {config_path}: {config.name}, valid")
+    say(f"dataset   {config.dataset.written}: {len(prepared.samples)} samples")
     problems = list(dict.fromkeys(_missing(prepared))) or asyncio.run(_refused_keys(prepared))
     infos = asyncio.run(offered(prepared))
     for info in infos.values():
-        click.echo(config.secrets.redact(f"server    {info.name}: {_described(info)}"))
+        say(f"server    {info.name}: {_described(info)}")
     problems += _unreachable(infos)
     _print_plan(prepared, log or Path(f"{config.name}.jsonl"), skip_invalid=skip_invalid)
     if problems:
-        raise EnvironmentLacksError("\n".join(problems))
+        raise EnvironmentLacksError(*problems)
 
 
 def _missing(prepared: Prepared) -> Iterable[str]:
@@ -42,14 +42,14 @@ def _missing(prepared: Prepared) -> Iterable[str]:
         try:
             check(prepared)
         except KevalError as error:
-            yield str(error)
+            yield from error.problems
 
 
 async def _refused_keys(prepared: Prepared) -> list[str]:
     try:
         await check_all_keys(prepared)
     except EnvironmentLacksError as error:
-        return [str(error)]
+        return list(error.problems)
     return []
 
 
@@ -67,13 +67,13 @@ def _described(info: ServerInfo) -> str:
 def _print_plan(prepared: Prepared, log: Path, *, skip_invalid: bool) -> None:
     items = estimate(prepared, measured(log, prepared.config.agent.agent_id, warn, skip_invalid=skip_invalid))
     for item in items:
-        click.echo(f"plan      {item.name}: {item.number} calls, {_cost(item)}")
+        say(f"plan      {item.name}: {item.number} calls, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]
     total = sum(item.cost_usd or 0.0 for item in items)
     without = f", without {', '.join(unknown)} (price unknown)" if unknown else ""
-    click.echo(f"estimate  ${total:.2f}{without}")
+    say(f"estimate  ${total:.2f}{without}")
     if not all(item.measured for item in items):
-        click.echo(f"          rough: run a pilot (keval run {prepared.config.path} --limit 2) and check again")
+        say(f"          rough: run a pilot (keval run {prepared.config.path} --limit 2) and check again")
 
 
 def _cost(item: Item) -> str:

@@ -87,7 +87,7 @@ def command(
         warn(f"writing to {output}")
     progress = Progress("generate")
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
-        prepared = prepare(config, mock_url, limit, output)
+        prepared = prepare(config, mock_url, limit, output, warn=warn)
         check_program(prepared)  # what is missing is told before anything is written
         with _sink(output, (config.path, config.dataset.path)) as sink, shown(progress, quiet=quiet):
             done = past(output, skip_invalid=skip_invalid) if output else History()

@@ -23,6 +23,7 @@ from keval.outputs import STDIN, check_stdout
 from keval.prepare import check_keys, judge_env, judge_keys, judge_run_event
 from keval.progress import Progress, shown
 from keval.redaction import redacted
+from keval.secret_checks import words
 from keval.secrets import Secrets
 from keval.stream import Announced, Reader, Sink, Stdout, read_live, standard_input
 
@@ -163,11 +164,14 @@ class Stage:
         run_id = new_run_id()
         mock = self._mock_url is not None
         execution, known = recorded((past.newest_generate or {}).get("config"), warn)
+        env = judge_env(judges, self._secrets, self._mock_url)
+        for warning in words(self._secrets):
+            warn(warning)
         books = empty_ledger(execution.budget_usd, execution.daily_budget_usd, past.spent_today(mock=mock), warn)
         return Judging(
             run_id=run_id,
             sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self._secrets)),
-            env=judge_env(judges, self._secrets, self._mock_url),
+            env=env,
             mock=mock,
             progress=self._progress,
             ledger=judges_ledger(judges, books, known),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
 import orjson
 
 from keval import plugins
+from keval.options import say
 
 
 @click.command(epilog="Example: keval plugins judge")
@@ -23,7 +25,11 @@ def command(kind: str | None, as_json: bool) -> None:
                 "summary": plugins.summary(plugin),
                 "options": _options(each, name),
             }
-            click.echo(orjson.dumps(described, default=str).decode() if as_json else _text(described))
+            if as_json:
+                click.echo(orjson.dumps(described, default=str))
+            else:
+                for line in _text(described):
+                    say(line)
 
 
 def _options(kind: str, name: str) -> list[dict[str, Any]]:
@@ -35,9 +41,8 @@ def _options(kind: str, name: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _text(described: dict[str, Any]) -> str:
-    lines = [f"{described['kind']} {described['name']}: {described['summary']}"]
+def _text(described: dict[str, Any]) -> Iterator[str]:
+    yield f"{described['kind']} {described['name']}: {described['summary']}"
     for option in described["options"]:
         default = "required" if option["required"] else f"default {option['default']!r}"
-        lines.append(f"    {option['name']}: {option['type']} ({default}) {option['help']}".rstrip())
-    return "\n".join(lines)
+        yield f"    {option['name']}: {option['type']} ({default}) {option['help']}".rstrip()

@@ -76,7 +76,7 @@ def command(
     path = output or default_log(config, mock=mock)
     stages = (Progress("generate"), Progress("judge"))
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
-        prepared = prepare(config, mock_url, limit, path)
+        prepared = prepare(config, mock_url, limit, path, warn=warn)
         check_program(prepared)
         inputs = (config.path, config.dataset.path)
         check_stdout((path, *inputs), "send the report to another file")
@@ -126,8 +126,8 @@ class Whole:
                 self.stages[1].plan(job.judge.name, 1)
                 await todo.put(job)
 
-        async def on_response(response: JsonObject) -> None:
-            await judge_soon(jobs(response, config.judges, judged))
+        async def on_response(response: JsonObject, given: JsonObject) -> None:
+            await judge_soon(jobs(response, config.judges, judged, given))
 
         async with asyncio.TaskGroup() as group:
             group.create_task(self._judging(run_id, sink, stop).until_drained(todo))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from keval.leaks import look
-from keval.options import SKIP_INVALID, warn
+from keval.errors import InputError
+from keval.options import SKIP_INVALID, say, warn
 from keval.outputs import check_stdout
-from keval.stream import read
+from keval.secret_scan import Finding, Scanner
+from keval.stream import Reader
 
 
 @click.command(epilog="Example: keval scan run.jsonl && gzip run.jsonl")
@@ -22,14 +24,36 @@ def command(context: click.Context, logs: tuple[Path, ...], skip_invalid: bool) 
 
     Prints file, line, path and what was found, never the secret itself. Exit code 1 when something
     was found. A clean result is no proof: only known forms of keys are found, and the values of this
-    environment's variables whose names sound like secrets.
+    environment's variables whose names sound like secrets, as they are and as JSON, URLs, HTML,
+    base64 and hex spell them. Lines that are left out as invalid are looked through as text.
     """
     check_stdout(logs, "write to another file")
+    scanner = Scanner(os.environ)
     number = 0
     for log in logs:
-        for line in read(log, warn, skip_invalid=skip_invalid):
-            for leak in look(line.event, os.environ):
-                click.echo(f"{log}:{line.number}: {leak.path}: {leak.what}")
-                number += 1
+        for line, finding in _findings(log, scanner, skip_invalid=skip_invalid):
+            say(f"{log}:{line}: {finding.path}: {finding.what}")
+            number += 1
     warn(f"{number} places to look at" if number else "nothing found")
     context.exit(1 if number else 0)
+
+
+def _findings(log: Path, scanner: Scanner, *, skip_invalid: bool) -> Iterator[tuple[int, Finding]]:
+    """Yield what is found in each line; an invalid line's problem is not told, for it quotes the line."""
+    untold: list[str] = []
+    try:
+        with log.open("rb") as source:
+            reader = Reader(source, str(log), untold.append, skip_invalid=True)
+            for number, raw in enumerate(source, start=1):
+                event = reader.parse(number, raw)
+                if event is not None:
+                    yield from ((number, finding) for finding in scanner.look(event.event))
+                elif raw.strip():
+                    if not skip_invalid and not reader.torn:
+                        why = f"no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"
+                        raise InputError(f"{log}:{number}: {why}")
+                    warn(f"{log}:{number}: {'cut off' if reader.torn else 'no valid event'}; scanned as text")
+                    text = raw.decode(errors="replace")
+                    yield from ((number, Finding("$", what)) for what in scanner.found_in(text))
+    except OSError as error:
+        raise InputError(f"{log}: {error.strerror}") from error

@@ -14,6 +14,7 @@ import orjson
 from keval.collect import collected
 from keval.errors import UsageError
 from keval.options import SKIP_INVALID, warn
+from keval.printable import printable_lines, spreadsheet_cell
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,25 +48,29 @@ def command(arguments: tuple[str, ...], form: str, print_views: bool, skip_inval
             rows = connection.sql(query)
             rendered = b"" if rows is None else RENDER[form](rows)
         except duckdb.Error as error:
-            raise UsageError(f"{error}") from error
+            first, *others = f"{error}".split("\n")
+            raise UsageError(first, *(f"  {line}".rstrip() for line in others)) from error
     sys.stdout.buffer.write(rendered)
     sys.stdout.flush()
 
 
 def _table(rows: duckdb.DuckDBPyRelation) -> bytes:
-    return f"{rows}\n".encode()
+    return f"{printable_lines(str(rows))}\n".encode()
 
 
 def _csv(rows: duckdb.DuckDBPyRelation) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows.columns)
+    writer.writerow(map(spreadsheet_cell, rows.columns))
     writer.writerows([_cell(value) for value in row] for row in rows.fetchall())
     return text.getvalue().encode()
 
 
 def _cell(value: Any) -> Any:  # noqa: ANN401 - any SQL value
-    return orjson.dumps(value, default=str).decode() if isinstance(value, dict | list) else value
+    """Return a value as CSV holds it: numbers stay numbers, and no text is taken for a formula."""
+    if isinstance(value, dict | list):
+        value = orjson.dumps(value, default=str).decode()
+    return spreadsheet_cell(value) if isinstance(value, str) else value
 
 
 def _objects(rows: duckdb.DuckDBPyRelation) -> list[dict[str, Any]]:

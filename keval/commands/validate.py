@@ -13,7 +13,7 @@ import orjson
 from keval import datasets
 from keval.config_file import load, load_judge
 from keval.errors import InputError, KevalError
-from keval.options import warn
+from keval.options import say, warn
 from keval.outputs import STDIN, check_stdout
 from keval.stream import opened, standard_input
 
@@ -41,11 +41,11 @@ def command(files: tuple[Path, ...]) -> None:
         except OSError as error:
             problems.append(f"{path}: {error.strerror}")
         except KevalError as error:
-            problems.append(str(error))
+            problems += error.problems
         else:
-            click.echo(f"{path}: {valid}")
+            say(f"{path}: {valid}")
     if problems:
-        raise InputError("\n".join(problems))
+        raise InputError(*problems)
 
 
 def _validator(path: Path) -> Callable[[Path], str]:
@@ -87,7 +87,7 @@ def _log(path: Path) -> str:
     if reader.skipped:
         shown = [problem.replace("skipped: ", "") for problem in problems[:MOST_SHOWN]]
         more = [f"… and {len(problems) - MOST_SHOWN} more"] if len(problems) > len(shown) else []
-        raise InputError("\n".join([*shown, *more]))
+        raise InputError(*shown, *more)
     for problem in problems:
         warn(problem)
     return f"a log of {number} valid events" if number else "empty: a log of 0 events"

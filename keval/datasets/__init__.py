@@ -97,7 +97,7 @@ def read(path: Path, *, id_key: str = "id", question_key: str = "question", answ
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     if checked.problems:
-        raise InputError(_summary(checked.problems, path))
+        raise InputError(*_summary(checked.problems, path))
     if not checked.samples:
         raise InputError(f"{path}: no samples in it; a dataset has at least one record")
     return Samples(tuple(checked.samples), sha256, path)
@@ -177,12 +177,12 @@ def _duplicate(sample_id: str, first: int | str, *, same_record: bool) -> str:
     return f"id: {sample_id!r} is also the id of {where}"
 
 
-def _summary(problems: list[str], path: Path) -> str:
+def _summary(problems: list[str], path: Path) -> list[str]:
     shown = problems[:MOST_PRINTED]
     if len(problems) > len(shown):
         shown.append(f"… and {len(problems) - len(shown)} more")
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    return "\n".join([*shown, f"{count} in {path}; correct them and start again"])
+    return [*shown, f"{count} in {path}; correct them and start again"]
 
 
 class _Flaw:

@@ -7,7 +7,6 @@ freely (a claim, a message). The drawing side treats neither as markup.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
@@ -37,9 +36,6 @@ MOST_CHARACTERS = 200
 """Characters shown of a claim or message; a cut is marked by `…`."""
 
 _NOT_RECORDED = "not recorded in the input"
-
-_JOINERS = "\u200c\u200d"
-"""Invisible, harmless, and needed to write Persian and many emoji."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +71,6 @@ class Section:
 
     title: str
     blocks: tuple[Table | Lines, ...]
-
-
-def visible(text: str) -> str:
-    """Return text in which nothing can act on a terminal or hide: such characters become escapes.
-
-    Control and format characters (escape codes, newlines, changes of writing direction),
-    surrogates, private and unassigned ones, and the line and paragraph separators.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_escaped(character) for character in text)
-
-
-def _escaped(character: str) -> str:
-    category = unicodedata.category(character)
-    if character in _JOINERS or not (category[0] == "C" or category in {"Zl", "Zp"}):
-        return character
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def cut(text: str) -> str:

@@ -13,7 +13,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, ClassVar
 
 from keval.exports import Export
-from keval.exports._layout import visible
+from keval.printable import spreadsheet_cell
 from keval.readings import ConditionScore, Difference
 from keval.report import ConditionSummary, Report
 
@@ -114,6 +114,5 @@ def _field(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        text = visible(value)
-        return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
+        return spreadsheet_cell(value)
     return repr(value)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from keval.exports import Export
-from keval.exports._layout import Cell, Lines, Quote, Table, sections, title, visible
+from keval.exports._layout import Cell, Lines, Quote, Table, sections, title
+from keval.printable import printable
 from keval.report import Report
 
 if TYPE_CHECKING:
@@ -74,4 +75,4 @@ def _cell(cell: Cell) -> str:
 
 def _escaped(text: str) -> str:
     """Return text that Markdown shows as it is."""
-    return _ACTIVE.sub(lambda found: "".join(f"&#{ord(character)};" for character in found[0]), visible(text))
+    return _ACTIVE.sub(lambda found: "".join(f"&#{ord(character)};" for character in found[0]), printable(text))

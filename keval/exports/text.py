@@ -11,8 +11,9 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from keval.exports import Export
-from keval.exports._layout import Cell, Lines, Quote, Section, Table, sections, title, visible
+from keval.exports._layout import Cell, Lines, Quote, Section, Table, sections, title
 from keval.plugins import option
+from keval.printable import printable
 from keval.report import Report
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _plain(cell: Cell, style: str = "") -> RichText:
     """Return a cell as text that is only text."""
     from rich.text import Text as RichText
 
-    return RichText(visible(cell.text if isinstance(cell, Quote) else cell), style=style, overflow="fold")
+    return RichText(printable(cell.text if isinstance(cell, Quote) else cell), style=style, overflow="fold")
 
 
 def _print_lines(console: Console, block: Lines) -> None:

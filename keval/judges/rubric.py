@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from keval import llm, rubrics
 from keval.errors import InputError, UsageError
+from keval.excerpts import beginning_of
 from keval.ids import JsonObject
 from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
 from keval.plugins import option
@@ -96,7 +97,7 @@ class Rubric(Judge):
         if not all(term.strip() for term in self.redact):
             problems.append("redact: an empty term would redact everything")
         if problems:
-            raise UsageError("\n".join(problems))
+            raise UsageError(*problems)
 
     @classmethod
     def from_texts(cls, options: Mapping[str, Any], texts: Mapping[str, Any]) -> Self:
@@ -158,7 +159,7 @@ class Rubric(Judge):
                 usage, cost_usd = llm.total(replies)
                 return Verdict(scores, claims, usage=usage, cost_usd=cost_usd)
         usage, cost_usd = llm.total(replies)
-        said = f"{replies[-1].text[:EXCERPT]!r}"
+        said = repr(beginning_of(replies[-1].text, EXCERPT))
         raise JudgeError(
             "judge_invalid", f"no usable reply in {REPLIES}: {problem}; it said {said}", usage=usage, cost_usd=cost_usd
         )

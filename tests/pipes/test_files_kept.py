@@ -109,7 +109,7 @@ def config(tmp_path: Path) -> Path:
         (["judge", "questions.jsonl"], 3),
         (["judge", "other.json", "--skip-invalid"], 3),
         (["aggregate", "other.json", "--append", "--skip-invalid"], 3),
-        (["retract", "other.json", "q1", "--reason", "wrong"], 2),
+        (["retract", "other.json", "q1", "--reason", "wrong"], 3),
     ],
 )
 def test_what_is_no_log_is_never_appended_to(command: list[str], code: int, config: Path, keval: Keval) -> None:

@@ -15,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from keval.exports._layout import count, cut, dollars, duration, interval, number, visible
+from keval.exports._layout import count, cut, dollars, duration, interval, number
 from keval.exports.csv import HEADER, Csv
 from keval.exports.json import Json
 from keval.exports.markdown import Markdown
 from keval.exports.text import Text
 from keval.outputs import HEAD_BYTES
+from keval.printable import printable
 from keval.report import BANNER, Claim, ConditionClaims, Report
 from tests.reports import HOSTILE, difference, hostile_report, score, small_report, summary
 
@@ -183,7 +184,7 @@ def test_markdown_shows_a_claim_as_it_was_written(text: str) -> None:
     """What a reader of the page sees is the claim, with what cannot be seen as escapes."""
     report = small_report(claims=(ConditionClaims("baseline", 1, 1, (Claim(f"({text})", 1),)),))
     shown = "".join(token.content for token in parsed(Markdown().render(report)) if token.type == "text")
-    assert f"({visible(text)})" in shown
+    assert f"({printable(text)})" in shown
 
 
 def test_markdown_says_mock_first() -> None:
@@ -274,14 +275,14 @@ def test_csv_leaves_negative_numbers_numbers() -> None:
 @given(st.text())
 def test_visible_text_hides_nothing(text: str) -> None:
     """No character is left that acts or cannot be seen, joiners apart; plain text stays as it is."""
-    assert set(acting(visible(text))) <= {"\u200c", "\u200d"}
+    assert set(acting(printable(text))) <= {"\u200c", "\u200d"}
     if not acting(text) and "\n" not in text:
-        assert visible(text) == text
+        assert printable(text) == text
 
 
 def test_visible_text_names_what_was_there() -> None:
     """An escape code can be read as what it is."""
-    assert visible("\x1b[31m\u202e\n\U000e0041") == "\\x1b[31m\\u202e\\n\\U000e0041"
+    assert printable("\x1b[31m\u202e\n\U000e0041") == "\\x1b[31m\\u202e\\n\\U000e0041"
 
 
 def test_a_cut_is_marked() -> None:

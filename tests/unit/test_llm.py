@@ -121,7 +121,7 @@ async def test_a_missing_or_broken_key_is_named_and_never_shown(mock: Mock, key:
         ("500", True, False, "HTTP 500"),
         ("529", True, True, "(HTTP 529): Overloaded"),
         ("cut", True, False, "cannot reach 127.0.0.1"),
-        ("garbage", True, False, "the reply is not JSON: b'<!doctype html>"),
+        ("garbage", True, False, "the reply is not JSON: '<!doctype html>"),
     ],
 )
 async def test_each_failure_says_what_it_was_and_whether_to_try_again(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -21,9 +22,10 @@ EVENTS = [run_event(), RESPONSE, judgment_event(RESPONSE), failure_event(RESPONS
 
 
 def words(value: object) -> set[str]:
-    """Return every key and text of a JSON value, and parts of them."""
+    """Return every key, text and number of a JSON value, and parts of them."""
     texts = {word for word in json.dumps(value).split('"') if len(word) >= 4}
-    return texts | {text[:4] for text in texts} | {text[-5:] for text in texts}
+    numbers = set(re.findall(r"[0-9][0-9.]{3,}", json.dumps(value)))
+    return texts | {text[:4] for text in texts} | {text[-5:] for text in texts} | numbers
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=[event["type"] for event in EVENTS])
@@ -37,6 +39,26 @@ def test_no_value_of_a_variable_can_spoil_an_event(event: JsonObject) -> None:
         for name, value in event.items():
             if name.endswith(("id", "sha256")) or name in {"type", "time", "condition", "stage", "kind"}:
                 assert made[name] == value, word
+
+
+def test_the_fields_of_the_dataset_stay_as_they_are() -> None:
+    """Question, golden answer and every other field, keys included: answers are judged by them."""
+    secrets = Secrets({"WORD": "postgres"})
+    secrets.hide(["WORD"])
+    sample = {"id": "postgres", "question": "postgres?", "answer": "postgres", "postgres": [{"postgres": "postgres"}]}
+    made = redacted(RESPONSE | {"sample": sample, "text": "postgres"}, secrets)
+    assert (made["sample"], made["text"]) == (sample, "${WORD}")
+
+
+@pytest.mark.parametrize(("value", "number"), [("12345678", 12345678), ("0012345", 12345), ("12.50", 12.5)])
+def test_a_secret_that_comes_back_as_a_number_is_redacted(value: str, number: float) -> None:
+    """In a tool's input; what keval counted stays a number, also the same one."""
+    secrets = Secrets({"PIN": value})
+    secrets.hide(["PIN"])
+    event = RESPONSE | {"turns": [CALL | {"input": {"pin": number, "other": True}}], "duration_ms": int(number)}
+    made = redacted(event, secrets)
+    assert made["turns"][0]["input"] == {"pin": "${PIN}", "other": True}
+    assert made["duration_ms"] == int(number)
 
 
 def test_what_came_from_outside_is_redacted_wherever_it_stands() -> None:

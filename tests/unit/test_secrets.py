@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import json
-from urllib.parse import quote
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
+from html import escape
+from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from keval.errors import EnvironmentLacksError
-from keval.secrets import SHORTEST_REDACTED, Secrets, malformed, variables
+from keval.secrets import Secrets, malformed, variables
+from keval.spellings import SHORTEST_REDACTED
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -92,6 +97,37 @@ def test_a_value_is_found_inside_json_and_urls() -> None:
     secrets.resolve("${KEY}")
     for form in (value, value.strip(), json.dumps(value), json.dumps(value, ensure_ascii=False), quote(value, safe="")):
         assert "ss" not in secrets.redact(f"before {form} after")
+
+
+SECRET = st.text(st.characters(min_codepoint=1, exclude_categories=["Cs", "Z", "Cc"]), min_size=30)
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "base64": lambda value: b64encode(value.encode()).decode(),
+    "base64 after one byte": lambda value: b64encode(b":" + value.encode() + b"!").decode(),
+    "base64 after two bytes": lambda value: b64encode(b"a:" + value.encode() + b"!!").decode(),
+    "base64 for URLs": lambda value: urlsafe_b64encode(b"me:" + value.encode()).decode().rstrip("="),
+    "hex": lambda value: value.encode().hex(),
+    "hex in capitals": lambda value: value.encode().hex().upper(),
+    "a URL": lambda value: quote(value, safe=""),
+    "a URL in small letters": lambda value: re.sub("%..", lambda found: found[0].lower(), quote(value, safe="")),
+    "a form": quote_plus,
+    "JSON": json.dumps,
+    "JSON in JSON": lambda value: json.dumps(json.dumps({"said": value})),
+    "HTML": escape,
+    "Python": repr,
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@settings(max_examples=25)
+@given(value=SECRET)
+def test_a_value_is_found_however_it_is_spelt(spelling: str, value: str) -> None:
+    """Its name stands in its place, and what is left of an encoding are a few letters at its ends."""
+    secrets = Secrets({"NAME": value})
+    secrets.resolve("${NAME}")
+    spelt = SPELLINGS[spelling](value)
+    assert secrets.names_in(spelt) == {"NAME"}
+    left = secrets.redact(spelt).split("${NAME}")
+    assert sum(map(len, left)) <= 20, left
 
 
 def test_nested_values_are_redacted_with_their_keys() -> None:

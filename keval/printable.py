@@ -1,0 +1,44 @@
+"""Makes foreign text safe to print: nothing in it can act on a terminal, forge a line or hide.
+
+Ids, names, messages and keys come out of logs, datasets, servers and plug-ins. Whatever prints
+such text as text, rather than as JSON, passes it through here.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_JOINERS = "\u200c\u200d"
+"""Invisible, harmless, and needed to write Persian and many emoji."""
+
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+def printable(text: str) -> str:
+    """Return text in which nothing can act on a terminal or hide: such characters become escapes.
+
+    Control and format characters (escape codes, newlines, changes of writing direction),
+    surrogates, private and unassigned ones, and the line and paragraph separators.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(character) for character in text)
+
+
+def printable_lines(text: str) -> str:
+    """Return text of several lines, each of which is printable."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def spreadsheet_cell(text: str) -> str:
+    """Return printable text that no spreadsheet takes for a formula: that begins with an apostrophe."""
+    shown = printable(text)
+    return f"'{shown}" if text.lstrip().startswith(_FORMULA) else shown
+
+
+def _escaped(character: str) -> str:
+    category = unicodedata.category(character)
+    if character in _JOINERS or not (category[0] == "C" or category in {"Zl", "Zp"}):
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
