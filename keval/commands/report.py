@@ -37,7 +37,7 @@ def write(paths: list[Path], export_name: str, output: Path | None) -> None:
 
     export = plugins.load("export", Export, export_name)(**_for_terminal(export_name, output))
     with projections.connect(paths) as connection:
-        rendered = export.render(compose.compose(connection, compose.saved_aggregates(paths)))
+        rendered = export.render(compose.compose(connection, paths, compose.saved_aggregates(paths)))
     if output is None:
         sys.stdout.buffer.write(rendered)
         sys.stdout.flush()

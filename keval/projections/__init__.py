@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from keval import memory
 from keval.errors import InputError
 from keval.ids import JsonObject
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import duckdb
 
 VIEWS = (
+    "records",
     "lines",
     "events",
     "retracted",
@@ -28,12 +30,12 @@ VIEWS = (
     "runs",
     "versions",
     "rewrites",
-    "responses",
-    "judgments",
+    "response_facts",
+    "judgment_facts",
     "open_failures",
-    "failures",
+    "failure_facts",
     "conditions",
-    "scores",
+    "score_facts",
     "response_scores",
     "metrics",
     "measures",
@@ -42,6 +44,11 @@ VIEWS = (
     "sample_scores",
     "condition_scores",
     "comparisons",
+    "texts",
+    "responses",
+    "judgments",
+    "failures",
+    "scores",
     "tool_calls",
     "costs",
     "missing",
@@ -58,11 +65,11 @@ As views they would be repeated in whatever reads them: a view over views over v
 what DuckDB can plan in a second.
 """
 
-SHORTEST_BUFFER = 2**20
+SHORTEST_LINE = 2**20
 """Bytes that DuckDB is told a line may have, at least; it reserves twice as much for each thread that reads."""
 
-LEAST_MEMORY, MOST_MEMORY = 200 * 2**20, 2**30
-"""Bytes that DuckDB may take for a small and for a large log; what does not fit waits on disk."""
+LINES_PER_THREAD = 8
+"""Of the longest line so many have to fit into memory for each thread that reads."""
 
 ROWS_AT_ONCE = 1_000
 """Rows of a query that are in memory at once."""
@@ -93,13 +100,12 @@ def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     folder = tempfile.mkdtemp(prefix="keval-")
-    size = sum(path.stat().st_size for path in paths)
+    size, longest, limit = sum(path.stat().st_size for path in paths), _longest_line(paths), memory.for_queries()
     connection = duckdb.connect(
         f"{folder}/log.duckdb",
-        config={"memory_limit": f"{_memory(size)}B", "temp_directory": folder, "threads": _threads(size)},
+        config={"memory_limit": f"{limit}B", "temp_directory": folder, "threads": _threads(size, longest, limit)},
     )
     weakref.finalize(connection, shutil.rmtree, folder)
-    longest = _longest_line(paths)
     for view in VIEWS:
         try:
             connection.execute(_definition(view, paths, longest))
@@ -127,21 +133,18 @@ def rows_by_condition(connection: duckdb.DuckDBPyConnection, sql: str) -> dict[t
     return found
 
 
-def _memory(size: int) -> int:
-    return min(max(3 * size, LEAST_MEMORY), MOST_MEMORY)
-
-
-def _threads(size: int) -> int:
-    return min(1 + size // BYTES_PER_THREAD, os.cpu_count() or 1, MOST_THREADS)
+def _threads(size: int, longest: int, limit: int) -> int:
+    useful = min(1 + size // BYTES_PER_THREAD, os.cpu_count() or 1, MOST_THREADS)
+    return max(min(useful, limit // (LINES_PER_THREAD * longest)), 1)
 
 
 def _longest_line(paths: Sequence[Path]) -> int:
     """Return a bound on the bytes of a line, which DuckDB wants to know before it reads."""
-    longest = SHORTEST_BUFFER
+    longest = SHORTEST_LINE
     for path in paths:
         with path.open("rb") as lines:
             longest = max(longest, max(map(len, lines), default=0))
-    return 2 * longest
+    return longest + 1
 
 
 def _definition(view: str, paths: Sequence[Path], longest: int) -> str:

@@ -24,9 +24,9 @@ mentioned as (
     select condition, condition_id, agent_id, null, null, null, null,
         max(position) - (select max(position) from events) - 1, min(position)
     from (
-        select condition, condition_id, agent_id, position from responses
-        union all select condition, condition_id, agent_id, position from judgments
-        union all select condition, condition_id, agent_id, position from failures
+        select condition, condition_id, agent_id, position from response_facts
+        union all select condition, condition_id, agent_id, position from judgment_facts
+        union all select condition, condition_id, agent_id, position from failure_facts
     )
     group by condition, condition_id, agent_id
 ),

@@ -1,4 +1,4 @@
--- One row per judge and metric, with the metric's scale, from runs and, for judges that no run names, from judgments.
+-- One row per judge and metric, with the metric's scale, from runs and, for judges that no run names, from judgment_facts.
 -- place: judges in the order in which they came, metrics in the judge's order.
 with named as (
     select judge.judge_id as judge_id, judge.name as judge, judge.metrics as metrics, position, judge_place
@@ -18,7 +18,7 @@ mentioned as (
     from (
         select judge_id, judge.name as judge, position, generate_subscripts(map_keys(scores), 1) as place,
             unnest(map_keys(scores)) as metric, unnest(map_values(scores)) as given
-        from judgments
+        from judgment_facts
         anti join named using (judge_id)
     )
     group by judge_id, metric

@@ -33,7 +33,7 @@ def built(events: Sequence[JsonObject], folder: Path) -> Report:
     """Return the report of a log, as the command makes it."""
     path = write_log(folder / "log.jsonl", events)
     with projections.connect([path]) as connection:
-        return compose.compose(connection, compose.saved_aggregates([path]))
+        return compose.compose(connection, [path], compose.saved_aggregates([path]))
 
 
 def text(found: Report) -> str:
