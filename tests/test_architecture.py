@@ -17,6 +17,7 @@ LAYERS = (
     ("events",),
     (
         "stream",
+        "outputs",
         "terminal",
         "progress",
         "interrupt",

@@ -7,12 +7,15 @@ away: nothing here writes, and this side only fills in the file names and runs t
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import orjson
 
 from keval import memory
 from keval.errors import InputError
@@ -65,6 +68,11 @@ As views they would be repeated in whatever reads them: a view over views over v
 what DuckDB can plan in a second.
 """
 
+READING_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
+"""The parts of a query, as DuckDB names them, that read and do nothing else."""
+
+_EXPLAIN = re.compile(r"\A\s*explain\s+(analyze\s+)?", re.IGNORECASE)
+
 SHORTEST_LINE = 2**20
 """Bytes that DuckDB is told a line may have, at least; it reserves twice as much for each thread that reads."""
 
@@ -115,6 +123,46 @@ def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def lock(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:
+    """Shut a connection off from every file but the logs, from extensions and from its own settings.
+
+    It cannot be opened again. Views read the logs on demand, so these stay allowed, to be written to as well: whoever
+    runs a stranger's query asks `writes_nothing` first.
+    """
+    names = [name for path in paths for name in (str(path.resolve()), _verbatim(path))]
+    allowed = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
+    for setting in (
+        "python_enable_replacements = false",
+        "autoinstall_known_extensions = false",
+        "autoload_known_extensions = false",
+        f"allowed_paths = [{allowed}]",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET {setting}")
+
+
+def writes_nothing(connection: duckdb.DuckDBPyConnection, query: str) -> bool:
+    """Return whether a query is one SELECT, or EXPLAIN of one, and no part of it writes: `WITH x AS (COPY …)` would."""
+    explained = _EXPLAIN.sub("", query)
+    statements = connection.extract_statements(explained)
+    if [statement.type.name for statement in statements] != ["SELECT"]:
+        return False
+    ((serialized,),) = connection.execute("SELECT json_serialize_sql(?::varchar)", [explained]).fetchall()
+    return _nodes(orjson.loads(serialized)) <= READING_NODES
+
+
+def _nodes(tree: object) -> set[str]:
+    """Return the types of all query nodes of a parsed query; an error as one of its own."""
+    if isinstance(tree, list):
+        return set().union(*map(_nodes, tree))
+    if not isinstance(tree, dict):
+        return set()
+    own = str(tree.get("type", ""))
+    failed = {"ERROR"} if tree.get("error") is True else set()
+    return set().union(*map(_nodes, tree.values())) | failed | ({own} if own.endswith("_NODE") else set())
+
+
 def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[JsonObject]:
     """Yield what a query finds, columns by name; the caller may ask something else between two rows."""
     with connection.cursor() as cursor:
@@ -155,9 +203,13 @@ def _definition(view: str, paths: Sequence[Path], longest: int) -> str:
 
 
 def _literal(path: Path) -> str:
-    """Return an absolute path as an SQL string in which no character is a wildcard."""
-    verbatim = "".join(f"[{character}]" if character in "*?[" else character for character in str(path.absolute()))
-    return "'" + verbatim.replace("'", "''") + "'"
+    """Return a path as an SQL string."""
+    return "'" + _verbatim(path).replace("'", "''") + "'"
+
+
+def _verbatim(path: Path) -> str:
+    """Return an absolute path without links as a pattern in which no character is a wildcard."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in str(path.resolve()))
 
 
 def _sql(view: str) -> str:

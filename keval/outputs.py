@@ -1,0 +1,234 @@
+"""Keeps files that keval did not write from being written over, under whatever name they are given.
+
+A file is compared by what it is (device and inode), so a link, a relative path and `/dev/fd/3` are
+all the file that they lead to. A file that keval may write to is new, empty, or begins as the same
+kind of output that is about to take its place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import orjson
+
+from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
+
+STDIN = Path("-")
+
+HEAD_BYTES = 65536
+"""How much of the beginning of a file says what it is; a longer first line of a log is read whole."""
+
+LONGEST_LINE = 64 * 1024 * 1024
+"""A first line is not read further to learn whether it is an event."""
+
+SHOWN_BYTES = 40
+"""How much of a foreign file a message shows."""
+
+_EVENT_BEGINS = re.compile(rb'\{"type":"[a-z_]+","v":1,"id":"')
+"""How keval writes an event."""
+
+_FIRST_BEGINS = b'{"type":"run","v":1,"id":"'
+"""How the first event of every log begins: a crash in its middle may have left less than that."""
+
+ENVELOPE = ("type", "id", "time", "run_id")
+"""The texts that every event has."""
+
+
+@contextmanager
+def replaced(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes], bool]) -> Iterator[Path]:
+    """Yield a temporary path whose file takes the place of `output` at the end of the block.
+
+    Whoever reads `output` sees the old file or the whole new one. A link stays a link: what it leads
+    to is replaced. What is no regular file (`/dev/stdout`, a pipe) is written to instead.
+
+    `inputs` are what the command reads, `-` for stdin; `is_own` is given the first bytes of a file
+    and says whether it is an earlier output of the same kind. Raises UsageError before the block
+    begins if `output` is one of the inputs, a log or another kind of file; EnvironmentLacksError if
+    it cannot be written.
+    """
+    check_output(output, inputs, is_own)
+    with _as_lacking(output):
+        target = _target(output)
+        temporary = _created(Path(tempfile.gettempdir()) if target is None else target.parent)
+    try:
+        yield temporary
+        with _as_lacking(output):
+            if target is None:
+                _pour(temporary, output)
+            else:
+                check_output(output, inputs, is_own)
+                _put(temporary, target)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def check_output(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes], bool]) -> None:
+    """Raise UsageError if a file is not one that may be replaced by another output of a kind."""
+    check_no_input(output, inputs)
+    found = _found(output)
+    if found is None or not found.st_size or not stat.S_ISREG(found.st_mode):
+        if found is not None and stat.S_ISDIR(found.st_mode):
+            raise UsageError(f"{output} is a folder; name a file in it, such as -o {output / 'report.md'}")
+        return
+    with _as_lacking(output), output.open("rb") as opened:
+        if begins_as_log(opened.fileno()):
+            raise UsageError(f"{output} is a keval log, which no command replaces; name another file with -o")
+        head = os.pread(opened.fileno(), HEAD_BYTES, 0)
+    if _own_descriptor(output) is None and not is_own(head):
+        raise UsageError(
+            f"{output} exists and is not an earlier output of this kind: it begins with {_shown(head)};"
+            " name another file with -o, or remove this one"
+        )
+
+
+def check_no_input(output: Path, inputs: Sequence[Path]) -> None:
+    """Raise UsageError if a file that is to be written to is one of the inputs, under any of its names."""
+    found = _found(output)
+    for path in inputs:
+        if found is not None and _is_same(found, _found(path)):
+            name = "stdin" if path == STDIN else str(path)
+            named = f"{output} is" if name == str(output) else f"{output} is the same file as {name},"
+            raise UsageError(f"{named} an input of this command, which it never writes to; name another file with -o")
+
+
+def check_stdout(inputs: Sequence[Path], instead: str) -> None:
+    """Raise UsageError if stdout leads into one of the inputs, as `>> run.jsonl` does; `instead` says what to type."""
+    found = _fstat(1)
+    for path in inputs:
+        if found is not None and _is_same(found, _found(path)):
+            name = "stdin" if path == STDIN else str(path)
+            raise UsageError(f"stdout leads into {name}, an input of this command, which it never writes to; {instead}")
+
+
+def begins_as_log(descriptor: int) -> bool:
+    """Return whether an open file begins as a log: one of its first lines is an event, or the cut-off front of one.
+
+    Lines before it that are no events do not make a log another kind of file.
+    """
+    head = os.pread(descriptor, HEAD_BYTES, 0).lstrip()
+    if _EVENT_BEGINS.match(head) or (len(head) > len(b'{"type":"') and _FIRST_BEGINS.startswith(head)):
+        return True
+    while b"\n" not in head and len(head) < LONGEST_LINE:
+        longer = os.pread(descriptor, 2 * len(head), 0)
+        if len(longer) <= len(head):
+            break
+        head = longer
+    whole, newline, rest = head.rpartition(b"\n")
+    return any(_is_envelope(line) for line in (whole.split(b"\n") if newline else [rest]))
+
+
+def shown_beginning(descriptor: int) -> str:
+    """Return how an open file begins, as a message shows it."""
+    return _shown(os.pread(descriptor, SHOWN_BYTES + 1, 0))
+
+
+def _is_envelope(line: bytes) -> bool:
+    """Return whether a line has what every event has; whether the rest of it is valid is not asked here."""
+    try:
+        event = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(event, dict) and event.get("v") == 1 and all(isinstance(event.get(key), str) for key in ENVELOPE)
+
+
+def _shown(head: bytes) -> str:
+    first = head[: SHOWN_BYTES + 1].partition(b"\n")[0]
+    return repr(first[:SHOWN_BYTES].decode("utf-8", "replace")) + ("…" if len(first) > SHOWN_BYTES else "")
+
+
+def _found(path: Path) -> os.stat_result | None:
+    """Return what a path leads to, or None if there is nothing yet."""
+    if path == STDIN:
+        return _fstat(0)
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise EnvironmentLacksError(f"{path}: {error.strerror}") from error
+
+
+def _fstat(descriptor: int) -> os.stat_result | None:
+    try:
+        return os.fstat(descriptor)
+    except OSError:  # closed, as `<&-` does
+        return None
+
+
+def _is_same(found: os.stat_result, other: os.stat_result | None) -> bool:
+    """Return whether two names are of one file; that a terminal or `/dev/null` is read and written is no mistake."""
+    return other is not None and stat.S_ISREG(found.st_mode) and os.path.samestat(found, other)
+
+
+def _target(output: Path) -> Path | None:
+    """Return the path of the file to be replaced, all links followed; None if it is to be written to instead."""
+    if _own_descriptor(output) is not None:
+        return None
+    found = _found(output)
+    return Path(os.path.realpath(output)) if found is None or stat.S_ISREG(found.st_mode) else None
+
+
+def _own_descriptor(output: Path) -> int | None:
+    """Return the number of the open file that a path such as `/dev/stdout` or `/dev/fd/3` stands for."""
+    path = output
+    for _ in range(40):  # as many links as Linux follows
+        path = Path(os.path.realpath(path.parent)) / path.name
+        if str(path.parent) in {f"/proc/{os.getpid()}/fd", "/dev/fd"} and path.name.isdigit():
+            return int(path.name)
+        if not path.is_symlink():
+            break
+        path = path.parent / path.readlink()
+    return None
+
+
+def _created(folder: Path) -> Path:
+    """Create a file in a folder with the rights that a new file gets there."""
+    temporary = folder / f".keval-{secrets.token_hex(8)}.tmp"
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+    return temporary
+
+
+def _put(temporary: Path, target: Path) -> None:
+    """Put a file in the place of another, whose rights it gets."""
+    with suppress(FileNotFoundError):
+        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+    _sync(temporary)
+    temporary.replace(target)
+    _sync(target.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _pour(temporary: Path, output: Path) -> None:
+    """Write a file's bytes to what cannot be replaced."""
+    descriptor = _own_descriptor(output)
+    # A descriptor of our own keeps its place in the file: what the shell writes afterwards comes after.
+    opened = os.open(output, os.O_WRONLY | os.O_CLOEXEC) if descriptor is None else os.dup(descriptor)
+    with temporary.open("rb") as source, os.fdopen(opened, "wb") as sink:
+        shutil.copyfileobj(source, sink)
+
+
+@contextmanager
+def _as_lacking(output: Path) -> Iterator[None]:
+    """Tell what the system refuses as a message about the output."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGoneError(f"the reader of {output} has left") from error
+    except OSError as error:
+        raise EnvironmentLacksError(f"{output}: {error.strerror}") from error
