@@ -48,6 +48,7 @@ def others(
         yield Caution(
             "several_agents", "the conditions were answered by different agents; only those of one agent are compared"
         )
+    yield from _unplanned(conditions, bodies)
     yield from _read_the_answer(conditions, used)
     yield from _asked_again(connection, conditions)
     yield from _left_behind(connection, conditions)
@@ -56,6 +57,23 @@ def others(
         have = "1 response has" if count == 1 else f"{count} responses have"
         yield Caution("unjudged", f"{have} no judgment: keval judge LOG")
     yield from _older(connection, bodies)
+
+
+def _unplanned(conditions: Sequence[ConditionSummary], bodies: Sequence[JsonObject]) -> Iterator[Caution]:
+    """Yield what the newest run does not say: which condition is the baseline, or what is planned of some."""
+    unplanned = [found.name for found in conditions if found.planned is None]
+    baselines = dict.fromkeys(body["baseline"] for body in bodies if body["type"] == "comparison" and body["current"])
+    if len(unplanned) == len(conditions):
+        for baseline in baselines if conditions else ():
+            yield Caution(
+                "baseline_by_name",
+                f"no run event says which condition is the baseline: {baseline} is taken, the first by name",
+            )
+    elif unplanned:
+        yield Caution(
+            "not_in_config",
+            f"not in the config of the newest run, so nothing more is planned of it: {', '.join(unplanned)}",
+        )
 
 
 _UNJUDGED = """

@@ -65,7 +65,10 @@ def compose(
         metrics=tables,
         claims=_claims(connection, conditions),
         failures=_failures(connection, conditions),
-        cautions=(*small_numbers(tables), *cautions.others(connection, header, conditions, bodies, used)),
+        cautions=(
+            *small_numbers(tables, _programs(connection)),
+            *cautions.others(connection, header, conditions, bodies, used),
+        ),
         notes=tuple(_notes(header, tables, measured=measured)),
     )
 
@@ -76,7 +79,7 @@ def saved_aggregates(paths: Sequence[Path]) -> Rows | None:
     None where there are none, and for logs with responses, judgments or failures: what is computed
     from these is newer.
     """
-    found = []
+    found: dict[str, JsonObject] = {}
     for path in paths:
         with path.open("rb") as log:
             for line in log:
@@ -84,8 +87,26 @@ def saved_aggregates(paths: Sequence[Path]) -> Rows | None:
                 if event.get("type") in {"response", "judgment", "failure"}:
                     return None
                 if event.get("type") in {"aggregate", "comparison"}:
-                    found.append(event)
-    return found or None
+                    found.pop(event["id"], None)  # what counts is the last one, in its place
+                    found[event["id"]] = event
+                if event.get("type") == "retraction":
+                    found.pop(event["target"], None)
+    return list(found.values()) or None
+
+
+def _programs(connection: DuckDBPyConnection) -> set[str]:
+    """Return the ids of the judges that ask no model."""
+    return {str(row["judge_id"]) for row in rows(connection, _PROGRAMS)}
+
+
+_PROGRAMS = """
+    select judge_id
+    from (
+        select judge_id, judge.model as model from judgment_facts
+        union all select judge.judge_id, judge.model from (select unnest(judges) as judge from runs)
+    )
+    group by judge_id having count(model) = 0
+"""
 
 
 def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str]) -> Header:
@@ -142,10 +163,10 @@ _MODELS = """
 _JUDGES = """
     select judge.name as name, judge.type as type, judge.model as model, judge_id
     from (
-        select judge_id, arg_max(judge, position) as judge, min(position) as first_position
+        select judge_id, arg_max(judge, position) as judge
         from judgment_facts where current group by judge_id
     )
-    order by first_position
+    order by name, judge_id
 """
 
 
@@ -166,7 +187,7 @@ _CONFIGURED = """
 def _conditions(
     connection: DuckDBPyConnection, order: Sequence[str], used: Mapping[tuple[str, str], ToolUse]
 ) -> tuple[ConditionSummary, ...]:
-    planned = rows(connection, "select * from missing where current order by condition")
+    planned = rows(connection, "select * from missing where current order by condition, condition_id, agent_id")
     answers = rows_by_condition(connection, _ANSWERS)
     costs = rows_by_condition(connection, _COSTS)
     servers = rows_by_condition(connection, _SERVERS)
@@ -327,7 +348,7 @@ def _failures(connection: DuckDBPyConnection, conditions: Sequence[ConditionSumm
 
 
 _FAILURES = """
-    select condition_id, agent_id, stage, kind, count(*) as count, arg_min(message, position) as example
+    select condition_id, agent_id, stage, kind, count(*) as count, arg_min(message, {time: time, id: id}) as example
     from failure_facts where current
     group by condition_id, agent_id, stage, kind
     order by stage, count desc, kind

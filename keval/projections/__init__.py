@@ -68,6 +68,12 @@ As views they would be repeated in whatever reads them: a view over views over v
 what DuckDB can plan in a second.
 """
 
+NOISE = 1e-11
+"""Numbers that differ by no more than this share of the largest value they are made from do not differ.
+
+Sums of floats depend on their order in the last bits, and saved numbers have 12 digits.
+"""
+
 READING_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 """The parts of a query, as DuckDB names them, that read and do nothing else."""
 
@@ -197,7 +203,9 @@ def _longest_line(paths: Sequence[Path]) -> int:
 
 def _definition(view: str, paths: Sequence[Path], longest: int) -> str:
     files = ", ".join(_literal(path) for path in paths)
-    sql = _sql(view).replace("$longest_line", str(longest)).replace("$files", f"[{files}]")
+    sql = (
+        _sql(view).replace("$longest_line", str(longest)).replace("$files", f"[{files}]").replace("$noise", str(NOISE))
+    )
     kind = "TABLE" if view in TABLES else "VIEW"
     return f"CREATE OR REPLACE {kind} {view} AS\n{sql.rstrip()};\n"
 
