@@ -537,7 +537,7 @@ def test_processes_that_were_left_behind_are_named(tmp_path: Path) -> None:
     assert "processes_left_behind" not in codes(built([run_event(), response_event("q1")], tmp_path))
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1e-300, 1.0, 1e12])
+@pytest.mark.parametrize("scale", [1e-9, 1e-100, 1.0, 1e12])
 def test_numbers_are_equal_by_their_own_size(scale: float, tmp_path: Path) -> None:
     """Means, spreads, wins and ties of a scale are those of any other scale, multiplied."""
     metric = {"name": "completeness", "min": 0, "max": scale}
