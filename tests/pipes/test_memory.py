@@ -24,8 +24,8 @@ def long_log(path: Path, sizes: Sequence[int]) -> Path:
     events: list[JsonObject] = [run_event(samples=len(sizes))]
     for number, size in enumerate(sizes):
         result = "Nothing that was looked for is said here.\n" * (size // 42) + GOLDEN
-        call: JsonObject = {"type": "tool_call", "id": "1", "name": "Read", "server": None, "input": {}, "result": result,
-                "error": False, "duration_ms": 1}  # fmt: skip
+        call: JsonObject = {"type": "tool_call", "id": "1", "name": "Read", "server": None, "input": {},
+                            "result": result, "error": False, "duration_ms": 1}  # fmt: skip
         response = response_event(f"q{number}", turns=[call])
         response["sample"]["answer"] = GOLDEN
         events += [response, judgment_event(response)]
