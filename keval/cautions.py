@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
 from keval.projections import rows, rows_by_condition
 from keval.readings import Caution
 from keval.report import ConditionSummary, Header
+from keval.tool_use import ToolUse
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -29,7 +30,11 @@ def incomplete(conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
 
 
 def others(
-    connection: DuckDBPyConnection, header: Header, conditions: Sequence[ConditionSummary], bodies: Sequence[JsonObject]
+    connection: DuckDBPyConnection,
+    header: Header,
+    conditions: Sequence[ConditionSummary],
+    bodies: Sequence[JsonObject],
+    used: Mapping[tuple[str, str], ToolUse],
 ) -> Iterator[Caution]:
     """Yield everything else that the views over a log give cause for."""
     known = {model for model in (header.agent.model if header.agent else None, *header.models) if model}
@@ -43,7 +48,8 @@ def others(
         yield Caution(
             "several_agents", "the conditions were answered by different agents; only those of one agent are compared"
         )
-    yield from _read_the_answer(connection, conditions)
+    yield from _unplanned(conditions, bodies)
+    yield from _read_the_answer(conditions, used)
     yield from _asked_again(connection, conditions)
     yield from _left_behind(connection, conditions)
     count = sum(row["count"] for _, row in _each(connection, _UNJUDGED, conditions))
@@ -53,32 +59,46 @@ def others(
     yield from _older(connection, bodies)
 
 
+def _unplanned(conditions: Sequence[ConditionSummary], bodies: Sequence[JsonObject]) -> Iterator[Caution]:
+    """Yield what the newest run does not say: which condition is the baseline, or what is planned of some."""
+    unplanned = [found.name for found in conditions if found.planned is None]
+    baselines = dict.fromkeys(body["baseline"] for body in bodies if body["type"] == "comparison" and body["current"])
+    if len(unplanned) == len(conditions):
+        for baseline in baselines if conditions else ():
+            yield Caution(
+                "baseline_by_name",
+                f"no run event says which condition is the baseline: {baseline} is taken, the first by name",
+            )
+    elif unplanned:
+        yield Caution(
+            "not_in_config",
+            f"not in the config of the newest run, so nothing more is planned of it: {', '.join(unplanned)}",
+        )
+
+
 _UNJUDGED = """
     select condition_id, agent_id, count(*) as count
-    from responses as r
-    anti join (select response_id from judgments where current) as j on j.response_id = r.id
-    anti join (select response_id from failures where current and stage = 'judge') as f on f.response_id = r.id
+    from response_facts as r
+    anti join (select response_id from judgment_facts where current) as j on j.response_id = r.id
+    anti join (select response_id from failure_facts where current and stage = 'judge') as f on f.response_id = r.id
     where current
     group by condition_id, agent_id
 """
 
 
-def _read_the_answer(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
+def _read_the_answer(
+    conditions: Sequence[ConditionSummary], used: Mapping[tuple[str, str], ToolUse]
+) -> Iterator[Caution]:
     """Yield where a tool that belongs to no MCP server of the condition returned the golden answer."""
-    for found, row in _each(connection, _READ_THE_ANSWER, conditions):
-        yield Caution(
-            "golden_answer_read",
-            f"{found.name}: in {_counted(row['answers'], 'answer')} the golden answer was returned by a tool that "
-            f"belongs to no MCP server of the condition ({', '.join(row['tools'])}): the agent can read it where "
-            "no agent should find it",
-        )
-
-
-_READ_THE_ANSWER = """
-    select condition_id, agent_id, count(distinct response_id) as answers, list_sort(list(distinct name)) as tools
-    from canaries where server is null
-    group by condition_id, agent_id
-"""
+    for found in conditions:
+        use = used.get(found.key)
+        if use is not None and use.found_elsewhere:
+            yield Caution(
+                "golden_answer_read",
+                f"{found.name}: in {_counted(use.found_elsewhere, 'answer')} the golden answer was returned by a tool "
+                f"that belongs to no MCP server of the condition ({', '.join(sorted(use.tools_elsewhere))}): the "
+                "agent can read it where no agent should find it",
+            )
 
 
 def _left_behind(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
@@ -110,7 +130,7 @@ _ASKED_AGAIN = """
         select condition_id, agent_id, len(list_filter(
             failed_attempts, lambda attempt: attempt.kind in ('mcp_unused', 'mcp_all_failed')
         )) as refused
-        from responses where current
+        from response_facts where current
     )
     where refused > 0
     group by condition_id, agent_id
@@ -144,6 +164,6 @@ def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iter
             "older_conditions",
             f"older versions of conditions in the log are not shown: {len(names)} ({', '.join(dict.fromkeys(names))})",
         )
-    (row,) = rows(connection, "select count(*) as count from responses where not current")
+    (row,) = rows(connection, "select count(*) as count from response_facts where not current")
     if row["count"]:
         yield Caution("older_samples", f"answers to older versions of their questions are not counted: {row['count']}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from keval.report import (
     ServerUse,
     Total,
 )
+from keval.tool_use import ToolUse, tool_use
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -35,8 +36,10 @@ Rows = list[JsonObject]
 TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
-def compose(connection: DuckDBPyConnection, aggregates: Iterable[JsonObject] | None = None) -> Report:
-    """Return the report of the log that a connection of `keval.projections.connect` has views of.
+def compose(
+    connection: DuckDBPyConnection, paths: Sequence[Path], aggregates: Iterable[JsonObject] | None = None
+) -> Report:
+    """Return the report of logs that a connection of `keval.projections.connect` has views of.
 
     `aggregates` are the bodies of `aggregate` and `comparison` events; None computes them.
     """
@@ -50,7 +53,8 @@ def compose(connection: DuckDBPyConnection, aggregates: Iterable[JsonObject] | N
         bodies = list(aggregate(connection, levels={"condition"}))
     tables = metric_tables(bodies, order, judge_ids)
     # Plans alone are no measurement: beside saved aggregates they would look like an unfinished run.
-    conditions = _conditions(connection, order) if measured or not tables else ()
+    used = tool_use(connection, paths)
+    conditions = _conditions(connection, order, used) if measured or not tables else ()
     mock = _is_mock(connection, conditions, bodies)
     return Report(
         mock=mock,
@@ -61,7 +65,10 @@ def compose(connection: DuckDBPyConnection, aggregates: Iterable[JsonObject] | N
         metrics=tables,
         claims=_claims(connection, conditions),
         failures=_failures(connection, conditions),
-        cautions=(*small_numbers(tables), *cautions.others(connection, header, conditions, bodies)),
+        cautions=(
+            *small_numbers(tables, _programs(connection)),
+            *cautions.others(connection, header, conditions, bodies, used),
+        ),
         notes=tuple(_notes(header, tables, measured=measured)),
     )
 
@@ -72,7 +79,7 @@ def saved_aggregates(paths: Sequence[Path]) -> Rows | None:
     None where there are none, and for logs with responses, judgments or failures: what is computed
     from these is newer.
     """
-    found = []
+    found: dict[str, JsonObject] = {}
     for path in paths:
         with path.open("rb") as log:
             for line in log:
@@ -80,8 +87,26 @@ def saved_aggregates(paths: Sequence[Path]) -> Rows | None:
                 if event.get("type") in {"response", "judgment", "failure"}:
                     return None
                 if event.get("type") in {"aggregate", "comparison"}:
-                    found.append(event)
-    return found or None
+                    found.pop(event["id"], None)  # what counts is the last one, in its place
+                    found[event["id"]] = event
+                if event.get("type") == "retraction":
+                    found.pop(event["target"], None)
+    return list(found.values()) or None
+
+
+def _programs(connection: DuckDBPyConnection) -> set[str]:
+    """Return the ids of the judges that ask no model."""
+    return {str(row["judge_id"]) for row in rows(connection, _PROGRAMS)}
+
+
+_PROGRAMS = """
+    select judge_id
+    from (
+        select judge_id, judge.model as model from judgment_facts
+        union all select judge.judge_id, judge.model from (select unnest(judges) as judge from runs)
+    )
+    group by judge_id having count(model) = 0
+"""
 
 
 def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str]) -> Header:
@@ -105,9 +130,9 @@ def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str]) -> Header:
 _COUNTS = """
     with event as (
         select 'run' as type, time from runs
-        union all select 'response', time from responses
-        union all select 'judgment', time from judgments
-        union all select 'failure', time from failures
+        union all select 'response', time from response_facts
+        union all select 'judgment', time from judgment_facts
+        union all select 'failure', time from failure_facts
     )
     select
         min(time) as first_time, max(time) as last_time,
@@ -129,7 +154,7 @@ _NEWEST_RUN = """
 
 _MODELS = """
     select distinct unnest(r.models) as model
-    from responses as r
+    from response_facts as r
     semi join missing as m on m.condition_id = r.condition_id and m.agent_id = r.agent_id and m.current
     where r.current
     order by model
@@ -138,10 +163,10 @@ _MODELS = """
 _JUDGES = """
     select judge.name as name, judge.type as type, judge.model as model, judge_id
     from (
-        select judge_id, arg_max(judge, position) as judge, min(position) as first_position
-        from judgments where current group by judge_id
+        select judge_id, arg_max(judge, position) as judge
+        from judgment_facts where current group by judge_id
     )
-    order by first_position
+    order by name, judge_id
 """
 
 
@@ -159,16 +184,19 @@ _CONFIGURED = """
 """
 
 
-def _conditions(connection: DuckDBPyConnection, order: Sequence[str]) -> tuple[ConditionSummary, ...]:
-    planned = rows(connection, "select * from missing where current order by condition")
+def _conditions(
+    connection: DuckDBPyConnection, order: Sequence[str], used: Mapping[tuple[str, str], ToolUse]
+) -> tuple[ConditionSummary, ...]:
+    planned = rows(connection, "select * from missing where current order by condition, condition_id, agent_id")
     answers = rows_by_condition(connection, _ANSWERS)
     costs = rows_by_condition(connection, _COSTS)
-    calls = rows_by_condition(connection, _CALLS)
     servers = rows_by_condition(connection, _SERVERS)
     summaries = []
     for row in in_order(planned, order, lambda row: str(row["condition"])):
         key = (row["condition_id"], row["agent_id"])
-        summaries.append(_summary(row, answers.get(key), costs.get(key, []), calls.get(key), servers.get(key, [])))
+        summaries.append(
+            _summary(row, answers.get(key), costs.get(key, []), used.get(key, ToolUse()), servers.get(key, []))
+        )
     return tuple(summaries)
 
 
@@ -176,11 +204,10 @@ def _summary(
     row: dict[str, Any],
     answers: Rows | None,
     costs: Rows,
-    calls: Rows | None,
+    used: ToolUse,
     servers: Rows,
 ) -> ConditionSummary:
     (answered,) = answers or [{}]
-    (called,) = calls or [{}]
     n = answered.get("n", 0)
     spent = {cost["stage"]: Total(_rounded(cost["cost_usd"]), cost["known"], cost["unknown"]) for cost in costs}
     return ConditionSummary(
@@ -197,14 +224,14 @@ def _summary(
         agent_cost_per_answer_usd=_rounded(answered.get("mean_cost_usd")),
         judge_cost_usd=spent.get("judge", Total(None, 0, 0)),
         tokens={kind: _tokens(answered.get(kind), answered.get(f"{kind}_known", 0), n) for kind in TOKENS},
-        tool_calls=called.get("calls", 0),
-        tool_calls_failed=called.get("failed", 0),
+        tool_calls=used.calls,
+        tool_calls_failed=used.failed,
         servers=tuple(
             ServerUse(use["server"], use["responses"], use["responses_using"], use["called"], use["failed"])
             for use in servers
         ),
-        answers_searched=answered.get("searched", 0),
-        answers_with_canary=answered.get("found", 0),
+        answers_searched=used.searched,
+        answers_with_canary=used.found,
     )
 
 
@@ -227,11 +254,8 @@ _ANSWERS = """
         sum(usage.cache_read_input_tokens)::bigint as cache_read_input_tokens,
         count(usage.cache_read_input_tokens) as cache_read_input_tokens_known,
         sum(usage.cache_creation_input_tokens)::bigint as cache_creation_input_tokens,
-        count(usage.cache_creation_input_tokens) as cache_creation_input_tokens_known,
-        count(searched) as searched, count(found) as found
-    from responses
-    left join (select response_id as searched from searched_answers) on id = searched
-    left join (select distinct response_id as found from canaries) on id = found
+        count(usage.cache_creation_input_tokens) as cache_creation_input_tokens_known
+    from response_facts
     where current group by condition_id, agent_id
 """
 
@@ -242,18 +266,13 @@ _COSTS = """
     from costs where current group by condition_id, agent_id, stage
 """
 
-_CALLS = """
-    select condition_id, agent_id, count(*) as calls, count(*) filter (error) as failed
-    from tool_calls group by condition_id, agent_id
-"""
-
 _SERVERS = """
     select
         condition_id, agent_id, server, count(*) as responses, count(*) filter (use.called > 0) as responses_using,
         sum(use.called)::bigint as called, sum(use.failed)::bigint as failed
     from (
         select condition_id, agent_id, unnest(map_keys(mcp)) as server, unnest(map_values(mcp)) as use
-        from responses where current
+        from response_facts where current
     )
     group by condition_id, agent_id, server
     order by server
@@ -274,9 +293,9 @@ def _is_mock(
 _MOCK = """
     select condition_id, agent_id, bool_or(mock) as mock
     from (
-        select condition_id, agent_id, mock from responses where current
-        union all select condition_id, agent_id, mock from judgments where current
-        union all select condition_id, agent_id, mock from failures where current
+        select condition_id, agent_id, mock from response_facts where current
+        union all select condition_id, agent_id, mock from judgment_facts where current
+        union all select condition_id, agent_id, mock from failure_facts where current
     )
     group by condition_id, agent_id
 """
@@ -304,7 +323,7 @@ _CLAIMS = """
     select condition_id, agent_id, claim, count(distinct response_id) as answers
     from (
         select condition_id, agent_id, response_id, trim(unnest(unverified_claims)) as claim
-        from judgments where current
+        from judgment_facts where current
     )
     where claim <> ''
     group by condition_id, agent_id, claim
@@ -315,7 +334,7 @@ _JUDGED = """
     select
         condition_id, agent_id, count(distinct response_id) as judged,
         count(distinct response_id) filter (len(unverified_claims) > 0) as claiming
-    from judgments where current group by condition_id, agent_id
+    from judgment_facts where current group by condition_id, agent_id
 """
 
 
@@ -329,8 +348,8 @@ def _failures(connection: DuckDBPyConnection, conditions: Sequence[ConditionSumm
 
 
 _FAILURES = """
-    select condition_id, agent_id, stage, kind, count(*) as count, arg_min(message, position) as example
-    from failures where current
+    select condition_id, agent_id, stage, kind, count(*) as count, arg_min(message, {time: time, id: id}) as example
+    from failure_facts where current
     group by condition_id, agent_id, stage, kind
     order by stage, count desc, kind
 """

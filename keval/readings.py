@@ -7,12 +7,13 @@ from two intervals side by side: intervals that overlap can belong to conditions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeVar
 
 from keval.ids import JsonObject
+from keval.projections import NOISE
 from keval.stats.intervals import FEWEST_SAMPLES
 
 Value = TypeVar("Value")
@@ -265,7 +266,10 @@ def reversals(tables: Iterable[MetricTable]) -> Iterator[Caution]:
     """Yield a sentence for each two conditions that the treatment of failures ranks differently."""
     for table in tables:
         for one, other in combinations(table.scores, 2):
-            counted, completed = _gap(one.mean, other.mean), _gap(one.mean_completed, other.mean_completed)
+            means = (one.mean, other.mean, one.mean_completed, other.mean_completed)
+            noise = NOISE * max((abs(mean) for mean in means if mean is not None), default=0.0)
+            counted = _gap(one.mean, other.mean, noise)
+            completed = _gap(one.mean_completed, other.mean_completed, noise)
             if counted * completed < 0:
                 high, low = (one, other) if counted > 0 else (other, one)
                 yield Caution(
@@ -276,8 +280,8 @@ def reversals(tables: Iterable[MetricTable]) -> Iterator[Caution]:
                 )
 
 
-def _gap(one: float | None, other: float | None) -> float:
-    if one is None or other is None or abs(one - other) < 1e-9:  # noqa: PLR2004 - float noise is no rank
+def _gap(one: float | None, other: float | None, noise: float) -> float:
+    if one is None or other is None or abs(one - other) <= noise:
         return 0.0
     return one - other
 
@@ -290,6 +294,8 @@ class _Small:
     text: str
     is_so: Callable[[ConditionScore], bool]
     where: Callable[[MetricTable, ConditionScore], str]
+    of_models: bool = False
+    """Whether it is said of judges that ask a model only: a program says the same each time."""
 
 
 _SMALL = (
@@ -316,15 +322,23 @@ _SMALL = (
         "one judgment per answer: judge variation not measured",
         lambda score: 0 < score.n_judgments <= score.n_responses,
         lambda table, _: table.judge,
+        of_models=True,
     ),
 )
 
 
-def small_numbers(tables: Sequence[MetricTable]) -> Iterator[Caution]:
-    """Yield what too few samples, repetitions or judgments leave unsaid, each once for all tables."""
+def small_numbers(tables: Sequence[MetricTable], programs: Collection[str] = ()) -> Iterator[Caution]:
+    """Yield what too few samples, repetitions or judgments leave unsaid, each once for all tables.
+
+    `programs` are the ids of judges that ask no model.
+    """
     for small in _SMALL:
         where = dict.fromkeys(
-            small.where(table, score) for table in tables for score in table.scores if small.is_so(score)
+            small.where(table, score)
+            for table in tables
+            if not (small.of_models and table.judge_id in programs)
+            for score in table.scores
+            if small.is_so(score)
         )
         if where:
             yield Caution(small.code, f"{small.text} ({'; '.join(where)})")

@@ -57,7 +57,7 @@ def _rendered(paths: list[Path], export: Export) -> bytes:
     from keval import compose, projections
 
     with projections.connect(paths) as connection:
-        return export.render(compose.compose(connection, compose.saved_aggregates(paths)))
+        return export.render(compose.compose(connection, paths, compose.saved_aggregates(paths)))
 
 
 def _print(rendered: bytes) -> None:

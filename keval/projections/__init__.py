@@ -7,12 +7,15 @@ away: nothing here writes, and this side only fills in the file names and runs t
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keval import temporary
+import orjson
+
+from keval import memory, temporary
 from keval.errors import InputError
 from keval.ids import JsonObject
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     import duckdb
 
 VIEWS = (
+    "records",
     "lines",
     "events",
     "retracted",
@@ -27,12 +31,12 @@ VIEWS = (
     "runs",
     "versions",
     "rewrites",
-    "responses",
-    "judgments",
+    "response_facts",
+    "judgment_facts",
     "open_failures",
-    "failures",
+    "failure_facts",
     "conditions",
-    "scores",
+    "score_facts",
     "response_scores",
     "metrics",
     "measures",
@@ -41,6 +45,11 @@ VIEWS = (
     "sample_scores",
     "condition_scores",
     "comparisons",
+    "texts",
+    "responses",
+    "judgments",
+    "failures",
+    "scores",
     "tool_calls",
     "costs",
     "missing",
@@ -57,11 +66,22 @@ As views they would be repeated in whatever reads them: a view over views over v
 what DuckDB can plan in a second.
 """
 
-SHORTEST_BUFFER = 2**20
+NOISE = 1e-11
+"""Numbers that differ by no more than this share of the largest value they are made from do not differ.
+
+Sums of floats depend on their order in the last bits, and saved numbers have 12 digits.
+"""
+
+READING_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
+"""The parts of a query, as DuckDB names them, that read and do nothing else."""
+
+_EXPLAIN = re.compile(r"\A\s*explain\s+(analyze\s+)?", re.IGNORECASE)
+
+SHORTEST_LINE = 2**20
 """Bytes that DuckDB is told a line may have, at least; it reserves twice as much for each thread that reads."""
 
-LEAST_MEMORY, MOST_MEMORY = 200 * 2**20, 2**30
-"""Bytes that DuckDB may take for a small and for a large log; what does not fit waits on disk."""
+LINES_PER_THREAD = 8
+"""Of the longest line so many have to fit into memory for each thread that reads."""
 
 ROWS_AT_ONCE = 1_000
 """Rows of a query that are in memory at once."""
@@ -92,13 +112,12 @@ def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     folder, remove = temporary.make()
-    size = sum(path.stat().st_size for path in paths)
+    size, longest, limit = sum(path.stat().st_size for path in paths), _longest_line(paths), memory.for_queries()
     connection = duckdb.connect(
         f"{folder}/log.duckdb",
-        config={"memory_limit": f"{_memory(size)}B", "temp_directory": str(folder), "threads": _threads(size)},
+        config={"memory_limit": f"{limit}B", "temp_directory": str(folder), "threads": _threads(size, longest, limit)},
     )
     weakref.finalize(connection, remove)
-    longest = _longest_line(paths)
     for view in VIEWS:
         try:
             connection.execute(_definition(view, paths, longest))
@@ -106,6 +125,46 @@ def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
             connection.close()
             raise InputError(f"{', '.join(map(str, paths))}: {error}") from error
     return connection
+
+
+def lock(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:
+    """Shut a connection off from every file but the logs, from extensions and from its own settings.
+
+    It cannot be opened again. Views read the logs on demand, so these stay allowed, to be written to as well: whoever
+    runs a stranger's query asks `writes_nothing` first.
+    """
+    names = [name for path in paths for name in (str(path.resolve()), _verbatim(path))]
+    allowed = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
+    for setting in (
+        "python_enable_replacements = false",
+        "autoinstall_known_extensions = false",
+        "autoload_known_extensions = false",
+        f"allowed_paths = [{allowed}]",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET {setting}")
+
+
+def writes_nothing(connection: duckdb.DuckDBPyConnection, query: str) -> bool:
+    """Return whether a query is one SELECT, or EXPLAIN of one, and no part of it writes: `WITH x AS (COPY …)` would."""
+    explained = _EXPLAIN.sub("", query)
+    statements = connection.extract_statements(explained)
+    if [statement.type.name for statement in statements] != ["SELECT"]:
+        return False
+    ((serialized,),) = connection.execute("SELECT json_serialize_sql(?::varchar)", [explained]).fetchall()
+    return _nodes(orjson.loads(serialized)) <= READING_NODES
+
+
+def _nodes(tree: object) -> set[str]:
+    """Return the types of all query nodes of a parsed query; an error as one of its own."""
+    if isinstance(tree, list):
+        return set().union(*map(_nodes, tree))
+    if not isinstance(tree, dict):
+        return set()
+    own = str(tree.get("type", ""))
+    failed = {"ERROR"} if tree.get("error") is True else set()
+    return set().union(*map(_nodes, tree.values())) | failed | ({own} if own.endswith("_NODE") else set())
 
 
 def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[JsonObject]:
@@ -126,34 +185,37 @@ def rows_by_condition(connection: duckdb.DuckDBPyConnection, sql: str) -> dict[t
     return found
 
 
-def _memory(size: int) -> int:
-    return min(max(3 * size, LEAST_MEMORY), MOST_MEMORY)
-
-
-def _threads(size: int) -> int:
-    return min(1 + size // BYTES_PER_THREAD, os.cpu_count() or 1, MOST_THREADS)
+def _threads(size: int, longest: int, limit: int) -> int:
+    useful = min(1 + size // BYTES_PER_THREAD, os.cpu_count() or 1, MOST_THREADS)
+    return max(min(useful, limit // (LINES_PER_THREAD * longest)), 1)
 
 
 def _longest_line(paths: Sequence[Path]) -> int:
     """Return a bound on the bytes of a line, which DuckDB wants to know before it reads."""
-    longest = SHORTEST_BUFFER
+    longest = SHORTEST_LINE
     for path in paths:
         with path.open("rb") as lines:
             longest = max(longest, max(map(len, lines), default=0))
-    return 2 * longest
+    return longest + 1
 
 
 def _definition(view: str, paths: Sequence[Path], longest: int) -> str:
     files = ", ".join(_literal(path) for path in paths)
-    sql = _sql(view).replace("$longest_line", str(longest)).replace("$files", f"[{files}]")
+    sql = (
+        _sql(view).replace("$longest_line", str(longest)).replace("$files", f"[{files}]").replace("$noise", str(NOISE))
+    )
     kind = "TABLE" if view in TABLES else "VIEW"
     return f"CREATE OR REPLACE {kind} {view} AS\n{sql.rstrip()};\n"
 
 
 def _literal(path: Path) -> str:
-    """Return an absolute path as an SQL string in which no character is a wildcard."""
-    verbatim = "".join(f"[{character}]" if character in "*?[" else character for character in str(path.absolute()))
-    return "'" + verbatim.replace("'", "''") + "'"
+    """Return a path as an SQL string."""
+    return "'" + _verbatim(path).replace("'", "''") + "'"
+
+
+def _verbatim(path: Path) -> str:
+    """Return an absolute path without links as a pattern in which no character is a wildcard."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in str(path.resolve()))
 
 
 def _sql(view: str) -> str:

@@ -10,7 +10,7 @@ with scored as (
 judge_failed as (
     select condition_id, agent_id, judge_id, sample_id, repetition,
         arg_max(kind, position) as kind, bool_or(mock) as mock
-    from failures
+    from failure_facts
     where stage = 'judge' and current
     group by all
 ),

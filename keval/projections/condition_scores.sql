@@ -21,7 +21,7 @@ with counted as (
         greatest(count(s.sample_id), coalesce(m.planned_samples, 0)) as expected,
         greatest(count(s.sample_id), coalesce(m.planned_samples, 0)) - count(s.sample_id) as untried,
         -- Means that differ by float noise only do not differ.
-        case when max(s.mean) - min(s.mean) <= 1e-9 and count(s.mean) > 1 then 0 else var_samp(s.mean) end
+        case when max(s.mean) - min(s.mean) <= $noise * max(s.largest) and count(s.mean) > 1 then 0 else var_samp(s.mean) end
             as var_between_samples,
         sum((s.scored + s.agent_failed - 1) * s.var_over_repetitions)
             / sum(s.scored + s.agent_failed - 1) filter (s.var_over_repetitions is not null) as var_over_repetitions,

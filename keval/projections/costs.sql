@@ -18,7 +18,7 @@ attempt as (
     union all
     select condition, condition_id, agent_id, stage, judge, judge_id, attempt.cost_usd, attempt.usage, true
     from (
-        select *, unnest(try_cast(failed_attempts as struct(cost_usd double, usage json)[])) as attempt from spent
+        select *, unnest(failed_attempts) as attempt from spent
     )
 ),
 counted as (

@@ -3,29 +3,9 @@
 -- held (a log cut with grep) stands for itself.
 select
     j.position, j.id, j.time, j.run_id,
-    j.response_id, j.sample_id, j.condition, j.condition_id, try_cast(j.repetition as bigint) as repetition, j.agent_id,
-    try_cast(j.judge as struct(name varchar, type varchar, model varchar)) as judge, j.judge_id,
-    try_cast(j.replicate as bigint) as replicate,
-    try_cast(j.scores as map(varchar, struct(
-        score double, reasoning varchar, min double, max double, passed boolean
-    ))) as scores,
-    try_cast(j.unverified_claims as varchar[]) as unverified_claims,
-    j.outcome,
-    try_cast(j.usage as struct(
-        input_tokens bigint, output_tokens bigint, cache_read_input_tokens bigint, cache_creation_input_tokens bigint
-    )) as usage,
-    try_cast(j.cost_usd as double) as cost_usd,
-    try_cast(j.duration_ms as bigint) as duration_ms,
-    try_cast(j.attempts as bigint) as attempts,
-    try_cast(j.failed_attempts as struct(
-        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
-        leaked_processes varchar[]
-    )[]) as failed_attempts,
-    l.mock,
-    coalesce(r.current, true) and j.position > coalesce(w.position, 0) as current
-from events as j
-join latest as l using (position)
-left join responses as r on r.id = j.response_id
-left join retracted as gone on gone.id = j.response_id
-left join rewrites as w on w.response_id = j.response_id
-where j.type = 'judgment' and (r.id is not null or gone.id is null)
+    j.response_id, j.sample_id, j.condition, j.condition_id, j.repetition, j.agent_id, j.judge, j.judge_id, j.replicate,
+    t.scores, t.unverified_claims, t.outcome,
+    j.usage, j.cost_usd, j.duration_ms, j.attempts, t.failed_attempts,
+    j.mock, j.current
+from texts as t
+join judgment_facts as j using (position)

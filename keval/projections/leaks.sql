@@ -4,8 +4,7 @@ select
     c.condition, e.condition_id, e.agent_id, e.type, e.id,
     list_concat(
         flatten(list_transform(
-            try_cast(e.failed_attempts as struct(leaked_processes varchar[])[]),
-            lambda attempt: attempt.leaked_processes
+            e.failed_attempts, lambda attempt: attempt.leaked_processes
         )),
         try_cast(e.leaked_processes as varchar[])
     ) as processes

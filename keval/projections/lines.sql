@@ -1,31 +1,17 @@
--- One row per line of the files, in order, with its fields as they were written.
--- Nothing is converted here: a line of an unknown type may hold anything under any name.
--- Paths are taken literally: no compression and no partitions are guessed from a name.
-select *
-from read_json(
-    $files,
-    format = 'newline_delimited',
-    compression = 'uncompressed',
-    hive_partitioning = false,
-    maximum_object_size = $longest_line,
-    columns = {
-        -- every event
-        type: 'VARCHAR', id: 'VARCHAR', time: 'VARCHAR', run_id: 'VARCHAR',
-        -- run
-        command: 'VARCHAR', config: 'JSON', config_sha256: 'VARCHAR', dataset: 'JSON', conditions: 'JSON',
-        judges: 'JSON', mcp_servers: 'JSON', seed: 'VARCHAR', repetitions: 'VARCHAR', environment: 'JSON',
-        -- what a response, judgment or failure is about
-        sample: 'JSON', sample_id: 'VARCHAR', sample_sha256: 'VARCHAR', condition: 'VARCHAR', condition_id: 'VARCHAR',
-        agent: 'JSON', agent_id: 'VARCHAR', repetition: 'VARCHAR',
-        response_id: 'VARCHAR', judge: 'JSON', judge_id: 'VARCHAR', replicate: 'VARCHAR',
-        -- what came of it
-        status: 'VARCHAR', text: 'VARCHAR', turns: 'JSON', mcp: 'JSON', sources: 'JSON', models: 'JSON',
-        num_turns: 'VARCHAR',
-        scores: 'JSON', unverified_claims: 'JSON', outcome: 'JSON',
-        stage: 'VARCHAR', kind: 'VARCHAR', message: 'VARCHAR',
-        usage: 'JSON', cost_usd: 'VARCHAR', duration_ms: 'VARCHAR', attempts: 'VARCHAR', failed_attempts: 'JSON',
-        leaked_processes: 'JSON', mock: 'VARCHAR',
-        -- retraction
-        target: 'VARCHAR'
-    }
-)
+-- One row per line of the files, in order, with what numbers are made from, and nothing that can be long: no answer, no
+-- turn, no reasoning. A tool may return 10 MB, and thousands of lines are in memory at once. Those are in `texts`.
+-- What a report quotes is cut: a message and a claim to 4,000 characters.
+select
+    type, id, time, run_id,
+    command, config, config_sha256, dataset, conditions, judges, mcp_servers, seed, repetitions, environment,
+    if(type = 'response', sample ->> '$.id', sample_id) as sample_id, sample_sha256,
+    condition, condition_id, agent, agent_id, repetition, response_id, judge, judge_id, replicate,
+    status, md5(text) as text_md5, mcp, models, num_turns,
+    try_cast(scores as map(varchar, struct(score double, min double, max double, passed boolean))) as scores,
+    list_transform(try_cast(unverified_claims as varchar[]), lambda claim: left(claim, 4000)) as unverified_claims,
+    stage, kind, left(message, 4000) as message,
+    usage, cost_usd, duration_ms, attempts,
+    try_cast(failed_attempts as struct(kind varchar, cost_usd double, usage json, leaked_processes varchar[])[])
+        as failed_attempts,
+    leaked_processes, mock, target
+from records

@@ -1,5 +1,6 @@
--- One row per judge and metric, with the metric's scale, from runs and, for judges that no run names, from judgments.
--- place: judges in the order in which they came, metrics in the judge's order.
+-- One row per judge and metric, with the metric's scale, from runs and, for judges that no run names, from judgment_facts.
+-- place: judges in the order in which runs named them, then those that no run names, by name; metrics in the judge's
+-- order.
 with named as (
     select judge.judge_id as judge_id, judge.name as judge, judge.metrics as metrics, position, judge_place
     from (
@@ -7,7 +8,8 @@ with named as (
     )
 ),
 mentioned as (
-    select judge_id, judge, metric.name as metric, metric.min as min, metric.max as max, position, judge_place, place
+    select judge_id, judge, metric.name as metric, metric.min as min, metric.max as max, position, judge_place, place,
+        position as named_at
     from (
         select * exclude (metrics), unnest(metrics) as metric, generate_subscripts(metrics, 1) as place from named
     )
@@ -18,13 +20,13 @@ mentioned as (
     from (
         select judge_id, judge.name as judge, position, generate_subscripts(map_keys(scores), 1) as place,
             unnest(map_keys(scores)) as metric, unnest(map_values(scores)) as given
-        from judgments
+        from judgment_facts
         anti join named using (judge_id)
     )
     group by judge_id, metric
 ),
 judge as (
-    select judge_id, min(position) as first_position, arg_min(judge_place, position) as judge_place
+    select judge_id, min(named_at) as named_at, arg_min(judge_place, position) as judge_place
     from mentioned
     group by judge_id
 ),
@@ -40,6 +42,8 @@ scale as (
 )
 select
     scale.judge, judge_id, metric, lowest as min, highest as max,
-    row_number() over (order by first_position, judge_place, judge_id, metric_place, metric) as place
+    row_number() over (
+        order by named_at nulls last, judge_place, scale.judge, judge_id, metric_place, metric
+    ) as place
 from scale
 join judge using (judge_id)

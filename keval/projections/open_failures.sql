@@ -9,10 +9,10 @@ with failed as (
     where type = 'failure'
 ),
 judged as (
-    select response_id, judge_id, condition_id, agent_id, sample_id, repetition from judgments where current
+    select response_id, judge_id, condition_id, agent_id, sample_id, repetition from judgment_facts where current
 ),
 answered as (
-    select condition_id, agent_id, sample_id, repetition from responses where current
+    select condition_id, agent_id, sample_id, repetition from response_facts where current
     union all
     select condition_id, agent_id, sample_id, repetition from judged
 )
@@ -20,13 +20,13 @@ select max(position) as position
 from failed
 left join versions as v using (agent_id, sample_id)
 anti join answered using (condition_id, agent_id, sample_id, repetition)
-anti join responses as r on r.id = failed.response_id
+anti join response_facts as r on r.id = failed.response_id
 where stage = 'generate' and (failed.sample_sha256 = v.sample_sha256 or failed.sample_sha256 is null)
 group by condition_id, agent_id, sample_id, repetition
 union all
 select max(failed.position) as position
 from failed
-left join responses as r on r.id = failed.response_id
+left join response_facts as r on r.id = failed.response_id
 left join retracted as gone on gone.id = failed.response_id
 left join rewrites as w on w.response_id = failed.response_id
 anti join judged on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id

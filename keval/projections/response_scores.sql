@@ -4,5 +4,5 @@ select
     avg(score) as score,
     count(*) as n_judgments,
     bool_or(mock) as mock
-from scores
+from score_facts
 group by all

@@ -1,34 +1,11 @@
 -- One row per response: the last event of its id, unless retracted.
 -- current: it answers the newest version of its sample. Everything computed from responses uses only these.
 select
-    e.position, e.id, e.time, e.run_id,
-    e.sample, e.sample ->> '$.id' as sample_id, e.sample_sha256,
-    e.condition, e.condition_id, try_cast(e.repetition as bigint) as repetition,
-    try_cast(e.agent as struct(name varchar, type varchar, model varchar)) as agent, e.agent_id,
-    e.status, e.text,
-    try_cast(e.turns as struct(
-        type varchar, text varchar, id varchar, name varchar, server varchar, input json, result varchar,
-        error boolean, duration_ms bigint
-    )[]) as turns,
-    try_cast(e.mcp as map(varchar, struct(
-        status varchar, offered varchar[], called bigint, failed bigint, server_name varchar, version varchar
-    ))) as mcp,
-    try_cast(e.sources as varchar[]) as sources,
-    try_cast(e.usage as struct(
-        input_tokens bigint, output_tokens bigint, cache_read_input_tokens bigint, cache_creation_input_tokens bigint
-    )) as usage,
-    try_cast(e.cost_usd as double) as cost_usd,
-    try_cast(e.duration_ms as bigint) as duration_ms,
-    try_cast(e.num_turns as bigint) as num_turns,
-    try_cast(e.models as varchar[]) as models,
-    try_cast(e.attempts as bigint) as attempts,
-    try_cast(e.failed_attempts as struct(
-        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
-        leaked_processes varchar[]
-    )[]) as failed_attempts,
-    l.mock,
-    e.sample_sha256 = v.sample_sha256 as current
-from events as e
-join latest as l using (position)
-join versions as v on v.agent_id = e.agent_id and v.sample_id = (e.sample ->> '$.id')
-where e.type = 'response'
+    r.position, r.id, r.time, r.run_id,
+    t.sample, r.sample_id, r.sample_sha256,
+    r.condition, r.condition_id, r.repetition, r.agent, r.agent_id,
+    r.status, t.text, t.turns, r.mcp, t.sources, r.usage, r.cost_usd, r.duration_ms, r.num_turns, r.models, r.attempts,
+    t.failed_attempts,
+    r.mock, r.current
+from texts as t
+join response_facts as r using (position)

@@ -1,7 +1,8 @@
 -- One row per condition, agent, judge, metric and sample that was tried: judgments were averaged to a response's score,
 -- responses (and failures of the agent, as the scale's minimum) are averaged to the sample's mean.
 -- mean is null when nothing of the sample has a value. mean_lower and mean_upper put the scale's minimum and maximum
--- in the place of what was not measured or not done. planned and not_done count repetitions.
+-- in the place of what was not measured or not done. planned and not_done count repetitions. largest is the largest
+-- absolute value: what is small beside it is float noise.
 with counted as (
     select
         m.condition, m.condition_id, m.agent_id, m.current, m.judge, m.judge_id, m.metric, c.sample_id, m.min, m.max,
@@ -16,8 +17,9 @@ with counted as (
         count(*) filter (c.state = 'not_measured') as not_measured,
         sum(c.n_responses)::bigint as n_responses,
         sum(c.n_judgments)::bigint as n_judgments,
+        max(abs(c.value)) as largest,
         -- Values that differ by float noise only do not differ.
-        case when max(c.value) - min(c.value) <= 1e-9 and count(c.value) > 1 then 0 else var_samp(c.value) end
+        case when max(c.value) - min(c.value) <= $noise * max(abs(c.value)) and count(c.value) > 1 then 0 else var_samp(c.value) end
             as var_over_repetitions,
         coalesce(list(c.kind order by c.kind) filter (c.kind is not null), []) as kinds,
         bool_or(c.mock) as mock
@@ -38,5 +40,5 @@ select
     (coalesce(total, 0) + (expected - valued) * min) / expected as mean_lower,
     (coalesce(total, 0) + (expected - valued) * max) / expected as mean_upper,
     var_over_repetitions, sqrt(var_over_repetitions) as sd_over_repetitions,
-    mock, kinds, condition_place, metric_place
+    mock, kinds, largest, condition_place, metric_place
 from counted

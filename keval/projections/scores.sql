@@ -2,18 +2,11 @@
 -- condition is the newest name of the condition; after an edited prompt, `where current` leaves out the condition
 -- that had the name before.
 select
-    c.condition, j.condition_id, j.agent_id, c.current,
-    j.sample_id, j.repetition, j.replicate,
-    j.judge.name as judge, j.judge_id, j.response_id, j.id as judgment_id,
-    j.metric, j.given.score as score, j.given.min as min, j.given.max as max,
-    j.given.passed as passed, j.given.reasoning as reasoning,
-    j.position, j.mock
-from (
-    select
-        * exclude (scores),
-        unnest(map_keys(scores)) as metric,
-        unnest(map_values(scores)) as given
-    from judgments
-    where current
-) as j
-join conditions as c using (condition_id, agent_id)
+    s.condition, s.condition_id, s.agent_id, s.current,
+    s.sample_id, s.repetition, s.replicate,
+    s.judge, s.judge_id, s.response_id, s.judgment_id,
+    s.metric, s.score, s.min, s.max, s.passed,
+    t.scores[s.metric].reasoning as reasoning,
+    s.position, s.mock
+from texts as t
+join score_facts as s using (position)

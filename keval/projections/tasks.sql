@@ -6,20 +6,20 @@ select
     bool_or(mock) as mock
 from (
     select condition_id, agent_id, sample_id, repetition, null as kind, mock
-    from responses
+    from response_facts
     where current
     union all
     -- Who was judged, or was to be judged, has answered, even if the log lacks the answer.
     select condition_id, agent_id, sample_id, repetition, null as kind, false as mock
-    from judgments
+    from judgment_facts
     where current
     union all
     select condition_id, agent_id, sample_id, repetition, null as kind, false as mock
-    from failures
+    from failure_facts
     where current and stage = 'judge'
     union all
     select condition_id, agent_id, sample_id, repetition, kind, mock
-    from failures
+    from failure_facts
     where current and stage = 'generate'
 )
 group by condition_id, agent_id, sample_id, repetition

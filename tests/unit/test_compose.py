@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from keval import compose, projections
 from keval.exports.text import Text
@@ -22,6 +26,7 @@ from tests.builders import (
     judge_failure_event,
     judgment_event,
     response_event,
+    retraction_event,
     run_event,
     write_log,
 )
@@ -33,7 +38,7 @@ def built(events: Sequence[JsonObject], folder: Path) -> Report:
     """Return the report of a log, as the command makes it."""
     path = write_log(folder / "log.jsonl", events)
     with projections.connect([path]) as connection:
-        return compose.compose(connection, compose.saved_aggregates([path]))
+        return compose.compose(connection, [path], compose.saved_aggregates([path]))
 
 
 def text(found: Report) -> str:
@@ -530,3 +535,89 @@ def test_processes_that_were_left_behind_are_named(tmp_path: Path) -> None:
     (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "processes_left_behind"]
     assert told == "baseline: 3 tasks left processes behind: node, python, sh; they were ended"
     assert "processes_left_behind" not in codes(built([run_event(), response_event("q1")], tmp_path))
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-100, 1.0, 1e12])
+def test_numbers_are_equal_by_their_own_size(scale: float, tmp_path: Path) -> None:
+    """Means, spreads, wins and ties of a scale are those of any other scale, multiplied."""
+    metric = {"name": "completeness", "min": 0, "max": scale}
+    log = [run_event(judges=[judge_entry([metric])], samples=6)]
+    for condition, scores in (("baseline", (1, 2, 3, 4, 5, 6)), ("with_docs", (1.5, 2, 4, 3, 7, 8))):
+        for number, score in enumerate(scores):
+            response = response_event(f"q{number}", condition)
+            given = {"completeness": {"score": score * scale / 8, "reasoning": None, **metric}}
+            del given["completeness"]["name"]
+            log += [response, judgment_event(response) | {"scores": given}]
+    (table,) = built(log, tmp_path).metrics
+    ((baseline, _), (difference,)) = (table.scores, table.differences)
+    assert baseline.mean == pytest.approx(3.5 * scale / 8, rel=1e-9, abs=0)
+    assert baseline.sd_between_samples == pytest.approx(3.5**0.5 * scale / 8, rel=1e-9, abs=0)
+    assert difference.difference == pytest.approx(4.5 / 6 * scale / 8, rel=1e-9, abs=0)
+    assert (difference.wins, difference.ties, difference.losses) == (4, 1, 1)
+
+
+def test_float_noise_is_a_tie(tmp_path: Path) -> None:
+    """0.1 + 0.2 and 0.3 are the same score."""
+    log = [run_event(samples=6), *scored("baseline", [1.3] * 6), *scored("with_docs", [1 + 0.1 + 0.2] * 6)]
+    ((difference,),) = (table.differences for table in built(log, tmp_path).metrics)
+    assert (difference.difference, difference.wins, difference.ties) == (0, 0, 6)
+
+
+def test_a_retracted_aggregate_is_not_reported(tmp_path: Path) -> None:
+    """What was retracted is in no report, and what was computed again after it is."""
+    events = saved([run_event(), *scored("baseline", range(1, 6)), *scored("with_docs", range(1, 6))], tmp_path)
+    gone = [retraction_event(event) for event in events]
+    assert built([*events, *gone], tmp_path).metrics == ()
+    assert built([*events, *gone, *events], tmp_path).metrics == built(events, tmp_path).metrics
+
+
+@settings(max_examples=6)
+@given(st.data())
+def test_without_a_run_the_order_of_lines_does_not_matter(data: st.DataObject) -> None:
+    """The first condition by name is the baseline, which the report says, and every line may stand anywhere."""
+    log: list[JsonObject] = []
+    for number, condition in itertools.product(range(6), ("with_docs", "baseline")):
+        response = response_event(f"q{number}", condition)
+        strict = {"name": "strict", "type": "rubric", "model": "claude-opus-5"}
+        log += [response, judgment_event(response, {"clarity": 1 + number / 2, "completeness": 2.0})]
+        log += [judgment_event(response, 3.0, judge_id="another-judge", judge=strict)]
+    log += [failure_event(response_event(f"q{n}"), "timeout", message=f"no. {n}") for n in (7, 8)]
+    shuffled = data.draw(st.permutations(log))
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        found, again = built(log, Path(one)), built(shuffled, Path(other))
+    assert found == again
+    assert [table.differences[0].baseline for table in found.metrics] == ["baseline"] * 3
+    assert "baseline_by_name" in codes(found)
+    assert "baseline_by_name" not in codes(built_once([run_event(), *log]))
+
+
+def built_once(events: Sequence[JsonObject]) -> Report:
+    """Return the report of a log that is not kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        return built(events, Path(folder))
+
+
+def test_a_condition_that_the_config_no_longer_has_is_not_incomplete(tmp_path: Path) -> None:
+    """What an older run planned of it is planned no more; it is shown, and named."""
+    log = [run_event(("baseline", "dropped"), samples=3), *judged("q1", 3.0, "dropped")]
+    log += [run_event(("baseline",), samples=1), *judged("q1", 3.0)]
+    found = built(log, tmp_path)
+    assert "incomplete" not in codes(found)
+    assert {summary.name: (summary.planned, summary.not_done) for summary in found.conditions} == {
+        "baseline": (1, 0),
+        "dropped": (None, None),
+    }
+    assert "not in the config of the newest run, so nothing more is planned of it: dropped" in text(found)
+    back = [*log, run_event(("baseline", "dropped"), samples=3, run_id="fedcba9876543210")]
+    assert "incomplete" in codes(built(back, tmp_path))
+
+
+@pytest.mark.parametrize(("model", "said"), [("claude-opus-5", True), (None, False)])
+def test_a_program_has_no_variation_to_measure(model: str | None, said: bool, tmp_path: Path) -> None:
+    """That one judgment measures no variation is said of a judge that asks a model, not of a program."""
+    judge = {"name": "judge", "type": "any", "model": model}
+    log = [run_event(judges=[judge_entry() | judge])]
+    for number in range(2):
+        response = response_event(f"q{number}")
+        log += [response, judgment_event(response, 3.0, judge=judge)]
+    assert ("one_judgment" in codes(built(log, tmp_path))) == said

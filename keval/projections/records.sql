@@ -1,0 +1,32 @@
+-- One row per line of the files, in order, with its fields as they were written. A view: the files are read again each
+-- time, and of a line only the fields that are asked for.
+-- Nothing is converted here: a line of an unknown type may hold anything under any name.
+-- Paths are taken literally: no compression and no partitions are guessed from a name.
+select *
+from read_json(
+    $files,
+    format = 'newline_delimited',
+    compression = 'uncompressed',
+    hive_partitioning = false,
+    maximum_object_size = $longest_line,
+    columns = {
+        -- every event
+        type: 'VARCHAR', id: 'VARCHAR', time: 'VARCHAR', run_id: 'VARCHAR',
+        -- run
+        command: 'VARCHAR', config: 'JSON', config_sha256: 'VARCHAR', dataset: 'JSON', conditions: 'JSON',
+        judges: 'JSON', mcp_servers: 'JSON', seed: 'VARCHAR', repetitions: 'VARCHAR', environment: 'JSON',
+        -- what a response, judgment or failure is about
+        sample: 'JSON', sample_id: 'VARCHAR', sample_sha256: 'VARCHAR', condition: 'VARCHAR', condition_id: 'VARCHAR',
+        agent: 'JSON', agent_id: 'VARCHAR', repetition: 'VARCHAR',
+        response_id: 'VARCHAR', judge: 'JSON', judge_id: 'VARCHAR', replicate: 'VARCHAR',
+        -- what came of it
+        status: 'VARCHAR', text: 'VARCHAR', turns: 'JSON', mcp: 'JSON', sources: 'JSON', models: 'JSON',
+        num_turns: 'VARCHAR',
+        scores: 'JSON', unverified_claims: 'JSON', outcome: 'JSON',
+        stage: 'VARCHAR', kind: 'VARCHAR', message: 'VARCHAR',
+        usage: 'JSON', cost_usd: 'VARCHAR', duration_ms: 'VARCHAR', attempts: 'VARCHAR', failed_attempts: 'JSON',
+        leaked_processes: 'JSON', mock: 'VARCHAR',
+        -- retraction
+        target: 'VARCHAR'
+    }
+)

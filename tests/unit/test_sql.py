@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from keval.commands.sql import command
+from keval.errors import UsageError
+from tests.builders import judgment_event, response_event, run_event, write_log
+from tests.conftest import Keval
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a log beside a foreign file, in the folder in which the command runs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    response = response_event(text="=1+1")
+    return write_log(tmp_path / "run.jsonl", [run_event(), response, judgment_event(response)])
+
+
+def sql(*arguments: str) -> None:
+    """Run the command in this process."""
+    command.main(list(arguments), standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "COPY (SELECT 1) TO 'run.jsonl'",
+        "COPY (SELECT 1) TO 'run.jsonl' (USE_TMP_FILE false)",
+        "WITH x AS (COPY (SELECT 1) TO 'run.jsonl' (USE_TMP_FILE false)) SELECT * FROM x",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO 'run.jsonl' (USE_TMP_FILE false)",
+        "EXPLAIN WITH x AS (COPY (SELECT 1) TO 'run.jsonl' (USE_TMP_FILE false)) SELECT * FROM x",
+        "EXPLAIN ANALYZE WITH x AS (COPY (SELECT 1) TO 'run.jsonl' (USE_TMP_FILE false)) SELECT * FROM x",
+        "/* */ EXPLAIN ANALYZE COPY (SELECT 1) TO 'run.jsonl' (USE_TMP_FILE false)",
+        "COPY (SELECT 1) TO 'new.csv'",
+        "SELECT 1; COPY (SELECT 1) TO 'run.jsonl'",
+        "SELECT 1; SELECT 2",
+        "EXPORT DATABASE 'new'",
+        "ATTACH 'new.duckdb'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "RESET lock_configuration",
+        "PRAGMA database_list",
+        "CALL enable_logging(storage = 'file')",
+        "FROM enable_logging(storage = 'file')",
+        "CREATE TABLE new AS SELECT 1",
+        "DROP VIEW responses",
+        "WITH x AS (INSERT INTO lines (id) VALUES ('new') RETURNING id) SELECT * FROM x",
+        "FROM 'other.csv'",
+        "FROM read_csv('other.csv')",
+        "FROM read_text('other.csv')",
+        "FROM read_text('/etc/passwd')",
+        "FROM read_blob('/proc/self/environ')",
+        "FROM glob('*')",
+        "FROM 'http://127.0.0.1:9/a.csv'",
+        "FROM query('COPY (SELECT 1) TO ''new.csv''')",
+        "FROM arguments",
+        "SELECT getenv('HOME')",
+        "",
+    ],
+)
+def test_a_query_touches_nothing_but_the_views(query: str, log: Path) -> None:
+    """Every other statement and file is refused, and log and folder stay as they are."""
+    before = log.read_bytes()
+    with pytest.raises(UsageError):
+        sql("run.jsonl", query)
+    assert log.read_bytes() == before
+    assert sorted(path.name for path in log.parent.iterdir()) == ["other.csv", "run.jsonl"]
+
+
+@pytest.mark.parametrize("query", ["COPY (SELECT 1) TO 'new.csv'", "FROM read_csv('other.csv')"])
+def test_a_refusal_says_what_to_do_instead(query: str, log: Path) -> None:
+    """The message names the options that save a result and that lift the limit."""
+    with pytest.raises(UsageError, match=r"(?s)-o FILE.*--unsafe"):
+        sql(log.name, query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT text FROM responses",
+        "WITH r AS (SELECT * FROM responses) SELECT count(*) FROM r UNION ALL SELECT 1",
+        "WITH RECURSIVE n AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM n WHERE x < 3) FROM n",
+        "WITH r AS MATERIALIZED (FROM scores) SELECT * FROM r, r AS s",
+        "FROM scores PIVOT (avg(score) FOR metric IN ('completeness'))",
+        "DESCRIBE responses",
+        "SHOW TABLES",
+        "SUMMARIZE scores",
+        "VALUES (1)",
+        "EXPLAIN SELECT * FROM scores",
+        "explain analyze SELECT * FROM scores -- all",
+        "SELECT 1;",
+    ],
+)
+def test_what_only_reads_is_allowed(query: str, log: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Whatever reads views and nothing else runs without an option."""
+    sql(log.name, query)
+    assert capfdbinary.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["a[1]*?.jsonl", "it's.jsonl", "link.jsonl"])
+def test_texts_are_read_from_a_log_of_any_name(name: str, log: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Wildcards, quotes and links in a log's name do not keep its texts from being read."""
+    if name == "link.jsonl":
+        Path(name).symlink_to(log)
+    else:
+        log.rename(name)
+    sql(name, "SELECT status, text FROM responses", "-f", "jsonl")
+    assert json.loads(capfdbinary.readouterr().out) == {"status": "answered", "text": "=1+1"}
+
+
+def test_unsafe_allows_everything(log: Path) -> None:
+    """With --unsafe a query writes a file and reads others."""
+    sql(log.name, "COPY (SELECT a FROM 'other.csv') TO 'new.csv'; SELECT 1", "--unsafe")
+    assert Path("new.csv").read_text() == "a\n1\n"
+
+
+READ: dict[str, Callable[[Path], object]] = {
+    "csv": lambda path: list(csv.reader(path.read_text().splitlines()))[1:],
+    "json": lambda path: [list(row.values()) for row in json.loads(path.read_text())],
+    "jsonl": lambda path: [list(json.loads(line).values()) for line in path.read_text().splitlines()],
+    "parquet": lambda path: list(map(list, duckdb.read_parquet(str(path)).fetchall())),
+}
+
+
+@pytest.mark.parametrize("form", READ)
+def test_a_result_is_written_to_a_file(form: str, log: Path) -> None:
+    """With -o the rows are in the file, in the format of -f."""
+    query = "SELECT sample_id, status FROM responses -- all"
+    sql(log.name, query, "-f", form, "-o", "out")
+    assert READ[form](Path("out").resolve()) == [["q1", "answered"]]
+    assert sorted(path.name for path in log.parent.iterdir()) == ["other.csv", "out", "run.jsonl"]
+
+
+@pytest.mark.parametrize("form", ["table", *READ])
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [("run.jsonl", ["--overwrite"]), ("log2.jsonl", ["--overwrite"]), ("link", ["--overwrite"]), ("other.csv", [])],
+)
+def test_a_result_replaces_no_log_and_no_foreign_file(form: str, target: str, options: list[str], log: Path) -> None:
+    """An input and another log are never written over, under any name; another file only with --overwrite."""
+    Path("log2.jsonl").write_bytes(log.read_bytes())
+    Path("link").symlink_to(log)
+    before = Path(target).read_bytes()
+    with pytest.raises(UsageError):
+        sql(log.name, "SELECT 1", "-f", form, "-o", target, *options)
+    assert Path(target).read_bytes() == before
+
+
+def test_overwrite_replaces_a_file(log: Path) -> None:
+    """With --overwrite the result takes the file's place."""
+    sql(log.name, "SELECT 1 AS one", "-f", "csv", "-o", "other.csv", "--overwrite")
+    assert Path("other.csv").read_text() == "one\n1\n"
+
+
+def test_a_failed_query_leaves_the_file(log: Path) -> None:
+    """The file is replaced by a whole result only."""
+    with pytest.raises(UsageError):
+        sql(log.name, "SELECT error('no')", "-f", "csv", "-o", "other.csv", "--overwrite")
+    assert Path("other.csv").read_text() == "a,b\n1,2\n"
+
+
+def test_parquet_needs_a_file(log: Path, keval: Keval) -> None:
+    """Parquet without -o is a usage error."""
+    done = keval("sql", log.name, "SELECT 1", "-f", "parquet")
+    assert (done.returncode, done.stderr) == (2, "keval: -f parquet is a file: name it with -o FILE\n")
