@@ -52,7 +52,7 @@ def for_models(environ: Mapping[str, str], keys: Iterable[str], mock_url: str | 
     if mock_url is not None:
         # A proxy of this environment would not find a server on this machine.
         direct = {name: ",".join(filter(None, [environ.get(name), "127.0.0.1,localhost"])) for name in NO_PROXY}
-        return {BASE_URL: mock_url, **direct, **dict.fromkeys(keys, "mock-key")}
+        return {BASE_URL: mock_url, **direct, **dict.fromkeys(keys, "key-of-the-mock")}
     missing = sorted(key for key in keys if not environ.get(key))
     if missing:
         raise EnvironmentLacksError(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mock", "Recorded", "Requests"]
 
-API_KEY = "mock"
+API_KEY = "key-of-the-mock"
 """The key that clients of the mock get; it takes any."""
 
 

@@ -133,7 +133,8 @@ def test_a_bad_line_can_be_left_out_by_every_command(command: str, folder: Path,
     line = spoil(folder)
     done = keval(*arguments(command, folder), "--skip-invalid")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count(f"log.jsonl:{line}: skipped: ") == 1
+    said = "no valid event; scanned as text" if command == "scan" else "skipped: "
+    assert done.stderr.count(f"log.jsonl:{line}: {said}") == 1
 
 
 @pytest.mark.parametrize("command", ["generate", "run"])
@@ -159,7 +160,9 @@ def test_a_key_that_stands_twice_is_refused_by_every_command(command: str, folde
     log.write_bytes(b"".join(lines))
     done = keval(*arguments(command, folder))
     assert done.returncode == 3
-    assert f"log.jsonl:{number}: $.scores.exact_match: the key 'score' stands twice" in done.stderr
+    # What is wrong with a line may quote it, and so a secret: scan leaves that to validate.
+    said = "no valid event" if command == "scan" else "$.scores.exact_match: the key 'score' stands twice"
+    assert f"log.jsonl:{number}: {said}" in done.stderr
 
 
 TEXTS = ["", " ", "\0", "a" * 100_000, "\u2028", "\x1b[31m", "[bold]", "'\"\\;--", "*", "null", "\U0010ffff"]

@@ -29,7 +29,7 @@ PRINTS = {
     "judge": "judge -q - < LOG",
     "aggregate": "aggregate LOG",
     "report": "report LOG",
-    "run": "run eval.yaml -q --fresh -o LOG",
+    "run": "run eval.yaml -q --fresh -o again.jsonl",
     "sql": "sql LOG 'select 1'",
     "check": "check eval.yaml",
     "validate": "validate LOG",

@@ -156,6 +156,7 @@ class Mortal:
 
     def __init__(self, log: Log, world: World, lives: int | None) -> None:
         self.path = log.path
+        self.tell = log.tell
         self._log = log
         self._world = world
         self._lives = lives

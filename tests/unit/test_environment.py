@@ -33,7 +33,7 @@ def test_with_a_mock_no_real_key_is_used() -> None:
     """Every key is a dummy and the address is the mock's, whatever the environment holds."""
     real = {"AGENT_KEY": "real", "ANTHROPIC_BASE_URL": "real", "NO_PROXY": "intranet"}
     found = environment.for_models(real, ["AGENT_KEY"], "http://127.0.0.1:1")
-    assert (found["ANTHROPIC_BASE_URL"], found["AGENT_KEY"]) == ("http://127.0.0.1:1", "mock-key")
+    assert (found["ANTHROPIC_BASE_URL"], found["AGENT_KEY"]) == ("http://127.0.0.1:1", "key-of-the-mock")
 
 
 def test_the_mock_is_reached_without_a_proxy() -> None:
