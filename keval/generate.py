@@ -21,7 +21,7 @@ from keval.errors import ItemError
 from keval.events import encode, event, failure_id
 from keval.ids import JsonObject
 from keval.servers import expected_tools, launchable
-from keval.stage import Stage, Work, attempt_record, leaked_field, usage_field
+from keval.stage import Stage, Work, Written, attempt_record, leaked_field, usage_field
 from keval.tasks import Task
 
 NO_WORKSPACE = Path(os.devnull)
@@ -185,15 +185,15 @@ class Generation(Stage[Task]):
             mock=self.mock,
         )
 
-    async def done(self, written: JsonObject, made: JsonObject | None) -> None:
+    async def done(self, written: Written) -> None:
         """Tell of a response as a resume will read it, and as the agent gave it.
 
         A judgment's id is made from the text that the log has. What is judged is what the agent said:
         a secret that is also the right word must not make its answer wrong.
         """
-        if self.on_response is not None and written["type"] == "response":
-            logged = orjson.loads(encode(written))
-            given = logged if made is None or made == written else orjson.loads(encode(made))
+        if self.on_response is not None and written.event["type"] == "response":
+            logged = orjson.loads(written.line)
+            given = logged if written.made == written.event else orjson.loads(encode(written.made))
             await self.on_response(logged, given)
 
     def _cost_usd(self, answer: Answer) -> float | None:

@@ -22,9 +22,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
-import orjson
-
-from keval import lease, schema
+from keval import lease, schema, strict_json
 from keval.errors import EnvironmentLacksError, InputError, KevalError, UsageError
 from keval.events import encode
 from keval.ids import JsonObject
@@ -51,6 +49,7 @@ class Log:
         self._lost: str | None = None
         self._stops: list[asyncio.Event] = []
         self._copy: FileIO | None = None
+        self._keeps_copy = True
         self._written = 0
         self._synced = 0
         self._sync_task: asyncio.Task[None] | None = None
@@ -60,12 +59,16 @@ class Log:
         self._stops.append(stop)
 
     async def append(self, event: JsonObject) -> None:
-        """Append one event; it is on disk when this returns.
+        """Append one event; it is on disk when this returns. Raises EnvironmentLacksError."""
+        await self.write(encode(event))
+
+    async def write(self, line: bytes) -> None:
+        """Append the line of one event; it is on disk when this returns.
 
         Raises EnvironmentLacksError when the disk is full or broken; the log then ends where it
         ended before.
         """
-        self._write(encode(event))
+        self._write(line)
         mine = self._written
         while self._synced < mine:
             if self._sync_task is None:
@@ -92,6 +95,8 @@ class Log:
 
     def _keep(self, line: bytes) -> None:
         """Keep a copy of a line until the log is closed: a log that is cut short leaves none."""
+        if not self._keeps_copy:
+            return
         try:
             if self._copy is None:
                 self._copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the log
@@ -100,9 +105,10 @@ class Log:
         except OSError as error:
             refused = error.strerror
         if refused:
-            raise EnvironmentLacksError(
-                f"{self.path}: no room for a temporary copy of what is appended ({refused}); set TMPDIR to a folder on"
-                " another disk and run the same command again"
+            self._keeps_copy = False
+            self._warn(
+                f"{self.path}: no room for a temporary copy of what is appended ({refused}): should another program cut"
+                " the log short while this command writes to it, what stood there is lost; TMPDIR names another folder"
             )
 
     def _look(self) -> None:
@@ -123,9 +129,12 @@ class Log:
     def _rescued(self) -> _File:
         """Return the file beside the log with all that was written to the log in it."""
         rescue = _beside(self.path, self._warn)
-        if self._copy is not None:
+        if self._copy is not None and self._keeps_copy:
             self._copy.seek(0)
             rescue.pour(self._copy)
+        elif self._written:
+            with self._file.since_opened() as lines:
+                rescue.pour(lines)
         rescue.sync()
         self._synced = self._written
         return rescue
@@ -175,12 +184,13 @@ class _File:
         self._warn = warn
         self.descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._end = -1
+        self._start = 0
         self._mark = b""
         self._mark_at = 0
         try:
             with lease.writing(self.descriptor, self.path):
                 self._check()
-                self._mend()
+                self._start = self._mend()
         except BaseException:
             self.close()
             raise
@@ -220,6 +230,13 @@ class _File:
                 os.ftruncate(self.descriptor, size)
                 raise self._unwritable(error.strerror or str(error)) from error
             self._end = os.fstat(self.descriptor).st_size
+
+    @contextmanager
+    def since_opened(self) -> Iterator[FileIO]:
+        """Give what was appended by anybody since the file was opened, as far as it is still there."""
+        with FileIO(os.dup(self.descriptor), "rb") as lines:
+            lines.seek(self._start)
+            yield lines
 
     def sync(self) -> None:
         """Put what was written on disk. Raises EnvironmentLacksError."""
@@ -289,8 +306,8 @@ class _File:
 
 def _is_event(tail: bytes) -> bool:
     try:
-        return schema.event_problem(orjson.loads(tail)) is None
-    except orjson.JSONDecodeError:
+        return schema.event_problem(strict_json.parse(tail)) is None
+    except strict_json.NotStrictError:
         return False
 
 

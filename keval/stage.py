@@ -42,8 +42,6 @@ class Work(Generic[Item]):
     """The records of the attempts before the last one that was begun."""
     booked: JsonObject | None = None
     """The record of that last one once it has failed and is paid, while the item waits to be tried again."""
-    made: JsonObject | None = None
-    """The event that an attempt made, before secrets were taken out of it."""
     _began: float = 0.0
     _ended: float | None = None
 
@@ -64,6 +62,16 @@ class Work(Generic[Item]):
         """How long the last attempt took, or has taken so far."""
         ended = time.monotonic() if self._ended is None else self._ended
         return round((ended - self._began) * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An item's event: checked and encoded once."""
+
+    event: JsonObject
+    line: bytes
+    made: JsonObject
+    """The event with the values of secrets in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,8 +110,8 @@ class Stage(ABC, Generic[Item]):
     def unfit(self, event: JsonObject, message: str) -> ItemError:
         """Return the error of an item from which something came back that no log can hold; it keeps the cost."""
 
-    async def done(self, written: JsonObject, made: JsonObject | None) -> None:
-        """Take note of an item's event, which is safe; `made` still has the values of secrets in it."""
+    async def done(self, written: Written) -> None:
+        """Take note of an item's event, which is safe."""
 
     async def work_off(self, items: Iterable[Item] | AsyncIterator[Item]) -> None:
         """Do all items; returns when each has its event or `stop` was set and none is in flight."""
@@ -134,57 +142,59 @@ class Stage(ABC, Generic[Item]):
             work.reserved_usd = renewed
             work.booked = failed
 
-        async def attempt() -> JsonObject:
+        async def attempt() -> Written:
             work.begin()
             self.progress.started(kind)
             try:
-                work.made = await self._attempt(work)
+                done = await self._attempt(work)
             finally:
                 work.end()
                 self.progress.ended(kind)
-            return await self._written(work.made)
+            await self.sink.write(done.line)
+            return done
 
         try:
             # The slot is held until the event is safe: a crash never loses more of them than there are slots.
-            written = await attempts(attempt, self.retry, limiter, on_retry, self.stop)
+            done = await attempts(attempt, self.retry, limiter, on_retry, self.stop)
         except ItemError as error:
-            written = await self._written(self.failure(work, error))
+            done = self._encoded(self.failure(work, error))
+            await self.sink.write(done.line)
         remains.close()
-        if written is None:
+        if done is None:
             self.ledger.release(work.reserved_usd)
             return
+        written = done.event
         if work.booked is None:
             self.ledger.settle(kind, work.reserved_usd, written["cost_usd"])
         else:
             self.ledger.release(work.reserved_usd)
         cost_usd = total_usd(written["cost_usd"], work.failed)
         self.progress.finished(kind, failed=written["type"] == "failure", cost_usd=cost_usd)
-        await self.done(written, work.made)
+        await self.done(done)
 
-    async def _attempt(self, work: Work[Item]) -> JsonObject:
+    async def _attempt(self, work: Work[Item]) -> Written:
         """Do an item and return its event, or raise an ItemError, of which the log can hold all that it says."""
         try:
             event = await self.attempt(work)
         except ItemError as error:
             raise self._loggable(work, error) from error.__cause__
         try:
-            encode(event)
+            return self._encoded(event)
         except UnfitEventError as unfit:
             told = self.unfit(event, f"what came back cannot be logged: {unfit}")
             raise self._loggable(work, told) from unfit
-        return event
 
     def _loggable(self, work: Work[Item], error: ItemError) -> ItemError:
         try:
-            encode(self.failure(work, error))
+            self._encoded(self.failure(work, error))
         except UnfitEventError as unfit:
             return _bare(error, f"what was known of it cannot be logged: {unfit}")
         return error
 
-    async def _written(self, event: JsonObject) -> JsonObject:
-        written = redacted(event, self.secrets)
-        await self.sink.append(written)
-        return written
+    def _encoded(self, made: JsonObject) -> Written:
+        """Return an event without the values of secrets, and its line; raises UnfitEventError."""
+        event = redacted(made, self.secrets)
+        return Written(event, encode(event), made)
 
 
 def _bare(error: ItemError, why: str) -> ItemError:

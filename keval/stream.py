@@ -123,6 +123,9 @@ class Sink(Protocol):
     async def append(self, event: JsonObject) -> None:
         """Write one event; it is safe when this returns."""
 
+    async def write(self, line: bytes) -> None:
+        """Write the line of one event, which was checked when it was encoded; it is safe when this returns."""
+
 
 class Announced:
     """A sink that writes a command's `run` event before its first event, and nothing if there is none."""
@@ -134,6 +137,8 @@ class Announced:
 
     async def announce(self) -> None:
         """Write the `run` event, if it is not written yet."""
+        if self._run_event is None:
+            return
         async with self._announcing:
             if self._run_event is not None:
                 await self._sink.append(self._run_event)
@@ -141,9 +146,13 @@ class Announced:
 
     async def append(self, event: JsonObject) -> None:
         """Write one event, after the `run` event."""
-        if self._run_event is not None:
-            await self.announce()
+        await self.announce()
         await self._sink.append(event)
+
+    async def write(self, line: bytes) -> None:
+        """Write the line of one event, after the `run` event."""
+        await self.announce()
+        await self._sink.write(line)
 
 
 class Stdout:
@@ -162,7 +171,7 @@ class Stdout:
         await self.write(encode(event))
 
     async def write(self, line: bytes) -> None:
-        """Write one line that was read elsewhere, unchanged."""
+        """Write one line, unchanged."""
         await asyncio.get_running_loop().run_in_executor(self._writer, self._write, line)
 
     def _write(self, line: bytes) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 
 from keval import ids, projections, schema
+from keval.events import encode
 from keval.ids import JsonObject
 
 RUN_ID = "0123456789abcdef"
@@ -212,5 +213,9 @@ class Kept:
         self.events: list[JsonObject] = []
 
     async def append(self, event: JsonObject) -> None:
+        await self.write(encode(event))
+
+    async def write(self, line: bytes) -> None:
+        event = orjson.loads(line)
         assert schema.event_problem(event) is None
         self.events.append(event)

@@ -34,7 +34,7 @@ from keval.commands.run import Whole
 from keval.config import AgentConfig, Config, Execution, JudgeConfig, Retry
 from keval.config_file import load
 from keval.datasets import Samples
-from keval.events import event, new_run_id
+from keval.events import encode, event, new_run_id
 from keval.history import GATES, History
 from keval.ids import JsonObject, canonical, digest, judgment_id
 from keval.judge import Judging, pending
@@ -163,12 +163,16 @@ class Mortal:
 
     async def append(self, written: JsonObject) -> None:
         """Write an event, or die."""
+        await self.write(encode(written))
+
+    async def write(self, line: bytes) -> None:
+        """Write the line of an event, or die."""
         if self._lives == 0:
             self._world.dead = True
             raise DiedError
         if self._lives is not None:
             self._lives -= 1
-        await self._log.append(written)
+        await self._log.write(line)
 
 
 def question(number: int, version: int) -> str:

@@ -130,10 +130,10 @@ class Watching(Kept):
         self.folders: list[Path] = []
         self.seen: list[list[str]] = []
 
-    async def append(self, event: JsonObject) -> None:
+    async def write(self, line: bytes) -> None:
         await asyncio.sleep(0.01)
         self.seen.append([path.name for folder in self.folders if folder.exists() for path in folder.iterdir()])
-        await super().append(event)
+        await super().write(line)
 
 
 def test_an_answer_is_logged_before_anything_is_cleaned(config: Config) -> None:

@@ -4,6 +4,7 @@ import io
 import os
 from pathlib import Path
 
+import orjson
 import pytest
 
 from keval.errors import InputError, ReaderGoneError
@@ -78,6 +79,9 @@ class Kept:
     async def append(self, event: JsonObject) -> None:
         self.events.append(event)
 
+    async def write(self, line: bytes) -> None:
+        self.events.append(orjson.loads(line))
+
 
 async def test_a_run_event_comes_before_the_first_event_and_only_then() -> None:
     """Nothing to write means no `run` event; the first event brings it, once."""
@@ -85,7 +89,7 @@ async def test_a_run_event_comes_before_the_first_event_and_only_then() -> None:
     announced = Announced(kept, {"type": "run"})
     assert kept.events == []
     await announced.append({"type": "a"})
-    await announced.append({"type": "b"})
+    await announced.write(b'{"type":"b"}')
     assert [each["type"] for each in kept.events] == ["run", "a", "b"]
 
 
