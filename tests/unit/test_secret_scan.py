@@ -217,6 +217,7 @@ def test_lines_that_are_no_events_are_scanned_and_not_quoted(keval: Keval, tmp_p
     assert secret[:12] not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("demo")
 def test_an_ordinary_log_has_no_finding(keval: Keval, demo: Path) -> None:
     """The log of the quickstart, with its config, its tools and its judgments, is clean."""
