@@ -92,7 +92,8 @@ def command(
         with _sink(output, (config.path, config.dataset.path)) as sink, shown(progress, quiet=quiet):
             done = past(output, skip_invalid=skip_invalid) if output else History()
             skipped = to_skip(done, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
-            number = plan(prepared, skipped, progress)
+            left_failed = failed_before(prepared, skipped, done)
+            number = plan(prepared, skipped, progress, left_failed)
             books = ledger(prepared, done.spent_today(mock=mock), warn)
 
             async def main(stop: asyncio.Event) -> None:
@@ -109,7 +110,7 @@ def command(
 
             if number or not is_recorded(prepared, done.newest_generate):
                 interrupt.run(main, warn)
-    context.exit(1 if progress.failed else 0)
+    context.exit(1 if progress.failed or left_failed else 0)
 
 
 def past(log: Path, *, skip_invalid: bool) -> History:
@@ -137,13 +138,22 @@ def to_skip(done: History, config: Config, *, mock: bool, retry_failed: bool, fr
     return responses | {target for target, condition in done.gated.items() if condition not in retried}
 
 
-def plan(prepared: Prepared, skipped: AbstractSet[str], progress: Progress) -> int:
+def failed_before(prepared: Prepared, skipped: AbstractSet[str], done: History) -> int:
+    """Return how many tasks failed in earlier runs and are not tried again."""
+    left = done.failed & skipped
+    return sum(task.response_id in left for task in remaining(prepared.config, prepared.samples, set())) if left else 0
+
+
+def plan(prepared: Prepared, skipped: AbstractSet[str], progress: Progress, left_failed: int) -> int:
     """Tell the progress how many tasks remain per condition, and return how many in all."""
     number = 0
     for task in remaining(prepared.config, prepared.samples, skipped):
         progress.plan(task.condition.name, 1)
         number += 1
-    if not number:
+    if not number and left_failed:
+        tasks = "1 task" if left_failed == 1 else f"{left_failed} tasks"
+        warn(f"nothing to generate: {tasks} failed earlier and will not be tried again; every other has its response")
+    elif not number:
         warn("nothing to generate: every task has its response")
     return number
 

@@ -100,7 +100,8 @@ class Stage:
                 self._progress.plan(job.judge.name, 1)
                 number += 1
             if not number:
-                warn("nothing to judge: every response has its judgments")
+                why = "every response has its judgments" if past.responses else "the log holds no response"
+                warn(f"nothing to judge: {why}")
                 return
 
             async def main(stop: asyncio.Event) -> None:

@@ -29,7 +29,13 @@ def command(log: Path, target: str, reason: str, author: str | None, skip_invali
     A retracted response takes its judgments along, and `generate` asks for it again. ID may be the
     beginning of an id, if only one event has it.
     """
-    found = _target(log, target, skip_invalid=skip_invalid)
+    for name, said in (("--reason", reason), ("--author", author)):
+        if said is not None and not said.strip():
+            raise UsageError(f"{name} is empty; nothing was retracted")
+    found, retracted = _target(log, target, skip_invalid=skip_invalid)
+    if retracted:
+        warn(f"{found} is retracted already; nothing was written")
+        return
     run_id = new_run_id()
     made = event("retraction", digest("retraction", found, run_id), run_id, target=found, reason=reason, author=author)
     with open_log(log, (), warn) as opened:
@@ -41,13 +47,15 @@ def command(log: Path, target: str, reason: str, author: str | None, skip_invali
     warn(f"retracted {found}")
 
 
-def _target(log: Path, prefix: str, *, skip_invalid: bool) -> str:
-    """Return the one id in a log that begins so. Raises UsageError."""
-    lines = read(log, warn, skip_invalid=skip_invalid)
-    ids = {line.event["id"] for line in lines if line.event["id"].startswith(prefix)}
-    if prefix in ids:
-        return prefix
+def _target(log: Path, prefix: str, *, skip_invalid: bool) -> tuple[str, bool]:
+    """Return the one id in a log that begins so, and whether its last event is retracted already. Raises UsageError."""
+    retracted: dict[str, bool] = {}
+    for line in read(log, warn, skip_invalid=skip_invalid):
+        retracted[line.event["id"]] = False
+        if line.event["type"] == "retraction":
+            retracted[line.event["target"]] = True
+    ids = [prefix] if prefix in retracted else [found for found in retracted if found.startswith(prefix)]
     if len(ids) != 1:
         what = "no event" if not ids else f"{len(ids)} events"
         raise UsageError(f"{log}: {what} with an id that begins with {prefix!r}")
-    return str(ids.pop())
+    return ids[0], retracted[ids[0]]

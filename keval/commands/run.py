@@ -13,7 +13,17 @@ import click
 from keval import interrupt
 from keval.budget import Ledger
 from keval.collect import collected
-from keval.commands.generate import FRESH, LIMIT, RETRY_FAILED, default_log, generation, past, plan, to_skip
+from keval.commands.generate import (
+    FRESH,
+    LIMIT,
+    RETRY_FAILED,
+    default_log,
+    failed_before,
+    generation,
+    past,
+    plan,
+    to_skip,
+)
 from keval.commands.report import show
 from keval.config_file import load
 from keval.estimate import ledger
@@ -83,14 +93,17 @@ def command(
         with open_log(path, ("generate", "judge"), warn, inputs) as log, shown(*stages, quiet=quiet):
             found = past(path, skip_invalid=skip_invalid)
             skipped = to_skip(found, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
-            news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, found.newest_generate)
+            left_failed = failed_before(prepared, skipped, found)
+            news = plan(prepared, skipped, stages[0], left_failed) > 0 or not is_recorded(
+                prepared, found.newest_generate
+            )
             books = ledger(prepared, found.spent_today(mock=mock), warn)
             whole = Whole(prepared, log, found, skipped, stages, books, news=news)
             interrupt.run(whole.work_off, warn)
     # What is left out was said when the log was read for the first time.
     with collected([path], lambda _: None, skip_invalid=skip_invalid) as paths:
         show(paths, export_name)
-    context.exit(1 if stages[0].failed or stages[1].failed else 0)
+    context.exit(1 if stages[0].failed or stages[1].failed or left_failed else 0)
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,19 @@ def test_a_key_that_stands_twice_is_refused_by_every_command(command: str, folde
     assert f"log.jsonl:{number}: {said}" in done.stderr
 
 
+def test_tasks_that_failed_and_are_not_tried_again_are_no_success(folder: Path, keval: Run) -> None:
+    """With --no-retry-failed a log of failures ends with 1 and says how many there are, not that all is done."""
+    config = (folder / "eval.yaml").read_text().replace("{type: echo}", "{type: command, command: ['false']}")
+    (folder / "fails.yaml").write_text(config)
+    assert keval("generate", "fails.yaml", "-o", "fails.jsonl").returncode == 1
+    for command in ("generate", "run"):
+        done = keval(command, "fails.yaml", "-o", "fails.jsonl", "--no-retry-failed")
+        assert done.returncode == 1, done.stderr
+        assert "tasks failed earlier and will not be tried again" in done.stderr
+    judged = keval("judge", "fails.jsonl")
+    assert (judged.returncode, judged.stderr) == (0, "keval: nothing to judge: the log holds no response\n")
+
+
 TEXTS = ["", " ", "\0", "a" * 100_000, "\u2028", "\x1b[31m", "[bold]", "'\"\\;--", "*", "null", "\U0010ffff"]
 NUMBERS = [
     0,

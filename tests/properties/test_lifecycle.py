@@ -508,7 +508,7 @@ class Lifecycle(RuleBasedStateMachine):
             prepared, progress = self._prepared(config), Progress("generate")
             past = history.of_log(log.path, lambda _: None)
             skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=fresh)
-            if not plan(prepared, skipped, progress) and is_recorded(prepared, past.newest_generate):
+            if not plan(prepared, skipped, progress, 0) and is_recorded(prepared, past.newest_generate):
                 return
             run_id = new_run_id()
             await log.append(run_event(prepared, "generate", run_id, {}))
@@ -534,7 +534,7 @@ class Lifecycle(RuleBasedStateMachine):
             prepared, stages = self._prepared(config), (Progress("generate"), Progress("judge"))
             past = history.of_log(log.path, lambda _: None)
             skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=False)
-            news = plan(prepared, skipped, stages[0]) > 0 or not is_recorded(prepared, past.newest_generate)
+            news = plan(prepared, skipped, stages[0], 0) > 0 or not is_recorded(prepared, past.newest_generate)
             whole = Whole(prepared, cast("Log", log), past, skipped, stages, Ledger(), news=news)
             await whole.work_off(asyncio.Event())
 

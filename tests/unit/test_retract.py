@@ -29,3 +29,18 @@ def test_an_id_that_is_not_there_or_not_unique_is_refused(keval: Keval, tmp_path
     for prefix, said in (("x", "no event"), ("ab", "2 events")):
         done = keval("retract", log, prefix, "--reason", "why")
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_an_empty_reason_and_a_second_retraction_write_nothing(keval: Keval, tmp_path: Path) -> None:
+    """A reason says something, and what is retracted already is not retracted again: the log stays as it is."""
+    log = a_log(tmp_path, "abc")
+    before = log.read_bytes()
+    for option in (("--reason", " "), ("--reason", "why", "--author", "")):
+        done = keval("retract", log, "abc", *option)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert log.read_bytes() == before
+    assert keval("retract", log, "abc", "--reason", "why").returncode == 0
+    before = log.read_bytes()
+    again = keval("retract", log, "abc", "--reason", "why")
+    assert (again.returncode, again.stderr) == (0, "keval: abc is retracted already; nothing was written\n")
+    assert log.read_bytes() == before
