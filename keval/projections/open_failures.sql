@@ -1,6 +1,6 @@
--- One row per failure of which nothing has come since. A task's failure counts until the task has a response, a
--- judge's until the response has a judgment of that judge; of several the last one counts; and only for the newest
--- version of the sample.
+-- One row per failure of which nothing has come since. A task's failure counts until the task has a response, and not
+-- again if that is retracted: then the task is not done. A judge's counts until the response has a judgment of that
+-- judge; of several the last one counts; and only for the newest version of the sample.
 with failed as (
     select position, stage, sample_id, sample_sha256, condition_id, agent_id,
         try_cast(repetition as bigint) as repetition, response_id, judge_id
@@ -21,6 +21,9 @@ from failed
 left join versions as v using (agent_id, sample_id)
 anti join answered using (condition_id, agent_id, sample_id, repetition)
 anti join response_facts as r on r.id = failed.response_id
+anti join (
+    select id, max(position) as position from events where type = 'response' group by id
+) as later on later.id = failed.response_id and later.position > failed.position
 where stage = 'generate' and (failed.sample_sha256 = v.sample_sha256 or failed.sample_sha256 is null)
 group by condition_id, agent_id, sample_id, repetition
 union all

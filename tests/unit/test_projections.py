@@ -199,6 +199,14 @@ def test_a_retracted_response_is_gone_with_its_judgments(tmp_path: Path) -> None
     assert values(tmp_path, events, "select sum(cost_usd) from costs") == [0.75]
 
 
+def test_a_retracted_response_brings_no_earlier_failure_back(tmp_path: Path) -> None:
+    """The task is not done and asked again; that it once failed is no answer of the agent."""
+    response = response_event()
+    events = [run_event(), failure_event(response), response, retraction_event(response)]
+    found = rows(tmp_path, events, "select completed, failed, not_done from missing where condition = 'baseline'")
+    assert found == [{"completed": 0, "failed": 0, "not_done": 2}]
+
+
 def test_a_retracted_judgment_leaves_its_response(tmp_path: Path) -> None:
     """Only the target of a retraction is gone."""
     response = response_event()
