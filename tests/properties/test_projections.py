@@ -137,7 +137,7 @@ def computed(*files: Sequence[JsonObject]) -> list[object]:
             return [*bodies, *connection.execute("from costs order by all").fetchall()]
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(logs())
 def test_the_state_of_each_task_is_a_fold_of_the_lines(log: list[JsonObject]) -> None:
     """Whatever was repeated, rewritten, edited, failed or retracted in any order, SQL and a plain loop agree."""
@@ -148,7 +148,7 @@ def test_the_state_of_each_task_is_a_fold_of_the_lines(log: list[JsonObject]) ->
     assert len(found) == len(rows)
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(logs(), st.data())
 def test_two_files_are_one_log(log: list[JsonObject], data: st.DataObject) -> None:
     """A log cut in two at any line says the same as the whole, and so does a log that is given twice."""
@@ -158,7 +158,7 @@ def test_two_files_are_one_log(log: list[JsonObject], data: st.DataObject) -> No
     assert computed(log, log) == whole
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(st.data())
 def test_the_order_of_independent_events_does_not_matter(data: st.DataObject) -> None:
     """Tasks run at once, so their events come in any order; only the last digits of a sum may depend on it."""
@@ -186,7 +186,7 @@ def _alike(one: object, other: object) -> bool:
     return one == other
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(logs())
 def test_counts_and_bounds_hold_together(log: list[JsonObject]) -> None:
     """Every planned task is in one state, the headline lies within its bounds, and a null has a reason."""
