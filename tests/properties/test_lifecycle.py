@@ -139,7 +139,6 @@ class Opinion(Judge):
     async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:
         """Score 1 for the mood that it likes."""
         assert not env
-        assert SECRET not in case.text
         self._world.judged += not self._world.dead
         await asyncio.sleep(0)
         if sample_number(case.question) in self._world.unjudgeable:
