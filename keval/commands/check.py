@@ -12,6 +12,7 @@ from keval.config_file import load
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.estimate import Item, estimate, measured
 from keval.options import CONFIG, SKIP_INVALID, say, warn
+from keval.outputs import check_stdout
 from keval.prepare import Prepared, check_all_keys, check_program, offered, prepare
 from keval.servers import ServerInfo
 
@@ -24,6 +25,8 @@ from keval.servers import ServerInfo
 def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
     """Check a config and everything that it names, connect to each MCP server, and print the plan."""
     config = load(config_path)
+    log = log or Path(f"{config.name}.jsonl")
+    check_stdout((config_path, config.dataset.path, log), "write to another file")
     prepared = prepare(config, mock_url=None, warn=warn)
     say(f"config    {config_path}: {config.name}, valid")
     say(f"dataset   {config.dataset.written}: {len(prepared.samples)} samples")
@@ -32,7 +35,7 @@ def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
     for info in infos.values():
         say(f"server    {info.name}: {_described(info)}")
     problems += _unreachable(infos)
-    _print_plan(prepared, log or Path(f"{config.name}.jsonl"), skip_invalid=skip_invalid)
+    _print_plan(prepared, log, skip_invalid=skip_invalid)
     if problems:
         raise EnvironmentLacksError(*problems)
 

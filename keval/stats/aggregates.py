@@ -105,7 +105,9 @@ def _no_interval(se: float | None, undefined: str, constant: str) -> dict[str, s
 def _body(
     event_type: str, names: tuple[str, ...], row: JsonObject, interval: JsonObject, reasons: Mapping[str, str]
 ) -> JsonObject:
-    body = {name: _rounded(value) for name, value in ({name: row[name] for name in names} | interval).items()}
+    values = {name: row[name] for name in names} | interval
+    # The ends of a scale are no results: rounded, two of them that lie close together would become one.
+    body = {name: value if name in {"min", "max"} else _rounded(value) for name, value in values.items()}
     return {
         "type": event_type,
         **body,

@@ -61,6 +61,24 @@ def test_nothing_is_appended_to_an_input_through_stdout(command: list[str], log:
     assert log.read_bytes() == before
 
 
+def test_a_check_is_appended_to_nothing_that_it_reads(log: Path) -> None:
+    """The plan in a config, a dataset or a log would spoil it."""
+    (log.parent / "questions.jsonl").write_text('{"id": "1", "question": "q", "answer": "a"}\n')
+    (log.parent / "eval.yaml").write_text(
+        "name: kept\ndataset: {path: questions.jsonl}\nagent: {type: echo}\n"
+        "conditions: {plain: {system_prompt: x}}\njudge: {type: exact_match}\n"
+    )
+    for name in ("eval.yaml", "questions.jsonl", log.name):
+        before = (log.parent / name).read_bytes()
+        with (log.parent / name).open("ab") as stdout:
+            done = subprocess.run(
+                [sys.executable, "-m", "keval", "check", "eval.yaml", "--log", log.name],
+                stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=log.parent, timeout=60, check=False,
+            )  # fmt: skip
+        assert done.returncode == 2, done.stderr
+        assert (log.parent / name).read_bytes() == before
+
+
 def test_a_report_replaces_its_own_earlier_one_and_no_other_file(log: Path, keval: Keval) -> None:
     """What CI does every night works; a report in another format, another log and a note keep their bytes."""
     (log.parent / "notes.md").write_bytes(b"# Notes\n")

@@ -258,3 +258,15 @@ def test_floats_have_twelve_significant_digits(tmp_path: Path) -> None:
     assert all(value == float(f"{value:.12g}") for value in floats)
     assert 1.33333333333 in floats
     assert not any(str(value) == "-0.0" for value in floats)
+
+
+def test_the_ends_of_a_scale_are_as_they_were_given(tmp_path: Path) -> None:
+    """Two ends that differ in the thirteenth digit stay two: rounded they would be no scale."""
+    low, high = 1e12, 1e12 + 1
+    scale = {"reasoning": None, "min": low, "max": high, "passed": None}
+    events = scored("baseline", (low, high))
+    for event in events:
+        for score in event.get("scores", {}).values():
+            score.update(scale)
+    (body,) = bodies(tmp_path, events)
+    assert (body["min"], body["max"]) == (low, high)
