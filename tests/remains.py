@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -12,20 +13,30 @@ from keval.processes import TOKEN
 
 def of_tasks(folder: Path) -> Iterator[str]:
     """Yield the names of living processes that bear a task's token and work below a folder."""
-    return (process.name() for process, environ in _below(folder) if TOKEN in environ)
+    return (found.name for found in _below(folder) if TOKEN in found.environ)
 
 
 def left_below(folder: Path) -> list[str]:
     """Return the command lines of all living processes that know of a folder, by whatever way."""
-    return [" ".join(process.cmdline()) for process, _ in _below(folder)]
+    return [" ".join(found.command_line) for found in _below(folder)]
 
 
-def _below(folder: Path) -> Iterator[tuple[psutil.Process, dict[str, str]]]:
+@dataclass(frozen=True)
+class Seen:
+    """What a process was when it was looked at: it may have ended since."""
+
+    name: str
+    command_line: list[str]
+    environ: dict[str, str]
+
+
+def _below(folder: Path) -> Iterator[Seen]:
     for process in psutil.process_iter():
         try:
-            environ = process.environ()
-            known = [process.cwd(), *process.cmdline(), *environ.values()]
-            if process.status() != psutil.STATUS_ZOMBIE and str(folder) in " ".join(known):
-                yield process, environ
+            seen = Seen(process.name(), process.cmdline(), process.environ())
+            known = [process.cwd(), *seen.command_line, *seen.environ.values()]
+            living = process.status() != psutil.STATUS_ZOMBIE
         except (psutil.Error, OSError):
             continue  # it ended while it was looked at, or is somebody else's
+        if living and str(folder) in " ".join(known):
+            yield seen
