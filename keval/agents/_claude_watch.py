@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 STATUS_S = 10.0
 """How long the CLI may take to say what became of the MCP servers, or to connect to one again."""
 
+LOOKS = 2
+"""How often the CLI is asked what became of them."""
+
 
 class Watch:
     """The servers of a task, from the moment on at which all of them are ready."""
@@ -61,8 +64,21 @@ class Watch:
         ]
 
     async def _update(self) -> None:
-        async with asyncio.timeout(STATUS_S):
-            self._record.statuses.update(await statuses(self._client))
+        """Ask what became of the servers, twice if need be; raises AgentError where the CLI does not say.
+
+        The agent has answered by then: that nobody can be asked is the fault of a busy machine, not of the answer.
+        """
+        for _ in range(LOOKS):
+            try:
+                async with asyncio.timeout(STATUS_S):
+                    self._record.statuses.update(await statuses(self._client))
+            except Exception as error:  # noqa: BLE001 - foreign code: some of what the SDK raises is a bare Exception
+                failed = error
+            else:
+                return
+        said = str(failed) or type(failed).__name__
+        told = f"the agent has ended, but Claude Code does not say what became of the MCP servers: {said}"
+        raise self._record.failure("infra_error", told, retryable=True) from failed
 
 
 async def statuses(client: ClaudeSDKClient) -> dict[str, McpServerStatus]:
