@@ -164,9 +164,9 @@ async def end_orphans(prepared: Prepared, warn: Callable[[str], None]) -> None:
         warn(f"{prepared.log}: ended what an earlier command that was killed had left running: {', '.join(names)}")
 
 
-async def end_strays(warn: Callable[[str], None]) -> None:
+async def end_unmarked(warn: Callable[[str], None]) -> None:
     """End what tasks left behind of which nobody can tell whose it was, and name it. For the end of a run."""
-    names = await processes.end_strays()
+    names = await processes.end_unmarked()
     if names:
         warn(f"ended what tasks had left running, unmarked, so that no event names it: {', '.join(names)}")
 

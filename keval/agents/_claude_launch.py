@@ -168,10 +168,10 @@ class Launch:
         }
 
     def session(self) -> int | None:
-        """Return the id of the session that the CLI leads, None if it was not started or has none."""
+        """Return the id of the session that the CLI leads, None if it was not started, has none, or cannot be read."""
         try:
             return int((self.folder / "session").read_text()) if shutil.which("setsid") else None
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             return None
 
     def stderr_of(self, server: str) -> str:

@@ -10,8 +10,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import psutil
-
+from keval import processes
 from keval.agents._claude_launch import Launch, is_stdio
 
 if TYPE_CHECKING:
@@ -35,14 +34,14 @@ class Watch:
         self._launch = launch
         self._record = record
         self._started = launch.started()
-        self._running = {name: _process(pids[-1]) for name, pids in self._started.items()}
+        self._running = {name: processes.running(pids[-1]) for name, pids in self._started.items()}
 
     async def look(self) -> None:
         """Tell the record which servers went away. The CLI must still be there: it ends servers when it ends."""
         for name, pids in self._launch.started().items():
             if pids != self._started[name]:
                 self._record.lose(name, "its process ended, and was started again")
-            elif not _is_alive(self._running[name]):
+            elif (running := self._running[name]) is None or not processes.is_alive(running):
                 self._record.lose(name, "its process ended")
         if self._launch.prompt.mcp_servers:
             await self._update()
@@ -84,17 +83,3 @@ class Watch:
 async def statuses(client: ClaudeSDKClient) -> dict[str, McpServerStatus]:
     """Return what the CLI says of each MCP server."""
     return {status["name"]: status for status in (await client.get_mcp_status())["mcpServers"]}
-
-
-def _process(pid: int) -> psutil.Process | None:
-    try:
-        return psutil.Process(pid)
-    except psutil.NoSuchProcess:
-        return None
-
-
-def _is_alive(process: psutil.Process | None) -> bool:
-    try:
-        return process is not None and process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

@@ -28,7 +28,7 @@ from keval.prepare import (
     check_keys,
     check_program,
     end_orphans,
-    end_strays,
+    end_unmarked,
     is_recorded,
     offered,
     prepare,
@@ -104,7 +104,7 @@ def command(
                 await sink.append(run_event(prepared, "generate", run_id, await offered(prepared)))
                 tasks = remaining(prepared.config, prepared.samples, skipped)
                 await generation(prepared, run_id, sink, progress, books, stop).work_off(tasks)
-                await end_strays(warn)
+                await end_unmarked(warn)
                 books.check()
 
             if number or not is_recorded(prepared, done.newest_generate):

@@ -29,7 +29,7 @@ from keval.prepare import (
     check_all_keys,
     check_program,
     end_orphans,
-    end_strays,
+    end_unmarked,
     is_recorded,
     offered,
     prepare,
@@ -136,7 +136,7 @@ class Whole:
             stage = generation(self.prepared, run_id, sink, self.stages[0], self.books, stop, on_response)
             await stage.work_off(tasks)
             await todo.put(None)
-        await end_strays(warn)
+        await end_unmarked(warn)
         self.books.check()
 
     def _kept(self) -> dict[str, int]:
