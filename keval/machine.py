@@ -35,7 +35,7 @@ RESERVE = 24
 """Open files that the command needs beside its items: the log, the event loop, what is imported or looked at."""
 
 
-def lacking(error: BaseException) -> str | None:
+def exhausted(error: BaseException) -> str | None:
     """Return what the machine had no more of, if that is why an error was raised, or None.
 
     Decided by the system's error number, on the error and on those it was raised from.

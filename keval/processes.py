@@ -125,7 +125,7 @@ def of_task(token: str, session: int | None = None, *, everywhere: bool = False)
             if _belongs(process, token, session):
                 found.add(process)
         except (psutil.Error, OSError) as error:
-            if machine.lacking(error) is not None:
+            if machine.exhausted(error) is not None:
                 raise
             # It has ended while it was looked at, or belongs to somebody else: it is none of ours.
     for process in tuple(found):
@@ -172,7 +172,7 @@ async def _left(token: str, session: int | None, *, everywhere: bool = False) ->
         try:
             return await asyncio.to_thread(look)
         except (OSError, RuntimeError) as error:  # RuntimeError: there is no thread to be had
-            if machine.lacking(error) is None:
+            if machine.exhausted(error) is None:
                 raise
         await asyncio.sleep(LOOK_EVERY_S)
     adopted.keep_task(token, session)

@@ -126,8 +126,8 @@ class Whole:
                 self.stages[1].plan(job.judge.name, 1)
                 await todo.put(job)
 
-        async def on_response(response: JsonObject, given: JsonObject) -> None:
-            await judge_soon(jobs(response, config.judges, judged, given))
+        async def on_response(response: JsonObject, unredacted: JsonObject) -> None:
+            await judge_soon(jobs(response, config.judges, judged, unredacted))
 
         async with asyncio.TaskGroup() as group:
             group.create_task(self._judging(run_id, sink, stop).until_drained(todo))

@@ -83,20 +83,20 @@ def forgotten() -> None:
 @pytest.mark.parametrize("raising", [scarce, wrapped, while_handling, grouped])
 def test_what_the_machine_lacks_is_seen_however_it_is_wrapped(raising: Callable[[], object]) -> None:
     """The system's error number counts, on the error itself or on what it came from."""
-    assert machine.lacking(raised(raising)) == "Too many open files"
+    assert machine.exhausted(raised(raising)) == "Too many open files"
 
 
 @pytest.mark.parametrize("number", ["EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "ENOSPC", "EDQUOT", "ENOBUFS"])
 def test_each_thing_that_a_machine_runs_out_of_is_known(number: str) -> None:
     """Files, memory, processes, space on a disk or in a quota."""
     code = getattr(errno, number)
-    assert machine.lacking(OSError(code, os.strerror(code))) == os.strerror(code)
+    assert machine.exhausted(OSError(code, os.strerror(code))) == os.strerror(code)
 
 
 def test_memory_and_threads_are_of_the_machine() -> None:
     """Python has errors of its own for these."""
-    assert machine.lacking(MemoryError()) == "Cannot allocate memory"
-    assert machine.lacking(RuntimeError(machine.NO_THREAD)) == machine.NO_THREAD
+    assert machine.exhausted(MemoryError()) == "Cannot allocate memory"
+    assert machine.exhausted(RuntimeError(machine.NO_THREAD)) == machine.NO_THREAD
 
 
 def test_python_says_of_threads_what_is_looked_for() -> None:
@@ -107,7 +107,7 @@ def test_python_says_of_threads_what_is_looked_for() -> None:
         "threading.stack_size(2**30)\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))\n"
         "try: threading.Thread(target=print).start()\n"
-        "except RuntimeError as error: print(machine.lacking(error))\n"
+        "except RuntimeError as error: print(machine.exhausted(error))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == machine.NO_THREAD
@@ -117,7 +117,7 @@ def test_python_says_of_threads_what_is_looked_for() -> None:
 @pytest.mark.parametrize("raising", [would_block, forgotten, Path("/no/such").stat, lambda: int("x")])
 def test_other_errors_are_not_of_the_machine(raising: Callable[[], object]) -> None:
     """A stream that had nothing to read, a missing file and a plain mistake are none of it."""
-    assert machine.lacking(raised(raising)) is None
+    assert machine.exhausted(raised(raising)) is None
 
 
 def evaluation(folder: Path, concurrent: int) -> None:
