@@ -29,6 +29,7 @@ from claude_agent_sdk import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keval import machine
 from keval.agents import AgentError, Answer, McpUse, Turn, Usage, _claude_watch
 from keval.agents._claude_launch import Launch
 from keval.agents._claude_record import Record
@@ -739,6 +740,7 @@ def test_the_start_script_has_names_and_no_values(tmp_path: Path, monkeypatch: p
     options = launch.options(lambda _line: None)
     script = Path(str(options.cli_path)).read_text()
     assert "-u JUDGE_KEY" in script
+    assert f"ulimit -Sn {machine.own_limit()}" in script
     assert "sk-" not in script
     assert options.env["ANTHROPIC_API_KEY"] == "sk-agent"
     assert {path.stat().st_mode & 0o077 for path in tmp_path.iterdir() if path.is_file()} == {0}

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -160,6 +161,41 @@ def test_the_soft_limit_is_raised_and_no_program_notices(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     assert kinds(tmp_path) == []
     assert len(events(tmp_path, "response")) == TASKS
+
+
+RAISES = """
+import resource
+from keval import machine
+machine.MOST_FILES = 500
+machine.raise_limit()
+print(*resource.getrlimit(resource.RLIMIT_NOFILE), machine.own_limit())
+"""
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "raised_to"), [(64, 300, 300), (64, 1000, 500), (600, 1000, 600), (99, 99, 99)]
+)
+def test_the_soft_limit_is_raised_so_far_and_never_lowered(
+    tmp_path: Path, soft: int, hard: int, raised_to: int
+) -> None:
+    """Programs that go through all files that there might be must not stall in a container without a limit."""
+    done = limited(tmp_path, shlex.join([sys.executable, "-c", RAISES]), soft=soft, hard=hard)
+    assert done.stdout == f"{raised_to} {hard} {soft}\n", done.stderr
+
+
+STARTS_A_SERVER = """
+import subprocess, pathlib
+from keval import machine, servers
+machine.raise_limit()
+server = servers.launchable({"type": "stdio", "command": "sh", "args": ["-c", "ulimit -Sn"]}, pathlib.Path())
+subprocess.run([server["command"], *server["args"]])
+"""
+
+
+def test_a_server_has_the_limit_that_keval_was_started_with(tmp_path: Path) -> None:
+    """What keval allows itself is no business of the MCP servers."""
+    done = limited(tmp_path, shlex.join([sys.executable, "-c", STARTS_A_SERVER]), soft=100, hard=1000)
+    assert done.stdout == "100\n", done.stderr
 
 
 TAKES_FILES_AWAY = """
