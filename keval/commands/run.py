@@ -27,13 +27,13 @@ from keval.outputs import check_stdout
 from keval.prepare import (
     Prepared,
     check_all_keys,
-    check_program,
     end_orphans,
     end_unmarked,
     is_recorded,
     offered,
     prepare,
     run_event,
+    set_up,
 )
 from keval.progress import Progress, shown
 from keval.stream import Announced, Sink
@@ -77,7 +77,7 @@ def command(
     stages = (Progress("generate"), Progress("judge"))
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
         prepared = prepare(config, mock_url, limit, path, warn=warn)
-        check_program(prepared)
+        set_up(prepared)
         inputs = (config.path, config.dataset.path)
         check_stdout((path, *inputs), "send the report to another file")
         with open_log(path, ("generate", "judge"), warn, inputs) as log, shown(*stages, quiet=quiet):

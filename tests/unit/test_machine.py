@@ -151,6 +151,18 @@ def test_what_cannot_fit_is_refused_before_a_run(tmp_path: Path) -> None:
     assert kinds(tmp_path) == []
 
 
+def test_a_check_reports_what_does_not_fit_beside_all_else_and_leaves_the_process_as_it_is(tmp_path: Path) -> None:
+    """It starts no agents: whose orphans it would adopt, or whose folders it would remove, is none of its business."""
+    evaluation(tmp_path, 30)
+    config = tmp_path / "eval.yaml"
+    config.write_text(config.read_text().replace("[sh, -c", "[no-such-program, -c"))
+    program = "from keval.cli import run\nfrom keval.orphans import adopted\nrun(['check', 'eval.yaml'])\nprint(adopted.is_on)"
+    done = limited(tmp_path, shlex.join([sys.executable, "-c", program]), soft=64, hard=64)
+    assert "max_concurrent: 30 does not fit" in done.stderr
+    assert "no program 'no-such-program'" in done.stderr
+    assert done.stdout.endswith("\nFalse\n")
+
+
 def test_the_soft_limit_is_raised_and_no_program_notices(tmp_path: Path) -> None:
     """A soft limit that the user may raise is in nobody's way, and the agent's programs get it as it was."""
     evaluation(tmp_path, 30)
