@@ -129,7 +129,8 @@ processes.PATIENCE_S = 0.05
 
 async def main():
     token = processes.new_token()
-    left = subprocess.Popen(["sleep", "600"], env={**os.environ, processes.TOKEN: token}, start_new_session=True)
+    env = {**os.environ, processes.TOKEN: token}
+    left = subprocess.Popen(["sleep", "60"], env=env, start_new_session=True, stdout=subprocess.DEVNULL)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
     CLEANS_UP
@@ -147,8 +148,7 @@ IS_CANCELLED = """
     await asyncio.sleep(0.01)
     ending.cancel()
     told = (await asyncio.gather(ending, return_exceptions=True))[0].__class__.__name__
-    adopted = processes.adopted
-    adopted.keep_task(token, None)
+    processes.adopted.keep_task(token, None)
 """
 
 
