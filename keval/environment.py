@@ -28,6 +28,9 @@ ALLOWED = (
 NO_PROXY = ("NO_PROXY", "no_proxy")
 """Hosts that are reached without a proxy."""
 
+MOCK_KEY = "key-of-the-mock"
+"""The key that clients of the mock get; it takes any."""
+
 BASE_URL = "ANTHROPIC_BASE_URL"
 """Where the Messages API is; unset means the service's own address."""
 
@@ -52,7 +55,7 @@ def for_models(environ: Mapping[str, str], keys: Iterable[str], mock_url: str | 
     if mock_url is not None:
         # A proxy of this environment would not find a server on this machine.
         direct = {name: ",".join(filter(None, [environ.get(name), "127.0.0.1,localhost"])) for name in NO_PROXY}
-        return {BASE_URL: mock_url, **direct, **dict.fromkeys(keys, "key-of-the-mock")}
+        return {BASE_URL: mock_url, **direct, **dict.fromkeys(keys, MOCK_KEY)}
     missing = sorted(key for key in keys if not environ.get(key))
     if missing:
         raise EnvironmentLacksError(

@@ -21,7 +21,7 @@ VERSION = 1
 """The version of the event format, `v` in every event."""
 
 
-class UnfitEventError(KevalError):
+class InvalidEventError(KevalError):
     """An event cannot be a line of a log; the message says why."""
 
 
@@ -49,7 +49,7 @@ def encode(event_: Mapping[str, Any]) -> bytes:
     """Return an event as a line with its newline, checked against its schema.
 
     Lone surrogates, which JSON text from outside may smuggle in and UTF-8 cannot hold, become
-    U+FFFD. Raises UnfitEventError for an event that its schema refuses or that no JSON can hold.
+    U+FFFD. Raises InvalidEventError for an event that its schema refuses or that no JSON can hold.
     """
     try:
         line = orjson.dumps(event_, option=orjson.OPT_APPEND_NEWLINE)
@@ -57,19 +57,30 @@ def encode(event_: Mapping[str, Any]) -> bytes:
         event_, line = _written_anyway(event_)
     problem = schema.event_problem(event_)
     if problem:
-        raise UnfitEventError(f"a {event_.get('type')} event breaks its schema: {problem}")
+        raise InvalidEventError(f"a {event_.get('type')} event breaks its schema: {problem}")
     return line
 
 
+def can_hold(value: object) -> bool:
+    """Return whether an event can hold a value from outside, such as a tool's input."""
+    if strict_json.is_deeper(value, strict_json.DEEPEST_VALUE):
+        return False
+    try:
+        orjson.dumps(_without_surrogates(value))
+    except TypeError:
+        return False
+    return True
+
+
 def _written_anyway(event_: Mapping[str, Any]) -> tuple[JsonObject, bytes]:
-    """Return an event without lone surrogates, and its line. Raises UnfitEventError."""
+    """Return an event without lone surrogates, and its line. Raises InvalidEventError."""
     if strict_json.is_deeper(event_, strict_json.DEEPEST_LINE):
-        raise UnfitEventError(f"a {event_.get('type')} event is nested deeper than {strict_json.DEEPEST_LINE} levels")
+        raise InvalidEventError(f"a {event_.get('type')} event is nested deeper than {strict_json.DEEPEST_LINE} levels")
     clean: JsonObject = _without_surrogates(event_)
     try:
         return clean, orjson.dumps(clean, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError as error:
-        raise UnfitEventError(f"a {event_.get('type')} event is no JSON: {error}") from error
+        raise InvalidEventError(f"a {event_.get('type')} event is no JSON: {error}") from error
 
 
 def _without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -18,20 +18,20 @@ from keval import machine, temporary
 from keval.agents import AgentError, Answer, FailureKind, McpUse, Prompt, Turn, Usage
 from keval.config import Condition, Config
 from keval.errors import ItemError
-from keval.events import encode, event, failure_id
+from keval.events import can_hold, encode, event, failure_id
 from keval.ids import JsonObject
 from keval.servers import expected_tools, launchable
-from keval.stage import Stage, Work, Written, attempt_record, leaked_field, usage_field
+from keval.stage import EncodedEvent, Stage, Work, attempt_record, leaked_field, usage_field
 from keval.tasks import Task
 
 NO_WORKSPACE = Path(os.devnull)
 
 OnResponse = Callable[[JsonObject, JsonObject], Awaitable[None]]
-"""What is told of a response once it is safe: as the log has it, and as the agent gave it."""
+"""What is told of a response once it is safe: as the log has it, and unredacted, as the agent gave it."""
 
 
 def turn_field(turn: Turn) -> JsonObject:
-    """Return one turn as events hold it."""
+    """Return one turn as events hold it; arguments of a call that none can hold are not known."""
     if turn.type == "text":
         return {"type": "text", "text": turn.text or ""}
     return {
@@ -39,7 +39,7 @@ def turn_field(turn: Turn) -> JsonObject:
         "id": turn.id,
         "name": turn.name or "",
         "server": turn.server,
-        "input": None if turn.input is None else dict(turn.input),
+        "input": dict(turn.input) if turn.input is not None and can_hold(dict(turn.input)) else None,
         "result": turn.result,
         "error": bool(turn.error),
         "duration_ms": turn.duration_ms,
@@ -152,10 +152,16 @@ class Generation(Stage[Task]):
             mock=self.mock,
         )
 
-    def unfit(self, event: JsonObject, message: str) -> ItemError:
+    def invalid(self, event: JsonObject, message: str) -> ItemError:
         """Return the error of an answer that no log can hold."""
         usage = event["usage"] and Usage(**event["usage"])
         return AgentError("agent_error", message, partial=Answer("empty", "", usage=usage, cost_usd=event["cost_usd"]))
+
+    def keep_cost(self, work: Work[Task], error: ItemError, *, usage: bool) -> None:  # noqa: ARG002 - the base's
+        """Take from an error all that is known of its attempt but the cost, and the usage where that is to stay."""
+        if isinstance(error, AgentError):
+            known = _known(error)
+            error.partial = Answer("empty", "", usage=known.usage if usage else None, cost_usd=known.cost_usd)
 
     def failed_attempt(self, work: Work[Task], error: ItemError) -> JsonObject:
         """Return the record of an attempt that failed."""
@@ -185,16 +191,17 @@ class Generation(Stage[Task]):
             mock=self.mock,
         )
 
-    async def done(self, written: Written) -> None:
+    async def done(self, encoded: EncodedEvent) -> None:
         """Tell of a response as a resume will read it, and as the agent gave it.
 
         A judgment's id is made from the text that the log has. What is judged is what the agent said:
         a secret that is also the right word must not make its answer wrong.
         """
-        if self.on_response is not None and written.event["type"] == "response":
-            logged = orjson.loads(written.line)
-            given = logged if written.made == written.event else orjson.loads(encode(written.made))
-            await self.on_response(logged, given)
+        if self.on_response is not None and encoded.event["type"] == "response":
+            logged = orjson.loads(encoded.line)
+            is_same = encoded.unredacted == encoded.event
+            unredacted = logged if is_same else orjson.loads(encode(encoded.unredacted))
+            await self.on_response(logged, unredacted)
 
     def _cost_usd(self, answer: Answer) -> float | None:
         """Return what the agent says that it cost, else its tokens at the price that the config gives its model.
@@ -234,7 +241,7 @@ def _known(error: ItemError) -> Answer:
 
 def _blamed(error: AgentError | OSError | MemoryError) -> AgentError:
     """Return the failure, of the machine if that had no more of what the agent, or keval for it, wanted."""
-    lacked = machine.lacking(error)
+    lacked = machine.exhausted(error)
     if lacked is None and isinstance(error, AgentError):
         return error
     # A task without a folder to work in, for whatever reason, was not even asked.

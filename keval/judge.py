@@ -29,7 +29,7 @@ class Job:
 
     response: JsonObject
     """The response as the log has it."""
-    given: JsonObject
+    unredacted: JsonObject
     """The response as the agent gave it, where that is known: what is judged."""
     judge: JudgeConfig
     judge_id: str
@@ -38,11 +38,11 @@ class Job:
 
 
 def jobs(
-    response: JsonObject, judges: Sequence[JudgeConfig], judged: Container[str], given: JsonObject | None = None
+    response: JsonObject, judges: Sequence[JudgeConfig], judged: Container[str], unredacted: JsonObject | None = None
 ) -> list[Job]:
     """Return what the judges still have to do for one response, which is judged as the agent gave it, if known."""
     return [
-        Job(response, given or response, judge, judge.judge_id, replicate, target)
+        Job(response, unredacted or response, judge, judge.judge_id, replicate, target)
         for judge in judges
         for replicate in range(1, judge.replicates + 1)
         if (target := judgment_id(response["id"], response["text"], judge.judge_id, replicate)) not in judged
@@ -98,7 +98,7 @@ class Judging(Stage[Job]):
         return self._judgment(work, verdict)
 
     async def _verdict(self, job: Job) -> Verdict:
-        response = job.given
+        response = job.unredacted
         case = Case(
             question=response["sample"]["question"],
             golden_answer=response["sample"]["answer"],
@@ -110,11 +110,11 @@ class Judging(Stage[Job]):
         try:
             return await job.judge.judge.judge(case, self.env)
         except JudgeError as error:
-            if machine.lacking(error) is not None:
+            if machine.exhausted(error) is not None:
                 error.retryable = error.overloaded = True
             raise
         except Exception as error:  # foreign code: a plug-in's surprise is about this response only
-            lacked = machine.lacking(error) is not None
+            lacked = machine.exhausted(error) is not None
             told = f"{type(error).__name__}: {error}"
             raise JudgeError("judge_error", told, retryable=lacked, overloaded=lacked) from error
 
@@ -138,10 +138,16 @@ class Judging(Stage[Job]):
             mock=self.mock,
         )
 
-    def unfit(self, event: JsonObject, message: str) -> ItemError:
+    def invalid(self, event: JsonObject, message: str) -> ItemError:
         """Return the error of a verdict that no log can hold."""
         usage = event["usage"] and Usage(**event["usage"])
         return JudgeError("judge_error", message, usage=usage, cost_usd=event["cost_usd"])
+
+    def keep_cost(self, work: Work[Job], error: ItemError, *, usage: bool) -> None:
+        """Take from an error all that is known of its attempt but the cost, and the usage where that is to stay."""
+        if isinstance(error, JudgeError):
+            known, error.cost_usd = self._known(work.item, error)
+            error.usage = known if usage else None
 
     def failed_attempt(self, work: Work[Job], error: ItemError) -> JsonObject:
         """Return the record of an attempt that failed."""

@@ -31,11 +31,15 @@ SCARCE = frozenset(
 NO_THREAD = "can't start new thread"
 """What Python says instead of the system's EAGAIN when there is no thread to be had."""
 
+MOST_FILES = 65_536
+"""Open files that keval allows itself: some programs that inherit the limit go through all that there might be, and
+in a container it may be a thousand million."""
+
 RESERVE = 24
 """Open files that the command needs beside its items: the log, the event loop, what is imported or looked at."""
 
 
-def lacking(error: BaseException) -> str | None:
+def exhausted(error: BaseException) -> str | None:
     """Return what the machine had no more of, if that is why an error was raised, or None.
 
     Decided by the system's error number, on the error and on those it was raised from.
@@ -78,11 +82,17 @@ _given = resource.getrlimit(resource.RLIMIT_NOFILE)
 
 
 def raise_limit() -> None:
-    """Allow this process as many open files as the system lets it."""
+    """Allow this process as many open files as the system lets it, up to `MOST_FILES`; never fewer than before."""
     soft, hard = _given
-    if soft != hard:
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
         with suppress(ValueError, OSError):  # macOS names a hard limit that it does not grant
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def own_limit() -> str:
+    """Return the limit of open files that keval was started with, as a shell's `ulimit -Sn` takes it."""
+    return "unlimited" if _given[0] == resource.RLIM_INFINITY else str(_given[0])
 
 
 def give_own_limit(pid: int) -> None:

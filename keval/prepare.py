@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keval import datasets, environment, machine, processes, secret_checks, servers, temporary
+from keval import datasets, environment, machine, processes, schema, secret_checks, servers, temporary
 from keval.config import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
 from keval.events import event
@@ -66,12 +66,8 @@ def prepare(
     """Read what the config names.
 
     Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set, and
-    UsageError for a secret that stands in the dataset or in a system prompt, or when so many tasks
-    at once do not fit into the limit of open files.
+    UsageError for a secret that stands in the dataset or in a system prompt.
     """
-    temporary.remove_abandoned()
-    processes.adopt_orphans()
-    machine.check_fits(config.execution.max_concurrent, _open_files(config))
     missing = config.missing_variables()
     if missing:
         raise EnvironmentLacksError(f"{config.path}: not set: {', '.join(missing)}; export them and try again")
@@ -89,6 +85,24 @@ def prepare(
     return prepared
 
 
+def set_up(prepared: Prepared) -> None:
+    """Make this process ready to start agents, and the machine free of what killed commands left in folders.
+
+    Raises UsageError when so many tasks at once do not fit into the limit of open files, and
+    EnvironmentLacksError for what the agent cannot work without.
+    """
+    check_fits(prepared)
+    check_program(prepared)
+    schema.load_events()  # later there may be no file to read them with
+    temporary.remove_abandoned()
+    processes.adopt_orphans()
+
+
+def check_fits(prepared: Prepared) -> None:
+    """Raise UsageError when so many tasks at once do not fit into the limit of open files."""
+    machine.check_fits(prepared.config.execution.max_concurrent, _open_files(prepared.config))
+
+
 def _open_files(config: Config) -> int:
     """Return how many open files a task and its judgment need at most."""
     agent = config.agent.agent
@@ -98,18 +112,12 @@ def _open_files(config: Config) -> int:
     return agent.open_files + folders + judges
 
 
-def missing_program(prepared: Prepared) -> str | None:
-    """Return what the agent cannot work without and that is not there, or None. Raises EnvironmentLacksError."""
-    config = prepared.config
-    said = config.agent.agent.missing(config.path.parent, prepared.agent_env)
-    return said and f"agent {config.agent.name!r}: {said}"
-
-
 def check_program(prepared: Prepared) -> None:
     """Raise EnvironmentLacksError for a missing key, and for a program of the agent that cannot be started."""
-    missing = missing_program(prepared)
+    agent, folder = prepared.config.agent, prepared.config.path.parent
+    missing = agent.agent.missing(folder, prepared.agent_env)
     if missing is not None:
-        raise EnvironmentLacksError(f"{missing}; nothing was asked")
+        raise EnvironmentLacksError(f"agent {agent.name!r}: {missing}; nothing was asked")
 
 
 def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
@@ -164,9 +172,9 @@ async def end_orphans(prepared: Prepared, warn: Callable[[str], None]) -> None:
         warn(f"{prepared.log}: ended what an earlier command that was killed had left running: {', '.join(names)}")
 
 
-async def end_strays(warn: Callable[[str], None]) -> None:
+async def end_unmarked(warn: Callable[[str], None]) -> None:
     """End what tasks left behind of which nobody can tell whose it was, and name it. For the end of a run."""
-    names = await processes.end_strays()
+    names = await processes.end_unmarked()
     if names:
         warn(f"ended what tasks had left running, unmarked, so that no event names it: {', '.join(names)}")
 

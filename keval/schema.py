@@ -96,6 +96,12 @@ def document(name: str) -> dict[str, Any]:
     return schema
 
 
+def load_events() -> None:
+    """Read the schemas of all events, which else are read when the first event of a type is checked."""
+    for name in ("event", *EVENT_TYPES):
+        _decider(name)
+
+
 def is_valid(name: str, instance: object) -> bool:
     """Return whether a JSON value is what a schema asks for."""
     return _decider(name)(instance)

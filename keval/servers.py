@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from keval import processes
+from keval import machine, processes
 from keval.ids import JsonObject, digest
 
 if TYPE_CHECKING:
@@ -43,15 +43,16 @@ def launchable(server: Mapping[str, Any], folder: Path) -> JsonObject:
     """Return a server's config in the form that any MCP client can start.
 
     A stdio server starts in the config's folder, because paths in a config are relative to it;
-    the agent itself works elsewhere.
+    the agent itself works elsewhere. It has as many open files as keval was started with.
     """
     if server["type"] != "stdio":
         return {name: value for name, value in server.items() if name != EXPECT_TOOLS}
     command = [server["command"], *server.get("args", [])]
+    limit = f"ulimit -Sn {machine.own_limit()} 2>/dev/null"
     return {
         "type": "stdio",
         "command": "/bin/sh",
-        "args": ["-c", 'cd "$0" && exec "$@"', str(folder), *command],
+        "args": ["-c", f'{limit}; cd "$0" && exec "$@"', str(folder), *command],
         "env": dict(server.get("env", {})),
     }
 

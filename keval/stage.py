@@ -18,7 +18,7 @@ from keval.agents import Usage
 from keval.budget import Ledger, total_usd
 from keval.config import Retry
 from keval.errors import ItemError
-from keval.events import UnfitEventError, encode
+from keval.events import InvalidEventError, encode
 from keval.ids import JsonObject
 from keval.progress import Progress
 from keval.redaction import redacted
@@ -65,12 +65,12 @@ class Work(Generic[Item]):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class EncodedEvent:
     """An item's event: checked and encoded once."""
 
     event: JsonObject
     line: bytes
-    made: JsonObject
+    unredacted: JsonObject
     """The event with the values of secrets in it."""
 
 
@@ -107,10 +107,14 @@ class Stage(ABC, Generic[Item]):
         """Return the event of an item whose last attempt failed."""
 
     @abstractmethod
-    def unfit(self, event: JsonObject, message: str) -> ItemError:
+    def invalid(self, event: JsonObject, message: str) -> ItemError:
         """Return the error of an item from which something came back that no log can hold; it keeps the cost."""
 
-    async def done(self, written: Written) -> None:
+    @abstractmethod
+    def keep_cost(self, work: Work[Item], error: ItemError, *, usage: bool) -> None:
+        """Take from an error all that is known of its attempt but the cost, and the usage where that is to stay."""
+
+    async def done(self, encoded: EncodedEvent) -> None:
         """Take note of an item's event, which is safe."""
 
     async def work_off(self, items: Iterable[Item] | AsyncIterator[Item]) -> None:
@@ -142,37 +146,37 @@ class Stage(ABC, Generic[Item]):
             work.reserved_usd = renewed
             work.booked = failed
 
-        async def attempt() -> Written:
+        async def attempt() -> EncodedEvent:
             work.begin()
             self.progress.started(kind)
             try:
-                done = await self._attempt(work)
+                encoded = await self._attempt(work)
             finally:
                 work.end()
                 self.progress.ended(kind)
-            await self.sink.write(done.line)
-            return done
+            await self.sink.write(encoded.line)
+            return encoded
 
         try:
             # The slot is held until the event is safe: a crash never loses more of them than there are slots.
-            done = await attempts(attempt, self.retry, limiter, on_retry, self.stop)
+            encoded = await attempts(attempt, self.retry, limiter, on_retry, self.stop)
         except ItemError as error:
-            done = self._encoded(self.failure(work, error))
-            await self.sink.write(done.line)
+            encoded = self._encoded(self.failure(work, error))
+            await self.sink.write(encoded.line)
         remains.close()
-        if done is None:
+        if encoded is None:
             self.ledger.release(work.reserved_usd)
             return
-        written = done.event
+        written = encoded.event
         if work.booked is None:
             self.ledger.settle(kind, work.reserved_usd, written["cost_usd"])
         else:
             self.ledger.release(work.reserved_usd)
         cost_usd = total_usd(written["cost_usd"], work.failed)
         self.progress.finished(kind, failed=written["type"] == "failure", cost_usd=cost_usd)
-        await self.done(done)
+        await self.done(encoded)
 
-    async def _attempt(self, work: Work[Item]) -> Written:
+    async def _attempt(self, work: Work[Item]) -> EncodedEvent:
         """Do an item and return its event, or raise an ItemError, of which the log can hold all that it says."""
         try:
             event = await self.attempt(work)
@@ -180,28 +184,41 @@ class Stage(ABC, Generic[Item]):
             raise self._loggable(work, error) from error.__cause__
         try:
             return self._encoded(event)
-        except UnfitEventError as unfit:
-            told = self.unfit(event, f"what came back cannot be logged: {unfit}")
-            raise self._loggable(work, told) from unfit
+        except InvalidEventError as problem:
+            told = self.invalid(event, f"what came back cannot be logged: {problem}")
+            raise self._loggable(work, told) from problem
 
     def _loggable(self, work: Work[Item], error: ItemError) -> ItemError:
+        """Return an error with as much of what is known of its attempt as the log can hold: its cost before all."""
+        problem = self._problem(work, error)
+        if problem is None:
+            return error
+        error.message += f" (what was known of it cannot be logged: {problem})"
+        for usage in (True, False):
+            self.keep_cost(work, error, usage=usage)
+            if self._problem(work, error) is None:
+                return error
+        return _bare(error)
+
+    def _problem(self, work: Work[Item], error: ItemError) -> InvalidEventError | None:
+        """Return why the failure of an item cannot be logged, None if it can."""
         try:
             self._encoded(self.failure(work, error))
-        except UnfitEventError as unfit:
-            return _bare(error, f"what was known of it cannot be logged: {unfit}")
-        return error
+        except InvalidEventError as problem:
+            return problem
+        return None
 
-    def _encoded(self, made: JsonObject) -> Written:
-        """Return an event without the values of secrets, and its line; raises UnfitEventError."""
-        event = redacted(made, self.secrets)
-        return Written(event, encode(event), made)
+    def _encoded(self, unredacted: JsonObject) -> EncodedEvent:
+        """Return an event without the values of secrets, and its line; raises InvalidEventError."""
+        event = redacted(unredacted, self.secrets)
+        return EncodedEvent(event, encode(event), unredacted)
 
 
-def _bare(error: ItemError, why: str) -> ItemError:
+def _bare(error: ItemError) -> ItemError:
     """Return an error without what was known of the attempt."""
     return ItemError(
         error.kind,
-        f"{error.message} ({why})",
+        error.message,
         retryable=error.retryable,
         retry_after_s=error.retry_after_s,
         overloaded=error.overloaded,

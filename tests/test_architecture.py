@@ -32,7 +32,7 @@ LAYERS = (
         "secret_scan",
         "machine",
         "temporary",
-        "strays",
+        "orphans",
     ),
     ("redaction", "secret_checks", "log", "history", "collect", "agents", "datasets"),
     ("fields", "prices"),

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import claude_agent_sdk
 from claude_agent_sdk import ClaudeAgentOptions, CLINotFoundError
 
-from keval import processes
+from keval import machine, processes
 from keval.excerpts import last_lines
 
 if TYPE_CHECKING:
@@ -168,10 +168,10 @@ class Launch:
         }
 
     def session(self) -> int | None:
-        """Return the id of the session that the CLI leads, None if it was not started or has none."""
+        """Return the id of the session that the CLI leads, None if it was not started, has none, or cannot be read."""
         try:
             return int((self.folder / "session").read_text()) if shutil.which("setsid") else None
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             return None
 
     def stderr_of(self, server: str) -> str:
@@ -186,13 +186,14 @@ class Launch:
         return last_lines("".join(part.removeprefix(SERVER_STDERR) for part in said), STDERR_LINES)
 
     def _script(self, environment: Mapping[str, str]) -> str:
-        """Return the script that takes the inherited variables away and becomes the CLI."""
+        """Return the script that takes what is inherited away, variables and a raised limit, and becomes the CLI."""
         inherited = sorted(name for name in os.environ if name not in environment)
         unset = [part for name in inherited for part in ("-u", name)]
         setsid = shutil.which("setsid")
         command = [shutil.which("env") or "env", *unset, *([setsid] if setsid else []), self._cli()]
         session = shlex.quote(str(self.folder / "session"))
-        return f'#!/bin/sh\necho $$ > {session}\nexec {shlex.join(command)} "$@"\n'
+        limit = f"ulimit -Sn {machine.own_limit()} 2>/dev/null"  # keval's own is no business of the CLI's
+        return f'#!/bin/sh\n{limit}\necho $$ > {session}\nexec {shlex.join(command)} "$@"\n'
 
     def _cli(self) -> str:
         """Return the CLI that the SDK carries, else the one in the task's path."""

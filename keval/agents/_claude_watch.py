@@ -10,8 +10,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import psutil
-
+from keval import processes
 from keval.agents._claude_launch import Launch, is_stdio
 
 if TYPE_CHECKING:
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 STATUS_S = 10.0
 """How long the CLI may take to say what became of the MCP servers, or to connect to one again."""
 
+LOOKS = 2
+"""How often the CLI is asked what became of them."""
+
 
 class Watch:
     """The servers of a task, from the moment on at which all of them are ready."""
@@ -32,14 +34,14 @@ class Watch:
         self._launch = launch
         self._record = record
         self._started = launch.started()
-        self._running = {name: _process(pids[-1]) for name, pids in self._started.items()}
+        self._running = {name: processes.running(pids[-1]) for name, pids in self._started.items()}
 
     async def look(self) -> None:
         """Tell the record which servers went away. The CLI must still be there: it ends servers when it ends."""
         for name, pids in self._launch.started().items():
             if pids != self._started[name]:
                 self._record.lose(name, "its process ended, and was started again")
-            elif not _is_alive(self._running[name]):
+            elif (running := self._running[name]) is None or not processes.is_alive(running):
                 self._record.lose(name, "its process ended")
         if self._launch.prompt.mcp_servers:
             await self._update()
@@ -61,24 +63,23 @@ class Watch:
         ]
 
     async def _update(self) -> None:
-        async with asyncio.timeout(STATUS_S):
-            self._record.statuses.update(await statuses(self._client))
+        """Ask what became of the servers, twice if need be; raises AgentError where the CLI does not say.
+
+        The agent has answered by then: that nobody can be asked is the fault of a busy machine, not of the answer.
+        """
+        for _ in range(LOOKS):
+            try:
+                async with asyncio.timeout(STATUS_S):
+                    self._record.statuses.update(await statuses(self._client))
+            except Exception as error:  # noqa: BLE001 - foreign code: some of what the SDK raises is a bare Exception
+                failed = error
+            else:
+                return
+        said = str(failed) or type(failed).__name__
+        told = f"the agent has ended, but Claude Code does not say what became of the MCP servers: {said}"
+        raise self._record.failure("infra_error", told, retryable=True) from failed
 
 
 async def statuses(client: ClaudeSDKClient) -> dict[str, McpServerStatus]:
     """Return what the CLI says of each MCP server."""
     return {status["name"]: status for status in (await client.get_mcp_status())["mcpServers"]}
-
-
-def _process(pid: int) -> psutil.Process | None:
-    try:
-        return psutil.Process(pid)
-    except psutil.NoSuchProcess:
-        return None
-
-
-def _is_alive(process: psutil.Process | None) -> bool:
-    try:
-        return process is not None and process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

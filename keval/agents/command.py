@@ -20,7 +20,7 @@ import signal
 import string
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, ClassVar, Literal
@@ -339,7 +339,9 @@ async def _end(token: str, program: asyncio.subprocess.Process | None) -> tuple[
     if program.returncode is None:
         await processes.end_first(token, program.pid)
     left = await processes.end_tree(token, program.pid)
-    await program.wait()  # it is dead; this takes note of its exit status
+    with suppress(ProcessLookupError):  # it is dead, but where nobody could look at it
+        program.kill()
+    await program.wait()  # this takes note of its exit status
     return tuple(left)
 
 

@@ -13,7 +13,7 @@ from keval.errors import EnvironmentLacksError, KevalError
 from keval.estimate import Item, estimate, measured
 from keval.options import CONFIG, SKIP_INVALID, say, warn
 from keval.outputs import check_stdout
-from keval.prepare import Prepared, check_all_keys, check_program, offered, prepare
+from keval.prepare import Prepared, check_all_keys, check_fits, check_program, offered, prepare
 from keval.servers import ServerInfo
 
 
@@ -41,7 +41,7 @@ def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
 
 
 def _missing(prepared: Prepared) -> Iterable[str]:
-    for check in (check_program, lambda prepared: prepared.judge_env):
+    for check in (check_fits, check_program, lambda prepared: prepared.judge_env):
         try:
             check(prepared)
         except KevalError as error:

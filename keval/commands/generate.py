@@ -26,13 +26,13 @@ from keval.outputs import check_stdout
 from keval.prepare import (
     Prepared,
     check_keys,
-    check_program,
     end_orphans,
-    end_strays,
+    end_unmarked,
     is_recorded,
     offered,
     prepare,
     run_event,
+    set_up,
 )
 from keval.progress import Progress, shown
 from keval.stream import Sink, Stdout
@@ -88,7 +88,7 @@ def command(
     progress = Progress("generate")
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
         prepared = prepare(config, mock_url, limit, output, warn=warn)
-        check_program(prepared)  # what is missing is told before anything is written
+        set_up(prepared)  # what is missing is told before anything is written
         with _sink(output, (config.path, config.dataset.path)) as sink, shown(progress, quiet=quiet):
             done = past(output, skip_invalid=skip_invalid) if output else History()
             skipped = to_skip(done, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
@@ -105,7 +105,7 @@ def command(
                 await sink.append(run_event(prepared, "generate", run_id, await offered(prepared)))
                 tasks = remaining(prepared.config, prepared.samples, skipped)
                 await generation(prepared, run_id, sink, progress, books, stop).work_off(tasks)
-                await end_strays(warn)
+                await end_unmarked(warn)
                 books.check()
 
             if number or not is_recorded(prepared, done.newest_generate):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from keval import history, interrupt
+from keval import history, interrupt, schema
 from keval.config import JudgeConfig
 from keval.config_file import judge_from_description, load_judge, recorded
 from keval.errors import UsageError
@@ -58,6 +58,7 @@ def command(
     stdin, passes every event through and adds its own as responses come in. Without -j the judges
     are those of the config that the log's newest run recorded.
     """
+    schema.load_events()  # later there may be no file to read them with
     secrets = Secrets(os.environ)
     judges = [load_judge(path, secrets=secrets) for path in judge_paths]
     progress = Progress("judge")

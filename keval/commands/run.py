@@ -37,13 +37,13 @@ from keval.outputs import check_stdout
 from keval.prepare import (
     Prepared,
     check_all_keys,
-    check_program,
     end_orphans,
-    end_strays,
+    end_unmarked,
     is_recorded,
     offered,
     prepare,
     run_event,
+    set_up,
 )
 from keval.progress import Progress, shown
 from keval.stream import Announced, Sink
@@ -87,7 +87,7 @@ def command(
     stages = (Progress("generate"), Progress("judge"))
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
         prepared = prepare(config, mock_url, limit, path, warn=warn)
-        check_program(prepared)
+        set_up(prepared)
         inputs = (config.path, config.dataset.path)
         check_stdout((path, *inputs), "send the report to another file")
         with open_log(path, ("generate", "judge"), warn, inputs) as log, shown(*stages, quiet=quiet):
@@ -139,8 +139,8 @@ class Whole:
                 self.stages[1].plan(job.judge.name, 1)
                 await todo.put(job)
 
-        async def on_response(response: JsonObject, given: JsonObject) -> None:
-            await judge_soon(jobs(response, config.judges, judged, given))
+        async def on_response(response: JsonObject, unredacted: JsonObject) -> None:
+            await judge_soon(jobs(response, config.judges, judged, unredacted))
 
         async with asyncio.TaskGroup() as group:
             group.create_task(self._judging(run_id, sink, stop).until_drained(todo))
@@ -149,7 +149,7 @@ class Whole:
             stage = generation(self.prepared, run_id, sink, self.stages[0], self.books, stop, on_response)
             await stage.work_off(tasks)
             await todo.put(None)
-        await end_strays(warn)
+        await end_unmarked(warn)
         self.books.check()
 
     def _kept(self) -> dict[str, int]:

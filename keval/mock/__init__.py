@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from keval.environment import MOCK_KEY
 from keval.errors import UsageError
 from keval.mock import faults
 from keval.mock.journal import Journal, Recorded, Requests
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from keval.mock.server import ServerThread
 
 __all__ = ["Mock", "Recorded", "Requests"]
-
-API_KEY = "key-of-the-mock"
-"""The key that clients of the mock get; it takes any."""
 
 
 class Mock:
@@ -83,7 +81,7 @@ class Mock:
     @property
     def env(self) -> dict[str, str]:
         """The environment variables that lead SDKs and the CLI to it."""
-        return {"ANTHROPIC_BASE_URL": self.base_url, "ANTHROPIC_API_KEY": API_KEY}
+        return {"ANTHROPIC_BASE_URL": self.base_url, "ANTHROPIC_API_KEY": MOCK_KEY}
 
     @property
     def requests(self) -> Requests:

@@ -29,7 +29,8 @@ from claude_agent_sdk import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.agents import AgentError, Answer, McpUse, Turn, Usage
+from keval import machine
+from keval.agents import AgentError, Answer, McpUse, Turn, Usage, _claude_watch
 from keval.agents._claude_launch import Launch
 from keval.agents._claude_record import Record
 from keval.agents.claude import Claude, _start_slot
@@ -536,6 +537,19 @@ async def test_an_answer_at_the_limit_is_none_without_its_server(tmp_path: Path)
     assert error.kind == "mcp_failed"
 
 
+async def test_a_cli_that_cannot_be_asked_about_its_servers_is_no_bad_answer(
+    tmp_path: Path, mock: Mock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent has answered by then, and is paid: on a busy machine the task is tried again, or not measured."""
+    monkeypatch.setattr(_claude_watch, "STATUS_S", 0.0)
+    error = await failure(AGENT, tmp_path, mock.env, servers={"docs": stdio("docs.py")})
+    assert (error.kind, error.retryable) == ("infra_error", True)
+    assert "does not say what became of the MCP servers: TimeoutError" in error.message
+    assert error.partial is not None
+    assert error.partial.cost_usd
+    assert [turn.type for turn in error.partial.turns] == ["tool_call", "text"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["http", "sse"])
 @pytest.mark.parametrize("queries", [["exit:1"], ["x", "kill", "x"], ["x", "later", "x"]])
@@ -726,6 +740,7 @@ def test_the_start_script_has_names_and_no_values(tmp_path: Path, monkeypatch: p
     options = launch.options(lambda _line: None)
     script = Path(str(options.cli_path)).read_text()
     assert "-u JUDGE_KEY" in script
+    assert f"ulimit -Sn {machine.own_limit()}" in script
     assert "sk-" not in script
     assert options.env["ANTHROPIC_API_KEY"] == "sk-agent"
     assert {path.stat().st_mode & 0o077 for path in tmp_path.iterdir() if path.is_file()} == {0}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import sys
 import time
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keval import processes
 from keval.agents import AgentError, Answer, Turn, Usage
 from keval.agents.command import Command, fill, json_path, look_up
 from tests.conftest import Keval
@@ -65,6 +67,29 @@ async def test_the_program_is_told_the_task_and_nothing_else(tmp_path: Path, mon
     }  # fmt: skip
     assert Path(folder) == asked.workspace
     assert arguments == ["What is a kiwi?", "{3}"]
+
+
+TAKES_ALL_FILES = """
+import os, resource
+soft, hard = resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE)
+resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (3, hard))
+print(7)
+"""
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux lets a program change another one's limit")
+async def test_an_answer_is_not_lost_when_nobody_can_look_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With no file to be had, the answer counts, and what may still run is ended with the run."""
+    monkeypatch.setattr(processes, "PATIENCE_S", 0.05)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        answer = await python(TAKES_ALL_FILES).answer(prompt(tmp_path))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        await processes.end_unmarked()
+    assert (answer.text, answer.leaked) == ("7", ())
 
 
 async def test_a_program_need_not_read_its_input(tmp_path: Path) -> None:

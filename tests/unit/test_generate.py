@@ -352,8 +352,7 @@ def deep(levels: int) -> JsonObject:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"turns": (Turn("tool_call", name="t", input=deep(300)),)}, "nested deeper than 254 levels"),
-        ({"turns": (Turn("tool_call", name="t", input={"a": {1, 2}}),)}, "is no JSON"),
+        ({"sources": (b"bytes",)}, "is no JSON"),
         ({"num_turns": 2**63}, "$.num_turns: 9223372036854775808 is more than 1000000000000"),
     ],
 )
@@ -367,19 +366,54 @@ def test_an_answer_that_no_log_can_hold_is_a_failure_that_says_why(config: Confi
     assert why in failure["message"]
 
 
-@pytest.mark.parametrize("cost_usd", [0.5, 1e300])
-def test_what_is_known_of_a_failed_attempt_need_not_be_fit_for_a_log(config: Config, cost_usd: float) -> None:
-    """An attempt that fails for a reason that may pass is tried again, whatever its partial answer holds."""
-    partial = Answer("empty", "", turns=(Turn("tool_call", name="t", input=deep(300)),), cost_usd=cost_usd)
+@pytest.mark.parametrize("given", [deep(300), deep(201), {"a": {1, 2}}, {"a": 2**70}, {1: "a"}])
+def test_a_call_that_no_log_can_hold_does_not_cost_the_answer(config: Config, given: JsonObject) -> None:
+    """Its arguments are left out as not known; the answer is what is judged."""
+    call = Turn("tool_call", name="t", input=given, result="found")
+    events, _ = generated(config, lambda prompt: replace(fine(prompt), turns=(call,)))
+    assert [(event["type"], event["cost_usd"]) for event in events] == [("response", 0.5)] * 3
+    assert {(event["turns"][0]["input"], event["turns"][0]["result"]) for event in events} == {(None, "found")}
+
+
+def test_the_arguments_of_a_call_are_kept_where_a_log_can_hold_them(config: Config) -> None:
+    """Deep ones, and those with what UTF-8 cannot hold, too."""
+    call = Turn("tool_call", name="t", input={"a": deep(190), "b": "\ud800"}, result="found")
+    events, _ = generated(config, lambda prompt: replace(fine(prompt), turns=(call,)))
+    assert [event["turns"][0]["input"] for event in events] == [{"a": deep(190), "b": "\ufffd"}] * 3
+
+
+USAGE = {"input_tokens": 1, "output_tokens": 2, "cache_read_input_tokens": 3, "cache_creation_input_tokens": 4}
+
+
+@pytest.mark.parametrize(
+    ("partial", "known"),
+    [
+        ({"turns": (Turn("tool_call", name="t", duration_ms=-1),)}, (0.5, USAGE)),
+        ({"usage": Usage(-1)}, (0.5, None)),
+        ({"cost_usd": 1e300}, (None, None)),
+    ],
+)
+def test_what_is_known_of_a_failed_attempt_need_not_be_fit_for_a_log(
+    config: Config, partial: JsonObject, known: tuple[float | None, JsonObject | None]
+) -> None:
+    """An attempt that fails for a reason that may pass is tried again; what it cost is kept, if a log can hold that."""
+    so_far = replace(fine(Prompt("q", (), "", {}, 1, Path(), {})), **partial)
     tried: list[str] = []
+
+    def fails(prompt: Prompt) -> Answer:
+        raise AgentError("timeout", f"late: {prompt.question}", partial=so_far)
 
     def twice(prompt: Prompt) -> Answer:
         tried.append(prompt.question)
         if tried.count(prompt.question) == 1:
-            raise AgentError("infra_error", "overloaded", retryable=True, partial=partial)
+            raise AgentError("infra_error", "overloaded", retryable=True, partial=so_far)
         return fine(prompt)
 
     events, _ = generated(config, twice)
     assert [(event["type"], event["attempts"]) for event in events] == [("response", 2)] * 3
-    generated(config, fails := lambda _: (_ for _ in ()).throw(AgentError("timeout", "late", partial=partial)))
-    assert {event["kind"] for event in generated(config, fails)[0]} == {"timeout"}
+    attempts = [event["failed_attempts"][0] for event in events]
+    assert [(attempt["cost_usd"], attempt["usage"]) for attempt in attempts] == [known] * 3
+    ledger = Ledger()
+    failures, _ = generated(config, fails, ledger)
+    assert [(event["kind"], event["cost_usd"], event["usage"]) for event in failures] == [("timeout", *known)] * 3
+    assert ledger.spent_usd == 3 * (known[0] or 0)

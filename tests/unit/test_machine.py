@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -83,20 +84,20 @@ def forgotten() -> None:
 @pytest.mark.parametrize("raising", [scarce, wrapped, while_handling, grouped])
 def test_what_the_machine_lacks_is_seen_however_it_is_wrapped(raising: Callable[[], object]) -> None:
     """The system's error number counts, on the error itself or on what it came from."""
-    assert machine.lacking(raised(raising)) == "Too many open files"
+    assert machine.exhausted(raised(raising)) == "Too many open files"
 
 
 @pytest.mark.parametrize("number", ["EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "ENOSPC", "EDQUOT", "ENOBUFS"])
 def test_each_thing_that_a_machine_runs_out_of_is_known(number: str) -> None:
     """Files, memory, processes, space on a disk or in a quota."""
     code = getattr(errno, number)
-    assert machine.lacking(OSError(code, os.strerror(code))) == os.strerror(code)
+    assert machine.exhausted(OSError(code, os.strerror(code))) == os.strerror(code)
 
 
 def test_memory_and_threads_are_of_the_machine() -> None:
     """Python has errors of its own for these."""
-    assert machine.lacking(MemoryError()) == "Cannot allocate memory"
-    assert machine.lacking(RuntimeError(machine.NO_THREAD)) == machine.NO_THREAD
+    assert machine.exhausted(MemoryError()) == "Cannot allocate memory"
+    assert machine.exhausted(RuntimeError(machine.NO_THREAD)) == machine.NO_THREAD
 
 
 def test_python_says_of_threads_what_is_looked_for() -> None:
@@ -107,7 +108,7 @@ def test_python_says_of_threads_what_is_looked_for() -> None:
         "threading.stack_size(2**30)\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))\n"
         "try: threading.Thread(target=print).start()\n"
-        "except RuntimeError as error: print(machine.lacking(error))\n"
+        "except RuntimeError as error: print(machine.exhausted(error))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == machine.NO_THREAD
@@ -117,7 +118,7 @@ def test_python_says_of_threads_what_is_looked_for() -> None:
 @pytest.mark.parametrize("raising", [would_block, forgotten, Path("/no/such").stat, lambda: int("x")])
 def test_other_errors_are_not_of_the_machine(raising: Callable[[], object]) -> None:
     """A stream that had nothing to read, a missing file and a plain mistake are none of it."""
-    assert machine.lacking(raised(raising)) is None
+    assert machine.exhausted(raised(raising)) is None
 
 
 def evaluation(folder: Path, concurrent: int) -> None:
@@ -150,6 +151,18 @@ def test_what_cannot_fit_is_refused_before_a_run(tmp_path: Path) -> None:
     assert kinds(tmp_path) == []
 
 
+def test_a_check_reports_what_does_not_fit_beside_all_else_and_leaves_the_process_as_it_is(tmp_path: Path) -> None:
+    """It starts no agents: whose orphans it would adopt, or whose folders it would remove, is none of its business."""
+    evaluation(tmp_path, 30)
+    config = tmp_path / "eval.yaml"
+    config.write_text(config.read_text().replace("[sh, -c", "[no-such-program, -c"))
+    program = "from keval import cli, orphans; cli.run(['check', 'eval.yaml']); print(orphans.adopted.is_on)"
+    done = limited(tmp_path, shlex.join([sys.executable, "-c", program]), soft=64, hard=64)
+    assert "max_concurrent: 30 does not fit" in done.stderr
+    assert "no program 'no-such-program'" in done.stderr
+    assert done.stdout.endswith("\nFalse\n")
+
+
 def test_the_soft_limit_is_raised_and_no_program_notices(tmp_path: Path) -> None:
     """A soft limit that the user may raise is in nobody's way, and the agent's programs get it as it was."""
     evaluation(tmp_path, 30)
@@ -160,6 +173,41 @@ def test_the_soft_limit_is_raised_and_no_program_notices(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     assert kinds(tmp_path) == []
     assert len(events(tmp_path, "response")) == TASKS
+
+
+RAISES = """
+import resource
+from keval import machine
+machine.MOST_FILES = 500
+machine.raise_limit()
+print(*resource.getrlimit(resource.RLIMIT_NOFILE), machine.own_limit())
+"""
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "raised_to"), [(64, 300, 300), (64, 1000, 500), (600, 1000, 600), (99, 99, 99)]
+)
+def test_the_soft_limit_is_raised_so_far_and_never_lowered(
+    tmp_path: Path, soft: int, hard: int, raised_to: int
+) -> None:
+    """Programs that go through all files that there might be must not stall in a container without a limit."""
+    done = limited(tmp_path, shlex.join([sys.executable, "-c", RAISES]), soft=soft, hard=hard)
+    assert done.stdout == f"{raised_to} {hard} {soft}\n", done.stderr
+
+
+STARTS_A_SERVER = """
+import subprocess, pathlib
+from keval import machine, servers
+machine.raise_limit()
+server = servers.launchable({"type": "stdio", "command": "sh", "args": ["-c", "ulimit -Sn"]}, pathlib.Path())
+subprocess.run([server["command"], *server["args"]])
+"""
+
+
+def test_a_server_has_the_limit_that_keval_was_started_with(tmp_path: Path) -> None:
+    """What keval allows itself is no business of the MCP servers."""
+    done = limited(tmp_path, shlex.join([sys.executable, "-c", STARTS_A_SERVER]), soft=100, hard=1000)
+    assert done.stdout == "100\n", done.stderr
 
 
 TAKES_FILES_AWAY = """

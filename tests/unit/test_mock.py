@@ -20,6 +20,7 @@ import pytest
 from anthropic import AsyncAnthropic
 from anthropic.types import Message
 
+from keval.environment import MOCK_KEY
 from keval.errors import UsageError
 from keval.mock import Mock
 
@@ -373,7 +374,7 @@ def test_several_mocks_run_side_by_side() -> None:
 
 def test_the_environment_leads_clients_to_it(mock: Mock) -> None:
     """What SDKs and the CLI read is there, and no key of value."""
-    assert mock.env == {"ANTHROPIC_BASE_URL": mock.base_url, "ANTHROPIC_API_KEY": "key-of-the-mock"}
+    assert mock.env == {"ANTHROPIC_BASE_URL": mock.base_url, "ANTHROPIC_API_KEY": MOCK_KEY}
 
 
 @pytest.mark.parametrize("options", [{"latency_ms": -1}, {"retry_after_s": float("inf")}, {"errors": "x"}])

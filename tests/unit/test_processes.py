@@ -112,12 +112,65 @@ async def test_nothing_survives_the_end_of_its_task(started: Started, program: s
     assert len(names) >= count
 
 
-async def test_the_end_takes_little_longer_than_the_grace_period(started: Started) -> None:
-    """A clean-up is bounded in time even when every process ignores SIGTERM."""
-    started.start(FAMILY, 2)
-    begun = time.monotonic()
-    await processes.end_tree(started.token, grace_s=0.3)
-    assert 0.3 <= time.monotonic() - begun < 3
+async def test_a_process_that_ignores_its_end_is_waited_for_no_longer_than_the_grace_period(started: Started) -> None:
+    """A clean-up asks once and then kills: how long it waits between the two is what its caller says."""
+    running = started.start(FAMILY, 2)
+    ending = asyncio.create_task(processes.end_tree(started.token, grace_s=0.3))
+    await started.was_told_to_end()
+    assert len(await ending) == 2
+    assert all(is_gone(process) for process in running)
+
+
+WITHOUT_FILES = """
+import asyncio, os, resource, subprocess, sys
+from keval import processes
+
+processes.PATIENCE_S = 0.05
+
+async def main():
+    token = processes.new_token()
+    env = {**os.environ, processes.TOKEN: token}
+    left = subprocess.Popen(["sleep", "60"], env=env, start_new_session=True, stdout=subprocess.DEVNULL)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+    CLEANS_UP
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    print(told, left.poll())
+    print(await processes.end_unmarked(), left.wait())
+
+asyncio.run(main())
+"""
+
+ENDS = "told = await processes.end_tree(token)"
+ENDS_FIRST = "told = await processes.end_first(token, left.pid, 0.1)"
+IS_CANCELLED = """
+    ending = asyncio.create_task(processes.end_tree(token))
+    await asyncio.sleep(0.01)
+    ending.cancel()
+    told = (await asyncio.gather(ending, return_exceptions=True))[0].__class__.__name__
+    processes.adopted.keep_task(token, None)
+"""
+
+
+def test_a_clean_up_that_cannot_look_loses_no_answer(tmp_path: Path) -> None:
+    """Without a file to be had it raises nothing; what it could not find is ended with the run."""
+    program = WITHOUT_FILES.replace("CLEANS_UP", ENDS)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "[] None\n['sleep'] -15\n", done.stderr
+
+
+def test_the_first_process_is_told_to_end_although_nobody_can_look_at_it(tmp_path: Path) -> None:
+    """A signal needs no file."""
+    program = WITHOUT_FILES.replace("CLEANS_UP", ENDS_FIRST + "; left.wait()")
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "None -15\n[] -15\n", done.stderr
+
+
+def test_a_clean_up_that_is_cancelled_and_cannot_look_is_cancelled(tmp_path: Path) -> None:
+    """What the machine lacks does not take the place of the cancellation."""
+    program = WITHOUT_FILES.replace("    CLEANS_UP", IS_CANCELLED)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "CancelledError None\n['sleep'] -15\n", done.stderr
 
 
 async def test_a_process_that_obeys_is_not_waited_for(started: Started) -> None:

@@ -35,8 +35,11 @@ class Scripted(Stage[str]):
         about = {"message": error.message, "attempts": len(work.failed) + 1, "failed_attempts": work.failed}
         return failure_event(response_event(work.item), error.kind, cost_usd=0.25, **about)
 
-    def unfit(self, event: JsonObject, message: str) -> ItemError:  # noqa: ARG002 - the base's signature
+    def invalid(self, event: JsonObject, message: str) -> ItemError:  # noqa: ARG002 - the base's signature
         return ItemError("agent_error", message)
+
+    def keep_cost(self, work: Work[str], error: ItemError, *, usage: bool) -> None:
+        pass
 
 
 def scripted(script: Callable[[str, int], float], ledger: Ledger | None = None) -> Scripted:

@@ -17,7 +17,7 @@ from tests.conftest import Keval
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives a process the orphans below it")
 
 CONFIG = """\
-name: strays
+name: orphans
 dataset: {path: questions.jsonl}
 agent: {type: command, command: [sh, "{folder}/agent.sh", "{folder}"]}
 conditions: {plain: {system_prompt: Answer.}}
@@ -50,7 +50,7 @@ def evaluation(folder: Path, agent: str, *, tasks: int, concurrent: int) -> None
     (folder / "questions.jsonl").write_text("".join(lines))
 
 
-def strays(folder: Path) -> list[int]:
+def left_behind(folder: Path) -> list[int]:
     return [int(path.name.partition("-")[2]) for path in folder.glob("pid-*")]
 
 
@@ -66,8 +66,8 @@ def test_a_process_without_any_mark_is_ended_and_named_with_its_task(tmp_path: P
     done = keval("generate", "eval.yaml", "-o", "run.jsonl", "-q")
     assert done.returncode == 0, done.stderr
     assert [answer["leaked_processes"] for answer in responses(tmp_path)] == [[Path(sys.executable).name]] * 2
-    assert len(strays(tmp_path)) == 2
-    assert not any(psutil.pid_exists(pid) for pid in strays(tmp_path))
+    assert len(left_behind(tmp_path)) == 2
+    assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
 
 
 @pytest.mark.skipif(shutil.which("setsid") is None, reason="the agent's script uses setsid")
@@ -81,7 +81,7 @@ def test_what_either_of_two_tasks_may_have_left_is_ended_after_both(tmp_path: Pa
     told = [name for answer in answers for name in answer.get("leaked_processes", ())]
     assert len(told) + done.stderr.count(Path(sys.executable).name) == 2
     assert "ended what tasks had left running, unmarked" in done.stderr
-    assert not any(psutil.pid_exists(pid) for pid in strays(tmp_path))
+    assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
 
 
 def test_what_ended_by_itself_is_not_kept_by_the_system(tmp_path: Path, keval: Keval) -> None:
@@ -95,14 +95,45 @@ def test_what_ended_by_itself_is_not_kept_by_the_system(tmp_path: Path, keval: K
     assert max(found) <= 3
 
 
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="the agent's script uses setsid")
+def test_a_name_like_a_mark_is_no_mark(tmp_path: Path, keval: Keval) -> None:
+    """Whatever else stands in its environment, a process without a mark is found."""
+    agent = LEAVES.replace("env -i ", "env -i PWD=/srv/KEVAL_TASK=data KEVAL_HOME=1 ")
+    evaluation(tmp_path, agent, tasks=1, concurrent=1)
+    done = keval("generate", "eval.yaml", "-o", "run.jsonl", "-q")
+    assert done.returncode == 0, done.stderr
+    assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
+
+
+ASKS_LATER = """
+import asyncio, os, subprocess, time
+from keval import processes
+processes.adopt_orphans()
+own = subprocess.Popen(["sh", "-c", "exit 3"], start_new_session=True)
+os.waitid(os.P_PID, own.pid, os.WEXITED | os.WNOWAIT)
+asyncio.run(processes.end_unmarked())
+time.clock_gettime = lambda _: time.monotonic() + 10**6
+asyncio.run(processes.end_unmarked())
+print(own.wait())
+"""
+
+
+def test_a_program_of_a_plug_in_is_asked_how_it_ended_however_late(tmp_path: Path) -> None:
+    """Its exit status is for whoever started it: taken by somebody else it would look like success."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASKS_LATER], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "3\n"
+
+
 def test_the_programs_of_a_plug_in_are_left_alone(tmp_path: Path) -> None:
-    """What keval itself starts in a session of its own, with the environment that it has, is no stray."""
+    """What keval itself starts in a session of its own, with the environment that it has, is no orphan."""
     program = (
         "import asyncio, subprocess, sys\n"
         "from keval import processes\n"
         "processes.adopt_orphans()\n"
         "own = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
-        "print(asyncio.run(processes.end_strays()), own.poll())\n"
+        "print(asyncio.run(processes.end_unmarked()), own.poll())\n"
         "own.kill()\n"
     )
     done = subprocess.run(
