@@ -18,7 +18,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from io import FileIO
 from pathlib import Path
 
@@ -148,11 +148,6 @@ class Log:
     def is_at_its_path(self) -> bool:
         """Whether the path leads to the open file."""
         return self._file.parting() is None
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the log was taken away while it was written to."""
-        return self._lost is not None
 
     def close(self) -> None:
         """Put everything on disk; `release` closes the file.
@@ -340,15 +335,13 @@ def open_log(
         log = _leased(path, stages, warn, leases)
         try:
             yield log
-        except KevalError as error:
-            if log.is_lost:
-                warn(str(error))
-            log.close()
-            raise
-        except BaseException:
-            # A bug, or the end of the process: that is what has to be told.
-            with suppress(KevalError):
+        except BaseException as error:
+            # What ended the command is what has to be told last, and what its exit code says.
+            try:
                 log.close()
+            except KevalError as loss:
+                if str(loss) != str(error):
+                    warn(str(loss))
             raise
         log.close()
 

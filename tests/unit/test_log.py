@@ -381,8 +381,12 @@ async def test_a_foreign_file_of_the_name_is_not_written_to(tmp_path: Path) -> N
     assert (tmp_path / "run.jsonl.rescued").read_text() == "mine\n"
 
 
-async def test_a_loss_does_not_hide_another_error(tmp_path: Path) -> None:
-    """What else ended the command is said, too, before what happened to the log."""
+@pytest.mark.parametrize("noticed_by_a_write", [True, False])
+@pytest.mark.parametrize("ended_by", [InterruptError("interrupted"), ZeroDivisionError("a bug")])
+async def test_a_loss_does_not_hide_what_ended_the_command(
+    ended_by: Exception, noticed_by_a_write: bool, tmp_path: Path
+) -> None:
+    """The loss of the log is said, also if only the end of the command notices it, and the first error is raised."""
     path = tmp_path / "run.jsonl"
     said: list[str] = []
 
@@ -390,9 +394,11 @@ async def test_a_loss_does_not_hide_another_error(tmp_path: Path) -> None:
         with open_log(path, (), said.append) as log:
             await log.append(a_retraction(1))
             path.unlink()
-            await log.append(a_retraction(2))
-            raise InterruptError("interrupted")
+            if noticed_by_a_write:
+                await log.append(a_retraction(2))
+            raise ended_by
 
-    with pytest.raises(EnvironmentLacksError, match="removed or moved"):
+    with pytest.raises(type(ended_by), match=str(ended_by)):
         await write()
-    assert said[-1] == "interrupted"
+    assert f"{path} was removed or moved away while it was written to; the" in said[-1]
+    assert (tmp_path / "run.jsonl.rescued").read_bytes().count(b"\n") == 1 + noticed_by_a_write
