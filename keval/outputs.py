@@ -22,8 +22,10 @@ import orjson
 
 from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
 from keval.schema import EVENT_TYPES
+from keval.terminal import STDIN_FD, STDOUT_FD
 
 STDIN = Path("-")
+"""How a command line names stdin among its files."""
 
 HEAD_BYTES = 65536
 """How much of the beginning of a file says what it is; a longer first line of a log is read whole."""
@@ -94,21 +96,25 @@ def check_output(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes],
 
 def check_no_input(output: Path, inputs: Sequence[Path]) -> None:
     """Raise UsageError if a file that is to be written to is one of the inputs, under any of its names."""
-    found = _found(output)
-    for path in inputs:
-        if found is not None and _is_same(found, _fstat(0) if path == STDIN else _found(path)):
-            name = "stdin" if path == STDIN else str(path)
-            named = f"{output} is" if name == str(output) else f"{output} is the same file as {name},"
-            raise UsageError(f"{named} an input of this command, which it never writes to; name another file with -o")
+    name = _same_input(_found(output), inputs)
+    if name is not None:
+        named = f"{output} is" if name == str(output) else f"{output} is the same file as {name},"
+        raise UsageError(f"{named} an input of this command, which it never writes to; name another file with -o")
 
 
 def check_stdout(inputs: Sequence[Path], instead: str) -> None:
     """Raise UsageError if stdout leads into one of the inputs, as `>> run.jsonl` does; `instead` says what to type."""
-    found = _fstat(1)
+    name = _same_input(_fstat(STDOUT_FD), inputs)
+    if name is not None:
+        raise UsageError(f"stdout leads into {name}, an input of this command, which it never writes to; {instead}")
+
+
+def _same_input(found: os.stat_result | None, inputs: Sequence[Path]) -> str | None:
+    """Return what a message calls the input that a file is, or None if it is none of them."""
     for path in inputs:
-        if found is not None and _is_same(found, _fstat(0) if path == STDIN else _found(path)):
-            name = "stdin" if path == STDIN else str(path)
-            raise UsageError(f"stdout leads into {name}, an input of this command, which it never writes to; {instead}")
+        if found is not None and _is_same(found, _fstat(STDIN_FD) if path == STDIN else _found(path)):
+            return "stdin" if path == STDIN else str(path)
+    return None
 
 
 def begins_as_log(descriptor: int) -> bool:
