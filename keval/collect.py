@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 from keval import temporary
 from keval.errors import EnvironmentLacksError
@@ -62,15 +61,11 @@ def _copy_file(log: Path, copy: Path, warn: Callable[[str], None], *, skip_inval
 
 
 def _copy(reader: Reader, copy: Path, on_line: Callable[[Line], None] | None) -> None:
-    with copy.open("wb") as target:
-        for line in reader:
-            _write(target, line.raw)
-            if on_line is not None:
-                on_line(line)
-
-
-def _write(copy: BinaryIO, raw: bytes) -> None:
     try:
-        copy.write(raw)
-    except OSError as error:
-        raise EnvironmentLacksError(f"{copy.name}: {error.strerror}; TMPDIR names another folder") from error
+        with copy.open("wb") as target:
+            for line in reader:
+                target.write(line.raw)
+                if on_line is not None:
+                    on_line(line)
+    except OSError as error:  # of the copy: what is read and what is passed on have errors of their own
+        raise EnvironmentLacksError(f"{copy}: {error.strerror}; TMPDIR names another folder") from error

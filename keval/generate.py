@@ -17,7 +17,7 @@ import orjson
 from keval import machine, temporary
 from keval.agents import AgentError, Answer, FailureKind, McpUse, Prompt, Turn, Usage
 from keval.config import Condition, Config
-from keval.errors import ItemError
+from keval.errors import EnvironmentLacksError, ItemError
 from keval.events import can_hold, encode, event, failure_id
 from keval.ids import JsonObject
 from keval.servers import expected_tools, launchable
@@ -69,7 +69,7 @@ class Generation(Stage[Task]):
         """Ask the agent once and return its response. Raises AgentError."""
         try:
             given = await self._within_time(work)
-        except (AgentError, OSError, MemoryError) as error:
+        except (AgentError, EnvironmentLacksError, OSError, MemoryError) as error:
             raise _blamed(error) from error
         answer = replace(given, cost_usd=self._cost_usd(given))
         _check_gates(work.item.condition, answer)
@@ -239,7 +239,7 @@ def _known(error: ItemError) -> Answer:
     return partial or Answer("empty", "")
 
 
-def _blamed(error: AgentError | OSError | MemoryError) -> AgentError:
+def _blamed(error: AgentError | EnvironmentLacksError | OSError | MemoryError) -> AgentError:
     """Return the failure, of the machine if that had no more of what the agent, or keval for it, wanted."""
     lacked = machine.exhausted(error)
     if lacked is None and isinstance(error, AgentError):

@@ -40,7 +40,8 @@ def writing(descriptor: int, path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        _lock_write(descriptor, take=False)
+        with suppress(OSError):  # a file that is stale or closed has no lock any more
+            _lock_write(descriptor, take=False)
 
 
 def _lock_write(descriptor: int, *, take: bool) -> None:
@@ -69,7 +70,8 @@ def held(descriptor: int, path: Path, stage: str) -> Iterator[None]:
     try:
         yield
     finally:
-        fcntl.fcntl(descriptor, _SET, _lock(stage, fcntl.F_UNLCK))
+        with suppress(OSError):  # as above
+            fcntl.fcntl(descriptor, _SET, _lock(stage, fcntl.F_UNLCK))
 
 
 def _lock(name: str, kind: int) -> bytes:

@@ -14,12 +14,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
+from itertools import count
 from pathlib import Path
 
 from keval import lease, schema, strict_json
@@ -45,12 +46,14 @@ class Log:
         self.path = path
         self._warn = warn
         self._file = _File(path, warn)
+        self._beside: _File | None = None
         self._rescue: _File | None = None
         self._lost: str | None = None
         self._stops: list[asyncio.Event] = []
         self._copy: FileIO | None = None
         self._keeps_copy = True
         self._written = 0
+        self._number_beside = 0
         self._synced = 0
         self._sync_task: asyncio.Task[None] | None = None
 
@@ -82,6 +85,8 @@ class Log:
         self._written += 1
         if self._rescue is None:
             self._keep(line)
+        else:
+            self._number_beside += 1
 
     async def _sync(self) -> None:
         written, file = self._written, self._rescue or self._file
@@ -106,6 +111,9 @@ class Log:
             refused = error.strerror
         if refused:
             self._keeps_copy = False
+            if self._copy is not None:
+                self._copy.close()  # the room that it took is needed
+                self._copy = None
             self._warn(
                 f"{self.path}: no room for a temporary copy of what is appended ({refused}): should another program cut"
                 " the log short while this command writes to it, what stood there is lost; TMPDIR names another folder"
@@ -128,16 +136,18 @@ class Log:
 
     def _rescued(self) -> _File:
         """Return the file beside the log with all that was written to the log in it."""
-        rescue = _beside(self.path, self._warn)
-        if self._copy is not None and self._keeps_copy:
-            self._copy.seek(0)
-            rescue.pour(self._copy)
-        elif self._written:
-            with self._file.since_opened() as lines:
-                rescue.pour(lines)
-        rescue.sync()
+        self._beside = self._beside or _created_beside(self.path, self._warn)
+        if self._written:
+            self._number_beside = self._beside.pour(self._written_lines())
+        self._beside.sync()
         self._synced = self._written
-        return rescue
+        return self._beside
+
+    def _written_lines(self) -> Iterator[bytes]:
+        """Return what this command wrote; without a copy, what anybody has written and what is left of it."""
+        if self._copy is None:
+            return self._file.since_opened()
+        return _lines(self._copy.fileno(), 0)
 
     @property
     def descriptor(self) -> int:
@@ -149,29 +159,32 @@ class Log:
         """Whether the path leads to the open file."""
         return self._file.parting() is None
 
-    @property
-    def is_lost(self) -> bool:
-        """Whether the log was taken away while it was written to."""
-        return self._lost is not None
-
     def close(self) -> None:
         """Put everything on disk; `release` closes the file.
 
         Raises EnvironmentLacksError if what was written is not in the log but in the file beside it.
         """
+        if self._written:
+            self._look()
         (self._rescue or self._file).sync()
         if self._written:
             self._look()
         if self._rescue is not None:
-            raise EnvironmentLacksError(
-                f"{self.path} {self._lost} while it was written to; the {self._written} events of this command are in"
-                f" {self._rescue.path}. Put the log back if you can; then `cat {self._rescue.path} >> {self.path}` and"
-                " the same command again, which does what is missing"
-            )
+            raise EnvironmentLacksError(self._farewell(self._rescue.path))
+
+    def _farewell(self, rescued: Path) -> str:
+        """Return what is told of a log that was lost, and what to do."""
+        whose = "of this command" if self._keeps_copy else "that were still to be found"
+        return (
+            f"{self.path} {self._lost} while it was written to; the {self._number_beside} events {whose} are in"
+            f" {rescued}. Put the log back if you can, and append them once before anything else is done with it:"
+            f" `cat {rescued} >> {self.path}`; if it is gone, `mv {rescued} {self.path}`. The same command again does"
+            " what is missing"
+        )
 
     def release(self) -> None:
         """Close all files."""
-        for opened in (self._file, self._rescue, self._copy):
+        for opened in (self._file, self._beside, self._copy):
             if opened is not None:
                 opened.close()
 
@@ -179,10 +192,10 @@ class Log:
 class _File:
     """A file of events that is open for appending."""
 
-    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, warn: Callable[[str], None], flags: int = 0) -> None:
         self.path = path
         self._warn = warn
-        self.descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self.descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | flags, 0o644)
         self._end = -1
         self._start = 0
         self._mark = b""
@@ -205,45 +218,50 @@ class _File:
 
     def write(self, line: bytes) -> None:
         """Append a line, whole or not at all. Raises EnvironmentLacksError."""
-        with lease.writing(self.descriptor, self.path):
-            size = os.fstat(self.descriptor).st_size
-            if size > self._end:
-                size = self._mend()
-            try:
-                written = os.write(self.descriptor, line)
-            except OSError as error:
-                raise self._unwritable(error.strerror or str(error)) from error
-            if written != len(line):
-                os.ftruncate(self.descriptor, size)
-                raise self._unwritable("no space left on the device")
-            if size >= self._end:  # else it was cut short in this moment: `loss` compares with what it was
-                self._mark, self._mark_at, self._end = line[:MARK_BYTES], size, size + written
+        try:
+            with lease.writing(self.descriptor, self.path):
+                self._append(line)
+        except OSError as error:
+            raise self._unwritable(error) from error
 
-    def pour(self, lines: FileIO) -> None:
-        """Append all lines of another file. Raises EnvironmentLacksError."""
-        with lease.writing(self.descriptor, self.path):
+    def _append(self, line: bytes) -> None:
+        size = os.fstat(self.descriptor).st_size
+        if size > self._end:
             size = self._mend()
-            try:
-                with os.fdopen(os.dup(self.descriptor), "ab") as sink:
-                    shutil.copyfileobj(lines, sink)
-            except OSError as error:
-                os.ftruncate(self.descriptor, size)
-                raise self._unwritable(error.strerror or str(error)) from error
-            self._end = os.fstat(self.descriptor).st_size
+        written = os.write(self.descriptor, line)
+        if written != len(line):
+            os.ftruncate(self.descriptor, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if size >= self._end:  # else it was cut short in this moment: `loss` compares with what it was
+            self._mark, self._mark_at, self._end = line[:MARK_BYTES], size, size + written
 
-    @contextmanager
-    def since_opened(self) -> Iterator[FileIO]:
-        """Give what was appended by anybody since the file was opened, as far as it is still there."""
-        with FileIO(os.dup(self.descriptor), "rb") as lines:
-            lines.seek(self._start)
-            yield lines
+    def pour(self, lines: Iterable[bytes]) -> int:
+        """Write those lines that are whole events to a new file, all or none, and return how many.
+
+        Raises EnvironmentLacksError.
+        """
+        number = 0
+        try:
+            for line in lines:
+                if line.endswith(b"\n") and _is_event(line):
+                    self.write(line)
+                    number += 1
+        except EnvironmentLacksError:
+            os.ftruncate(self.descriptor, 0)
+            self._end = 0
+            raise
+        return number
+
+    def since_opened(self) -> Iterator[bytes]:
+        """Return the lines that anybody appended since the file was opened, as far as they are still there."""
+        return _lines(self.descriptor, self._start)
 
     def sync(self) -> None:
         """Put what was written on disk. Raises EnvironmentLacksError."""
         try:
             _sync(self.descriptor)
         except OSError as error:
-            raise self._unwritable(error.strerror or str(error)) from error
+            raise self._unwritable(error) from error
 
     def parting(self) -> str | None:
         """Return what happened if the path no longer leads to the file that is open."""
@@ -257,9 +275,12 @@ class _File:
 
     def loss(self) -> str | None:
         """Return what happened to the file if it is no longer at its path, or no longer holds what was written."""
-        parting = self.parting()
-        if parting is not None:
-            return parting
+        try:
+            return self.parting() or self._change()
+        except OSError as error:
+            return f"can no longer be read ({error.strerror})"
+
+    def _change(self) -> str | None:
         if os.fstat(self.descriptor).st_size < self._end:
             return "was cut short"
         # Cut short and grown again, or saved from an editor: our last line is not where we wrote it.
@@ -267,9 +288,10 @@ class _File:
             return "was written over"
         return None
 
-    def _unwritable(self, reason: str) -> EnvironmentLacksError:
+    def _unwritable(self, error: OSError) -> EnvironmentLacksError:
         return EnvironmentLacksError(
-            f"{self.path}: {reason}; the log ends with its last whole line: mend that and run the same command again"
+            f"{error.filename or self.path}: {error.strerror or error}; the log ends with its last whole line:"
+            " mend that and run the same command again"
         )
 
     def _mend(self) -> int:
@@ -304,6 +326,13 @@ class _File:
         os.close(self.descriptor)
 
 
+def _lines(descriptor: int, start: int) -> Iterator[bytes]:
+    """Yield the lines of an open file from a place on, as far as they can be read."""
+    with open(descriptor, "rb", closefd=False) as lines, suppress(OSError):
+        lines.seek(start)
+        yield from lines
+
+
 def _is_event(tail: bytes) -> bool:
     try:
         return schema.event_problem(strict_json.parse(tail)) is None
@@ -311,15 +340,19 @@ def _is_event(tail: bytes) -> bool:
         return False
 
 
-def _beside(path: Path, warn: Callable[[str], None]) -> _File:
-    """Open `<log>.rescued`; somewhere else if the log's folder is gone or somebody has a file of that name."""
-    refused: Exception | None = None
+def _created_beside(path: Path, warn: Callable[[str], None]) -> _File:
+    """Create `<log>.rescued`, or `<log>.rescued-2` if there is one already; elsewhere if the log's folder is gone."""
+    refused: OSError | None = None
     for folder in (path.parent, Path(), Path(tempfile.gettempdir())):
-        for suffix in (".rescued", f".rescued-{os.getpid()}"):
+        for number in count(1):
+            name = f"{path.name}.rescued" if number == 1 else f"{path.name}.rescued-{number}"
             try:
-                return _File(folder / f"{path.name}{suffix}", warn)
-            except (OSError, InputError) as error:
+                return _File(folder / name, warn, os.O_EXCL)
+            except FileExistsError:
+                continue  # somebody's, or of an earlier loss, whose events may be appended to the log by now
+            except OSError as error:
                 refused = error
+                break
     raise EnvironmentLacksError(f"{path} is no longer there, and nothing can be written beside it: {refused}")
 
 
@@ -340,15 +373,13 @@ def open_log(
         log = _leased(path, stages, warn, leases)
         try:
             yield log
-        except KevalError as error:
-            if log.is_lost:
-                warn(str(error))
-            log.close()
-            raise
-        except BaseException:
-            # A bug, or the end of the process: that is what has to be told.
-            with suppress(KevalError):
+        except BaseException as error:
+            # What ended the command is what has to be told last, and what its exit code says.
+            try:
                 log.close()
+            except KevalError as loss:
+                if str(loss) != str(error):
+                    warn(str(loss))
             raise
         log.close()
 

@@ -8,6 +8,8 @@ kind of output that is about to take its place.
 from __future__ import annotations
 
 import codecs
+import fcntl
+import hashlib
 import os
 import re
 import secrets
@@ -22,8 +24,10 @@ import orjson
 
 from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
 from keval.schema import EVENT_TYPES
+from keval.terminal import STDIN_FD, STDOUT_FD
 
 STDIN = Path("-")
+"""How a command line names stdin among its files."""
 
 HEAD_BYTES = 65536
 """How much of the beginning of a file says what it is; a longer first line of a log is read whole."""
@@ -59,7 +63,9 @@ def replaced(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes], boo
     check_output(output, inputs, is_own)
     with _as_lacking(output):
         target = _target(output)
-        temporary = _created(Path(tempfile.gettempdir()) if target is None else target.parent)
+        place = Path(tempfile.gettempdir()) / output.name if target is None else target
+        _remove_abandoned(place)
+        temporary, lock = _created(place)
     try:
         yield temporary
         with _as_lacking(output):
@@ -71,6 +77,7 @@ def replaced(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes], boo
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
+        os.close(lock)
 
 
 def check_output(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes], bool]) -> None:
@@ -94,21 +101,25 @@ def check_output(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes],
 
 def check_no_input(output: Path, inputs: Sequence[Path]) -> None:
     """Raise UsageError if a file that is to be written to is one of the inputs, under any of its names."""
-    found = _found(output)
-    for path in inputs:
-        if found is not None and _is_same(found, _fstat(0) if path == STDIN else _found(path)):
-            name = "stdin" if path == STDIN else str(path)
-            named = f"{output} is" if name == str(output) else f"{output} is the same file as {name},"
-            raise UsageError(f"{named} an input of this command, which it never writes to; name another file with -o")
+    name = _same_input(_found(output), inputs)
+    if name is not None:
+        named = f"{output} is" if name == str(output) else f"{output} is the same file as {name},"
+        raise UsageError(f"{named} an input of this command, which it never writes to; name another file with -o")
 
 
 def check_stdout(inputs: Sequence[Path], instead: str) -> None:
     """Raise UsageError if stdout leads into one of the inputs, as `>> run.jsonl` does; `instead` says what to type."""
-    found = _fstat(1)
+    name = _same_input(_fstat(STDOUT_FD), inputs)
+    if name is not None:
+        raise UsageError(f"stdout leads into {name}, an input of this command, which it never writes to; {instead}")
+
+
+def _same_input(found: os.stat_result | None, inputs: Sequence[Path]) -> str | None:
+    """Return what a message calls the input that a file is, or None if it is none of them."""
     for path in inputs:
-        if found is not None and _is_same(found, _fstat(0) if path == STDIN else _found(path)):
-            name = "stdin" if path == STDIN else str(path)
-            raise UsageError(f"stdout leads into {name}, an input of this command, which it never writes to; {instead}")
+        if found is not None and _is_same(found, _fstat(STDIN_FD) if path == STDIN else _found(path)):
+            return "stdin" if path == STDIN else str(path)
+    return None
 
 
 def begins_as_log(descriptor: int) -> bool:
@@ -207,11 +218,33 @@ def _own_descriptor(output: Path) -> int | None:
     return None
 
 
-def _created(folder: Path) -> Path:
-    """Create a file in a folder with the rights that a new file gets there."""
-    temporary = folder / f".keval-{secrets.token_hex(8)}.tmp"
-    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
-    return temporary
+def _created(target: Path) -> tuple[Path, int]:
+    """Create a file beside another one, with the rights that a new file gets there, and lock it."""
+    while True:
+        temporary = target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}.tmp")
+        lock = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        with suppress(OSError):  # where nothing can be locked nobody takes it for abandoned, either
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(lock).st_nlink:
+            return temporary, lock
+        os.close(lock)  # somebody took it for abandoned before it was locked
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what commands left that were killed while they wrote the same output: nobody holds its lock."""
+    for left in target.parent.glob(f"{_prefix(target)}*.tmp"):
+        with suppress(OSError):  # it is in use, or somebody else's, or has taken its place by now
+            descriptor = os.open(left, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _prefix(target: Path) -> str:
+    """Return how the names of an output's temporary files begin; a name as long as the output's may be too long."""
+    return f".keval-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
 
 
 def _put(temporary: Path, target: Path) -> None:

@@ -6,6 +6,7 @@ dies, however it dies, so a folder that can be locked by somebody else is abando
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
@@ -18,18 +19,23 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 
+from keval.errors import EnvironmentLacksError
+
 PREFIX = "kvtask-"
 """How the names of all folders begin: no other program's do, and they tell an agent nothing."""
 
 SWEEP_S = 5.0
 """How long a command waits for the removal of what others have left; after that it goes on meanwhile."""
 
+UNLOCKABLE = frozenset({errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
+"""What file systems say that cannot lock a folder; NFS wants to write to what it locks, which no folder allows."""
+
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """Make a folder for as long as this is entered. Raises OSError when none can be made."""
+    """Make a folder for as long as this is entered. Raises EnvironmentLacksError when none can be made."""
     path, remove = make()
     try:
         yield path
@@ -38,13 +44,26 @@ def folder() -> Iterator[Path]:
 
 
 def make() -> tuple[Path, Callable[[], None]]:
-    """Make a folder; return it and what removes it, which never raises. Raises OSError."""
+    """Make a folder; return it and what removes it, which never raises. Raises EnvironmentLacksError."""
     remove_abandoned()
+    try:
+        return _made()
+    except OSError as error:
+        where = f" in {tempfile.tempdir}" if tempfile.tempdir else ""
+        raise EnvironmentLacksError(
+            f"no temporary folder can be made{where}: {error.strerror}; TMPDIR names another place"
+        ) from error
+
+
+def _made() -> tuple[Path, Callable[[], None]]:
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX))
         try:
             lock = _locked(path)
-        except OSError:
+        except OSError as error:
+            if error.errno in UNLOCKABLE:
+                # It serves as well: who cannot lock it does not take it for abandoned, either.
+                return path, partial(_remove_and_tell, path)
             path.rmdir()
             raise
         if lock is not None:
@@ -71,10 +90,14 @@ def _locked(path: Path) -> int | None:
 
 
 def _give_up(path: Path, lock: int) -> None:
+    _remove_and_tell(path)
+    os.close(lock)
+
+
+def _remove_and_tell(path: Path) -> None:
     _remove(path)
     if path.exists():
         _log.warning("keval: %s: could not be removed with all that is in it; it is no longer used: remove it", path)
-    os.close(lock)
 
 
 def _remove(path: Path) -> None:
@@ -99,7 +122,10 @@ def remove_abandoned() -> None:
 
     Takes at most `SWEEP_S` seconds; what takes longer is removed while the process goes on.
     """
-    found = list(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+    try:
+        found = list(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
+    except OSError:  # nowhere to look in; whoever makes a folder is told
+        return
     if found:
         removing = threading.Thread(target=_sweep, args=(found,), daemon=True)
         removing.start()

@@ -19,9 +19,9 @@ from keval.errors import EnvironmentLacksError, ReaderGoneError
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-STDIN, STDOUT, STDERR = range(3)
+STDIN_FD, STDOUT_FD, STDERR_FD = range(3)
 
-MODES = {STDIN: os.O_WRONLY, STDOUT: os.O_RDONLY, STDERR: os.O_WRONLY}
+MODES = {STDIN_FD: os.O_WRONLY, STDOUT_FD: os.O_RDONLY, STDERR_FD: os.O_WRONLY}
 """How the null device stands in for a stream that is closed: what reads stdin or writes stdout still fails."""
 
 
@@ -69,8 +69,8 @@ def outlive() -> None:
         except OSError:
             # Else the next file that is opened, a log perhaps, would be what prints are written to.
             os.open(os.devnull, mode)
-    sys.stdout = _text(Data(STDOUT), sys.stdout)
-    sys.stderr = _text(Words(STDERR, "w", closefd=False), sys.stderr)
+    sys.stdout = _text(Data(STDOUT_FD), sys.stdout)
+    sys.stderr = _text(Words(STDERR_FD, "w", closefd=False), sys.stderr)
 
 
 def give_up_stdout() -> None:
@@ -81,5 +81,5 @@ def give_up_stdout() -> None:
 def _text(raw: io.FileIO, given: TextIO | None) -> io.TextIOWrapper:
     """Return a stream of text that writes like the one that Python made; it made none for a closed one."""
     encoding, errors = ("utf-8", "backslashreplace") if given is None else (given.encoding, given.errors)
-    by_line = raw.isatty() or raw.fileno() == STDERR
+    by_line = raw.isatty() or raw.fileno() == STDERR_FD
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=by_line)

@@ -64,7 +64,7 @@ def command(
     progress = Progress("judge")
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url, shown(progress, quiet=quiet):
         stage = Stage(judges, secrets, mock_url, progress, max_concurrent)
-        if log is None or str(log) == "-":
+        if log is None or log == STDIN:
             stage.judge_stream(skip_invalid=skip_invalid)
         else:
             stage.judge_log(log, skip_invalid=skip_invalid)

@@ -13,9 +13,9 @@ import click
 import orjson
 
 from keval.collect import collected
-from keval.errors import UsageError
+from keval.errors import InputError, UsageError
 from keval.options import SKIP_INVALID, warn
-from keval.outputs import check_output, replaced
+from keval.outputs import check_output, check_stdout, replaced
 from keval.printable import printable_lines, spreadsheet_cell
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def command(
     from keval import projections
 
     if print_views:
-        click.echo(projections.views_sql([Path(name).resolve() for name in arguments]))
+        click.echo(projections.views_sql(_named(arguments)))
         return
     *names, query = arguments
     if not names or query.endswith(".jsonl"):
@@ -69,6 +69,18 @@ def command(
         check_output(output, logs, lambda _: overwrite)
         with replaced(output, logs, lambda _: overwrite) as temporary:
             _answer(paths, query, form, temporary, unsafe=unsafe)
+
+
+def _named(arguments: tuple[str, ...]) -> list[Path]:
+    """Return the logs that views can be made over: files, which stdout does not lead into."""
+    logs = [Path(name) for name in arguments]
+    check_stdout(logs, "write to another file")
+    for log in logs:
+        if not log.is_file():
+            raise InputError(
+                f"{log}: no such file; --print-views names its logs in the views, so it needs them as files"
+            )
+    return [log.resolve() for log in logs]
 
 
 def _answer(paths: list[Path], query: str, form: str, target: Path | None, *, unsafe: bool) -> None:

@@ -112,11 +112,19 @@ def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     folder, remove = temporary.make()
-    size, longest, limit = sum(path.stat().st_size for path in paths), _longest_line(paths), memory.for_queries()
-    connection = duckdb.connect(
-        f"{folder}/log.duckdb",
-        config={"memory_limit": f"{limit}B", "temp_directory": str(folder), "threads": _threads(size, longest, limit)},
-    )
+    try:
+        size, longest, limit = sum(path.stat().st_size for path in paths), _longest_line(paths), memory.for_queries()
+        connection = duckdb.connect(
+            f"{folder}/log.duckdb",
+            config={
+                "memory_limit": f"{limit}B",
+                "temp_directory": str(folder),
+                "threads": _threads(size, longest, limit),
+            },
+        )
+    except BaseException:
+        remove()
+        raise
     weakref.finalize(connection, remove)
     for view in VIEWS:
         try:

@@ -47,6 +47,7 @@ def test_report_never_writes_over_its_input(output: str, arguments: list[str], l
         ["scan", "run.jsonl"],
         ["validate", "run.jsonl"],
         ["sql", "run.jsonl", "SELECT 1"],
+        ["sql", "run.jsonl", "--print-views"],
     ],
 )
 def test_nothing_is_appended_to_an_input_through_stdout(command: list[str], log: Path) -> None:

@@ -33,6 +33,10 @@ async def append(path: Path, events: list[JsonObject], said: Callable[[str], Non
             await log.append(each)
 
 
+def ids(path: Path) -> list[str]:
+    return [orjson.loads(line)["id"] for line in path.read_bytes().splitlines()]
+
+
 def names(folder: Path) -> list[str]:
     return sorted(found.name for found in folder.iterdir())
 
@@ -311,7 +315,7 @@ def test_a_stage_is_held_under_every_name_of_the_log(
 
 
 async def test_a_lost_log_is_rescued_by_each_of_its_writers(tmp_path: Path) -> None:
-    """`generate` and `judge` on one log that is removed put all that each of them wrote into one file beside it."""
+    """`generate` and `judge` on one log that is removed put all that each of them wrote into a file of its own."""
     path, stop = tmp_path / "run.jsonl", asyncio.Event()
     said: list[str] = []
 
@@ -327,9 +331,9 @@ async def test_a_lost_log_is_rescued_by_each_of_its_writers(tmp_path: Path) -> N
 
     with pytest.raises(EnvironmentLacksError, match=r"run\.jsonl was removed or moved away while it was written to"):
         await write()
-    rescued = tmp_path / "run.jsonl.rescued"
-    assert sorted(orjson.loads(line)["id"] for line in rescued.read_bytes().splitlines()) == ["r1", "r2", "r3"]
-    assert names(tmp_path) == [rescued.name]
+    assert ids(tmp_path / "run.jsonl.rescued") == ["r1", "r3"]
+    assert ids(tmp_path / "run.jsonl.rescued-2") == ["r2"]
+    assert names(tmp_path) == ["run.jsonl.rescued", "run.jsonl.rescued-2"]
     assert "stopping" in said[0]
 
 
@@ -366,23 +370,119 @@ async def test_a_log_that_was_cut_short_and_has_grown_again_is_noticed(tmp_path:
     assert (tmp_path / "run.jsonl.rescued").read_bytes().count(b"\n") == 2
 
 
-async def test_a_foreign_file_of_the_name_is_not_written_to(tmp_path: Path) -> None:
-    """A file that somebody else named `LOG.rescued` stays as it is; the events go beside it."""
+def lose(path: Path, *written: int) -> str:
+    """Write events to a log that is then removed, and return what is said of it."""
+
+    async def write() -> None:
+        with open_log(path, (), lambda _: None) as log:
+            for number in written:
+                await log.append(a_retraction(number))
+            os.unlink(path)  # noqa: PTH108 - as another program does it
+
+    with pytest.raises(EnvironmentLacksError) as raised:
+        asyncio.run(write())
+    return str(raised.value)
+
+
+def test_each_loss_has_a_file_of_its_own(tmp_path: Path) -> None:
+    """A foreign file of the name and what an earlier loss left stay as they are: nothing is appended a second time."""
     path = tmp_path / "run.jsonl"
     (tmp_path / "run.jsonl.rescued").write_text("mine\n")
+    assert "the 2 events of this command are in" in lose(path, 1, 2)
+    assert f"`cat {path}.rescued-3 >> {path}`" in lose(path, 3)
+    assert (tmp_path / "run.jsonl.rescued").read_text() == "mine\n"
+    assert ids(tmp_path / "run.jsonl.rescued-2") == ["r1", "r2"]
+    assert ids(tmp_path / "run.jsonl.rescued-3") == ["r3"]
+
+
+def in_a_process_without_room_for_a_copy(path: Path, harm: str) -> str:
+    """Append two events, of which the copy has room for one, to a log that `harm` is then done to; one more follows."""
+    script = textwrap.dedent(f"""
+        import asyncio, os, tempfile
+        from pathlib import Path
+        from keval.errors import KevalError
+        from keval.events import event
+        from keval.log import open_log
+        path = Path({str(path)!r})
+        def an_event(number):
+            return event("retraction", f"r{{number}}", "run", target="t", reason="x" * 300, author=None)
+        async def main():
+            with open_log(path, (), print) as log:
+                await log.append(an_event(1))
+                full = os.open("/dev/full", os.O_RDWR)
+                os.dup2(full, log._copy.fileno())  # the disk of the copy is full from now on
+                os.close(full)
+                open_files = len(os.listdir("/dev/fd"))
+                await log.append(an_event(2))
+                assert len(os.listdir("/dev/fd")) == open_files - 1, "the copy is still open"
+                {harm}
+                await log.append(an_event(3))
+        try:
+            asyncio.run(main())
+        except KevalError as error:
+            print(error)
+    """)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+
+
+def test_without_a_copy_what_was_removed_is_rescued_all_the_same(tmp_path: Path) -> None:
+    """A file that has no name any more still holds what was written to it, and no more is said to be saved than is."""
+    path = tmp_path / "run.jsonl"
+    said = in_a_process_without_room_for_a_copy(path, "path.unlink()")
+    assert "no room for a temporary copy" in said
+    assert "the 3 events that were still to be found are in" in said
+    assert ids(tmp_path / "run.jsonl.rescued") == ["r1", "r2", "r3"]
+
+
+@pytest.mark.parametrize("harm", ["os.truncate(path, 0)", "path.write_bytes(b'y' * 350 + b' foreign\\n{\"a\":1')"])
+def test_without_a_copy_only_whole_events_are_rescued(harm: str, tmp_path: Path) -> None:
+    """What an editor or another program wrote in place of the events is not glued to the next one."""
+    path = tmp_path / "run.jsonl"
+    said = in_a_process_without_room_for_a_copy(path, harm)
+    assert "the 1 events that were still to be found are in" in said
+    assert ids(tmp_path / "run.jsonl.rescued") == ["r3"]
+
+
+async def test_a_torn_line_that_cannot_be_set_aside_is_said(tmp_path: Path) -> None:
+    """What the system refuses in the middle of a run names the file and the reason."""
+    path = tmp_path / "run.jsonl"
+    (tmp_path / "run.jsonl.torn").mkdir()
 
     async def write() -> None:
         with open_log(path, (), lambda _: None) as log:
             await log.append(a_retraction(1))
-            path.unlink()
+            with path.open("ab") as other:
+                other.write(b'{"type":')
+            await log.append(a_retraction(2))
 
-    with pytest.raises(EnvironmentLacksError, match=f"rescued-{os.getpid()}"):
+    with pytest.raises(EnvironmentLacksError, match=r"run\.jsonl\.torn: Is a directory"):
         await write()
-    assert (tmp_path / "run.jsonl.rescued").read_text() == "mine\n"
+    assert path.read_bytes().endswith(b'\n{"type":')
 
 
-async def test_a_loss_does_not_hide_another_error(tmp_path: Path) -> None:
-    """What else ended the command is said, too, before what happened to the log."""
+async def test_a_log_that_can_no_longer_be_read_is_lost(tmp_path: Path) -> None:
+    """A file that the system refuses to read, write, lock and sync, as NFS does when it is stale, is rescued."""
+    path = tmp_path / "run.jsonl"
+
+    async def write() -> None:
+        with open_log(path, ("generate",), lambda _: None) as log:
+            await log.append(a_retraction(1))
+            refusing = os.open(path, os.O_PATH)
+            os.dup2(refusing, log.descriptor)
+            os.close(refusing)
+            await log.append(a_retraction(2))
+
+    with pytest.raises(EnvironmentLacksError, match=r"can no longer be read \(Bad file descriptor\) while"):
+        await write()
+    assert ids(tmp_path / "run.jsonl.rescued") == ["r1", "r2"]
+
+
+@pytest.mark.parametrize("noticed_by_a_write", [True, False])
+@pytest.mark.parametrize("ended_by", [InterruptError("interrupted"), ZeroDivisionError("a bug")])
+async def test_a_loss_does_not_hide_what_ended_the_command(
+    ended_by: Exception, noticed_by_a_write: bool, tmp_path: Path
+) -> None:
+    """The loss of the log is said, also if only the end of the command notices it, and the first error is raised."""
     path = tmp_path / "run.jsonl"
     said: list[str] = []
 
@@ -390,9 +490,11 @@ async def test_a_loss_does_not_hide_another_error(tmp_path: Path) -> None:
         with open_log(path, (), said.append) as log:
             await log.append(a_retraction(1))
             path.unlink()
-            await log.append(a_retraction(2))
-            raise InterruptError("interrupted")
+            if noticed_by_a_write:
+                await log.append(a_retraction(2))
+            raise ended_by
 
-    with pytest.raises(EnvironmentLacksError, match="removed or moved"):
+    with pytest.raises(type(ended_by), match=str(ended_by)):
         await write()
-    assert said[-1] == "interrupted"
+    assert f"{path} was removed or moved away while it was written to; the" in said[-1]
+    assert (tmp_path / "run.jsonl.rescued").read_bytes().count(b"\n") == 1 + noticed_by_a_write

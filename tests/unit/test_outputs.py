@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -168,6 +169,30 @@ def test_a_file_that_became_a_log_meanwhile_is_not_replaced(tmp_path: Path) -> N
     with pytest.raises(UsageError, match="is a keval log"):
         write_slowly()
     assert looks_like_a_log(output)
+
+
+def test_what_a_killed_command_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    """After kill -9 in the middle the same output again leaves no other file; one at work keeps its own."""
+    output = tmp_path / "report.txt"
+    code = f"""
+        with replaced(Path({str(output)!r}), [], lambda head: True) as temporary:
+            temporary.write_bytes(b"half a report")
+            print("begun", flush=True)
+            input()
+    """
+    script = "from pathlib import Path\nfrom keval.outputs import replaced\n" + textwrap.dedent(code)
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        (left,) = tmp_path.iterdir()
+        write(output, [])
+        assert set(tmp_path.iterdir()) == {left, output}
+        process.kill()
+    write(tmp_path / "another.txt", [])
+    assert left.exists()
+    write(output, [])
+    assert {path.name for path in tmp_path.iterdir()} == {"report.txt", "another.txt"}
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from keval.commands.sql import command
-from keval.errors import UsageError
+from keval.errors import InputError, UsageError
 from tests.builders import judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
 
@@ -171,3 +171,11 @@ def test_parquet_needs_a_file(log: Path, keval: Keval) -> None:
     """Parquet without -o is a usage error."""
     done = keval("sql", log.name, "SELECT 1", "-f", "parquet")
     assert (done.returncode, done.stderr) == (2, "keval: -f parquet is a file: name it with -o FILE\n")
+
+
+@pytest.mark.parametrize("name", ["nowhere.jsonl", ".", "-"])
+@pytest.mark.usefixtures("log")
+def test_views_are_printed_over_files_only(name: str) -> None:
+    """A log that is not there, a folder and stdin are named in one line: no view could read them."""
+    with pytest.raises(InputError, match="no such file"):
+        sql(name, "--print-views")

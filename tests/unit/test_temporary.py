@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import json
 import logging
 import os
 import subprocess
@@ -12,6 +14,8 @@ import psutil
 import pytest
 
 from keval import temporary
+from keval.errors import EnvironmentLacksError
+from tests.builders import response_event, run_event, write_log
 from tests.conftest import Keval
 
 SWEEP = "from keval import temporary; temporary.remove_abandoned()"
@@ -144,3 +148,63 @@ def test_a_folder_costs_one_open_file() -> None:
     with temporary.folder():
         assert psutil.Process().num_fds() == before + 1
     assert psutil.Process().num_fds() == before
+
+
+def refuse_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do what NFS does, which no file system that a test can mount here does: refuse to lock a folder."""
+
+    def refused(*_: int) -> None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    monkeypatch.setattr("keval.temporary.fcntl.flock", refused)
+
+
+def test_a_folder_that_cannot_be_locked_serves_as_well(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is used and removed by its maker; what others left stays, and no open file is lost."""
+    left = scratch / f"{temporary.PREFIX}12345678"
+    left.mkdir()
+    temporary.remove_abandoned.cache_clear()
+    refuse_locks(monkeypatch)
+    before = psutil.Process().num_fds()
+    with temporary.folder() as folder:
+        (folder / "file").touch()
+        assert psutil.Process().num_fds() == before
+    assert list(scratch.iterdir()) == [left]
+
+
+def test_a_broken_place_for_temporary_files_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the place, the reason and what to set."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    message = rf"{tmp_path}/gone: No such file or directory; TMPDIR names another place"
+    with pytest.raises(EnvironmentLacksError, match=message):
+        temporary.make()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["report run.jsonl", "aggregate run.jsonl", "sql run.jsonl 'SELECT 1'"],
+)
+def test_without_room_for_temporary_files_a_command_says_so_in_one_line(command: str, tmp_path: Path) -> None:
+    """Where no temporary file can be written, a command ends with exit code 4 and names TMPDIR."""
+    write_log(tmp_path / "run.jsonl", [run_event(), response_event()])
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -f 0; exec {sys.executable} -m keval {command}"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 4, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.endswith("TMPDIR names another place")
+
+
+def test_a_task_without_a_folder_is_nobodys_bad_answer(tmp_path: Path, scratch: Path, keval: Keval) -> None:
+    """A place for temporary files that breaks in mid-run is a failure of the machine about that task only."""
+    evaluation(tmp_path, f"import shutil; print(7, flush=True); shutil.rmtree({str(scratch)!r})")
+    one_by_one = CONFIG.replace("repetitions: 1", "repetitions: 1, max_concurrent: 1, retry: {max_attempts: 1}")
+    (tmp_path / "eval.yaml").write_text(one_by_one)
+    done = keval("generate", "eval.yaml", "-o", "run.jsonl", "-q")
+    assert done.returncode == 1, done.stderr
+    events = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert [(event["type"], event.get("kind")) for event in events] == [
+        ("run", None), ("response", None), ("failure", "infra_error"),
+    ]  # fmt: skip
+    assert f"no temporary folder can be made in {scratch}: No such file" in events[-1]["message"]
