@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "keval"
 
 LAYERS = (
     ("errors", "ids", "printable", "spellings"),
+    ("json_values",),
     ("secrets",),
     ("excerpts",),
     ("schema", "plugins", "terminal"),
