@@ -53,8 +53,6 @@ VIEWS = (
     "tool_calls",
     "costs",
     "missing",
-    "searched_answers",
-    "canaries",
     "leaks",
 )
 """All views, each after those it reads."""
