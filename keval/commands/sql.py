@@ -17,7 +17,8 @@ from keval.collect import collected
 from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.json_values import json_text, json_value
-from keval.options import SKIP_INVALID, warn
+from keval.messages import warn
+from keval.options import SKIP_INVALID
 from keval.outputs import check_output, replaced
 from keval.printable import printable_lines, spreadsheet_cell
 
