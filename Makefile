@@ -57,8 +57,9 @@ golden: $(READY) ## rewrite the expected output of the golden cases and show wha
 	git --no-pager diff --stat -- tests/golden
 
 bench: $(READY) ## measure throughput, memory and scanning, and append the figures to benchmarks/results.md
-	$(BIN)/python benchmarks/throughput.py
-	$(BIN)/python benchmarks/scan.py
+	$(BIN)/python -m benchmarks.throughput
+	$(BIN)/python -m benchmarks.scan
+	$(BIN)/python -m benchmarks.memory
 
 build: $(READY) ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build

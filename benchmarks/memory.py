@@ -1,32 +1,27 @@
 """Measures reports of logs with long lines: peak memory and seconds of `keval report`, `aggregate` and `sql`.
 
 Each log holds answers whose tools returned long texts. A command runs as it is and once more with 2 GB of address
-space, as after `ulimit -v 2097152`. Prints one row per log and command, and appends them with date and versions to
-benchmarks/results.md. What to look at is peak memory against the longest line, not against the log.
-Run with `python benchmarks/memory.py`.
+space, as after `ulimit -v 2097152`. Prints one row per log and command, and appends them to benchmarks/results.md.
+What to look at is peak memory against the longest line, not against the log. Run with `make bench`;
+`python -m benchmarks.memory 1` measures the first log only, or the first so many.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import os
-import platform
 import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import orjson
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
+from benchmarks import results
 from tests.builders import judgment_event, response_event, run_event
 
-RESULTS = Path(__file__).parent / "results.md"
 ADDRESS_SPACE = 2 * 2**30
 """Bytes: what `ulimit -v 2097152` allows."""
 
@@ -84,8 +79,9 @@ def _limit() -> None:
 
 def main() -> None:
     """Measure every command on every log, print the table and append it to the results."""
-    lines = ["| log | MB | command | as it is | in 2 GB of address space |", "|---|---|---|---|---|"]
-    for name, sizes in LOGS:
+    rows = []
+    number = int(sys.argv[1]) if len(sys.argv) > 1 else len(LOGS)
+    for name, sizes in LOGS[:number]:
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "log.jsonl"
             with log.open("wb") as target:
@@ -93,19 +89,10 @@ def main() -> None:
             megabytes = log.stat().st_size // 1_000_000
             for title, arguments in COMMANDS:
                 free, limited = (measured(log, arguments, limited=limited) for limited in (False, True))
-                lines.append(f"| {name} | {megabytes} | {title} | {free} | {limited} |")
-                print(lines[-1], flush=True)
-    packages = " ".join(f"{name} {version(name)}" for name in ("keval", "duckdb", "orjson", "jsonschema-rs"))
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    table = "\n".join(lines)
-    today = dt.datetime.now(dt.UTC).date()
-    with RESULTS.open("a") as results:
-        results.write(
-            f"\n## {today} · commit {commit} · long lines\n\n`python benchmarks/memory.py` · Python "
-            f"{platform.python_version()} · {packages} · {os.cpu_count()} cores\n\n{table}\n"
-        )
+                rows.append((name, megabytes, title, free, limited))
+                print(*rows[-1], sep=" | ", flush=True)
+    header = ("log", "MB", "command", "as it is", "in 2 GB of address space")
+    results.append(f"long lines, {number} of {len(LOGS)} logs", "wall seconds and peak memory, one run", header, rows)
 
 
 if __name__ == "__main__":

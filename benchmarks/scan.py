@@ -7,25 +7,20 @@ doubles with the text is linear, what grows fourfold is not. Run with `make benc
 
 from __future__ import annotations
 
-import datetime as dt
-import os
-import platform
-import subprocess
 import time
-from pathlib import Path
 
+from benchmarks import results
 from keval.secret_scan import FORMS, Scanner
 
 SIZES = (100_000, 200_000, 400_000, 800_000)
 RUNS = 3
-RESULTS = Path(__file__).parent / "results.md"
 ENVIRON = {
     "DOCS_TOKEN": "3f9a2c" * 6,
     "DATABASE_PASSWORD": 'it\'s "a/b+c" & d',
     "LONG_SECRET": "a" * 64,
     "PIN_CODE_KEY": "1234567890",
 }
-"""Secrets that are looked for in all spellings; the long one is what a hostile text nearly repeats."""
+"""Secrets that are looked for in all encodings; the long one is what a hostile text nearly repeats."""
 
 
 def repeated(piece: str) -> str:
@@ -64,24 +59,9 @@ def main() -> None:
     rows = []
     for name, text in TEXTS.items():
         measured = [seconds(scanner, text[:size]) for size in SIZES]
-        cells = " | ".join(f"{each:.3f}" for each in measured)
-        rows.append(f"| {name} | {cells} | {measured[-1] / measured[-2]:.2f} |")
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    text = "\n".join(
-        [
-            f"\n## {dt.datetime.now(dt.UTC).date()} · commit {commit.stdout.strip() or 'unknown'} · scan",
-            "",
-            f"`make bench` · Python {platform.python_version()} · {os.cpu_count()} cores · CPU seconds, {RUNS} runs",
-            "",
-            "| text | " + " | ".join(f"{size:,} characters" for size in SIZES) + " | last ratio |",
-            "|---|" + "---|" * (len(SIZES) + 1),
-            *rows,
-            "",
-        ]
-    )
-    print(text)
-    with RESULTS.open("a") as results:
-        results.write(text)
+        rows.append((name, *(f"{each:.3f}" for each in measured), f"{measured[-1] / measured[-2]:.2f}"))
+    header = ("text", *(f"{size:,} characters" for size in SIZES), "last ratio")
+    results.append("scan", f"CPU seconds, least of {RUNS} runs", header, rows)
 
 
 if __name__ == "__main__":

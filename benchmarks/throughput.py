@@ -1,27 +1,25 @@
 """Measures whole runs without a model: config to finished report, with the echo agent and exact_match.
 
-Prints one row per size, and appends it with date and versions to benchmarks/results.md. What to
+Prints one row per size, and appends it to benchmarks/results.md. What to
 look at are the ratios: evaluations per second and peak memory at 10,000 tasks against 1,000.
 Run with `make bench`.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from importlib.metadata import version
 from pathlib import Path
+
+from benchmarks import results
 
 SIZES = (1_000, 10_000)
 RUNS = 3
-RESULTS = Path(__file__).parent / "results.md"
 CONFIG = """\
 name: throughput
 version: "1"
@@ -73,32 +71,16 @@ def main() -> None:
     for _ in range(RUNS):
         for size in SIZES:
             seen[size].append(measured(size))
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     rows = []
     for size in SIZES:
         seconds = _median([run[0] for run in seen[size]])
         memory = _median([run[1] for run in seen[size]])
         raw = ", ".join(f"{run[0]:.2f} s {run[1]:.0f} MiB" for run in seen[size])
-        rows.append(f"| {size} | {seconds:.2f} | {size / seconds:.0f} | {memory:.0f} | {raw} |")
+        rows.append((size, f"{seconds:.2f}", f"{size / seconds:.0f}", f"{memory:.0f}", raw))
     small, large = (_median([run[1] for run in seen[size]]) for size in SIZES)
-    versions = " ".join(f"{name} {version(name)}" for name in ("keval", "duckdb", "orjson", "jsonschema-rs"))
-    text = "\n".join(
-        [
-            f"\n## {dt.datetime.now(dt.UTC).date()} · commit {commit.stdout.strip() or 'unknown'}",
-            "",
-            f"`make bench` · Python {platform.python_version()} · {versions} · {os.cpu_count()} cores",
-            "",
-            "| tasks | seconds (median) | evaluations/s | peak MiB | raw |",
-            "|---|---|---|---|---|",
-            *rows,
-            "",
-            f"Peak memory at {SIZES[1]:,} tasks is {large / small:.2f} times that at {SIZES[0]:,}.",
-            "",
-        ]
-    )
-    print(text)
-    with RESULTS.open("a") as results:
-        results.write(text)
+    header = ("tasks", "seconds (median)", "evaluations/s", "peak MiB", "raw")
+    note = f"Peak memory at {SIZES[1]:,} tasks is {large / small:.2f} times that at {SIZES[0]:,}."
+    results.append("throughput", f"{RUNS} runs", header, rows, note)
 
 
 if __name__ == "__main__":

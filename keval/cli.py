@@ -17,8 +17,8 @@ import click
 
 from keval import machine
 from keval.errors import KevalError, ReaderGoneError
+from keval.messages import tell, tell_text
 from keval.plugins import docstring_line
-from keval.printable import printable
 from keval.terminal import give_up_stdout, outlive
 
 COMMANDS = (
@@ -101,13 +101,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         shown = io.StringIO()
         error.show(shown)
-        _tell(*shown.getvalue().splitlines())
+        tell_text(shown.getvalue())
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("keval: interrupted", err=True)
         return 130
     except Exception:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
-        _tell(*_without_secrets(traceback.format_exc()).splitlines(), REPORT_BUGS_AT)
+        tell_text(traceback.format_exc())
+        tell(REPORT_BUGS_AT)
         return 70
     return outcome if isinstance(outcome, int) else 0
 
@@ -116,19 +117,8 @@ def _failed(error: KevalError) -> int:
     if isinstance(error, ReaderGoneError):
         return error.exit_code
     first, *others = error.problems or ("",)
-    _tell(f"keval: {first}", *others)
+    tell(f"keval: {first}", *others)
     if error.exit_code == KevalError.exit_code:
-        _tell(*_without_secrets(traceback.format_exc()).splitlines(), REPORT_BUGS_AT)
+        tell_text(traceback.format_exc())
+        tell(REPORT_BUGS_AT)
     return error.exit_code
-
-
-def _tell(*lines: str) -> None:
-    """Print lines on stderr, without the values of secrets and without what acts on a terminal."""
-    for line in lines:
-        click.echo(printable(_without_secrets(line)), err=True)
-
-
-def _without_secrets(text: str) -> str:
-    from keval.secrets import Secrets
-
-    return Secrets.redact_all(text)

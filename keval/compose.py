@@ -83,13 +83,13 @@ def saved_aggregates(paths: Sequence[Path]) -> Rows | None:
     for path in paths:
         with path.open("rb") as log:
             for line in log:
-                event = orjson.loads(line) if line.strip() else {}
-                if event.get("type") in {"response", "judgment", "failure"}:
+                event = orjson.loads(line)
+                if event["type"] in {"response", "judgment", "failure"}:
                     return None
-                if event.get("type") in {"aggregate", "comparison"}:
+                if event["type"] in {"aggregate", "comparison"}:
                     found.pop(event["id"], None)  # what counts is the last one, in its place
                     found[event["id"]] = event
-                if event.get("type") == "retraction":
+                if event["type"] == "retraction":
                     found.pop(event["target"], None)
     return list(found.values()) or None
 
@@ -231,7 +231,7 @@ def _summary(
             for use in servers
         ),
         answers_searched=used.searched,
-        answers_with_canary=used.found,
+        answers_with_leakage=used.found,
     )
 
 

@@ -42,7 +42,7 @@ def load(path: Path, *, environ: Mapping[str, str] | None = None) -> Config:
     """
     environ = os.environ if environ is None else environ
     draft = _Draft(document.read(path), Secrets(environ))
-    draft.secrets.hide_all(draft.written)
+    draft.secrets.register_all(draft.written)
     draft.check("config")
     dataset, agent, judges = draft.dataset(), draft.agent(), draft.judges()
     conditions = draft.conditions(() if agent is None else agent.agent.tool_names)
@@ -73,7 +73,7 @@ def load_judge(path: Path, *, secrets: Secrets | None = None) -> JudgeConfig:
     Raises InputError that lists all problems with their lines, PluginError for a judge that is broken.
     """
     draft = _Draft(document.read(path), Secrets(os.environ) if secrets is None else secrets)
-    draft.secrets.hide_all(draft.written)
+    draft.secrets.register_all(draft.written)
     draft.check("judge")
     judge = draft.judge(draft.written, ())
     if draft.problems or judge is None:

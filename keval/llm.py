@@ -187,8 +187,8 @@ def model_error(error: anthropic.AnthropicError) -> ModelError:
         cause = f" ({error.__cause__})" if str(error.__cause__ or "") else ""
         return ModelError(f"cannot reach {error.request.url.host}: {error.message}{cause}", retryable=True)
     if isinstance(error, anthropic.RetryableError):
-        return ModelError(_short(f"the Messages API failed: {error}"), retryable=True)
-    return ModelError(_short(f"the Messages API failed: {type(error).__name__}: {error}"))
+        return ModelError(beginning_of(f"the Messages API failed: {error}", LONGEST_MESSAGE), retryable=True)
+    return ModelError(beginning_of(f"the Messages API failed: {type(error).__name__}: {error}", LONGEST_MESSAGE))
 
 
 def _status_error(error: anthropic.APIStatusError) -> ModelError:
@@ -202,7 +202,7 @@ def _status_error(error: anthropic.APIStatusError) -> ModelError:
     if retryable:
         advice = "the service failed or is busy"
     return ModelError(
-        _short(f"{advice} (HTTP {status}): {error.api_message or error.message}"),
+        beginning_of(f"{advice} (HTTP {status}): {error.api_message or error.message}", LONGEST_MESSAGE),
         retryable=retryable,
         retry_after_s=_retry_after_s(error.response.headers),
         overloaded=status in OVERLOADED_STATUS,
@@ -220,10 +220,6 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
             return None
         seconds = mktime_tz(date) - time.time()
     return max(seconds, 0.0) if math.isfinite(seconds) else None
-
-
-def _short(message: str) -> str:
-    return beginning_of(message, LONGEST_MESSAGE)
 
 
 def _key(env: Mapping[str, str], name: str) -> str:

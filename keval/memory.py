@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 LEAST = 128 * 2**20
@@ -11,6 +12,20 @@ LEAST = 128 * 2**20
 
 CGROUPS = Path("/sys/fs/cgroup")
 OWN_CGROUPS = Path("/proc/self/cgroup")
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Where a control group says what it may take and takes; names differ between the versions of control groups."""
+
+    limit: str
+    used: str
+    cache: str
+    """The line of memory.stat with the bytes of files that were read and that the kernel drops when it needs room."""
+
+
+_V1 = _Files("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_V2 = _Files("memory.max", "memory.current", "inactive_file")
 
 
 def for_queries() -> int:
@@ -26,32 +41,44 @@ def available() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft != resource.RLIM_INFINITY:
         bounds.append(soft - psutil.Process().memory_info().vms)
-    return max(min(*bounds, *_left_in_cgroups(), bounds[0]), 0)
+    return max(min(*bounds, *left_in_cgroups(CGROUPS, OWN_CGROUPS), bounds[0]), 0)
 
 
-def _left_in_cgroups() -> Iterator[int]:
-    """Yield what each control group of this process leaves; one without a limit says nothing."""
-    for folder, names in _cgroups():
+def left_in_cgroups(root: Path, own: Path) -> Iterator[int]:
+    """Yield the bytes that each control group of this process leaves; one without a limit says nothing.
+
+    `root` is the folder of all groups, `own` the file that names this process's. A log that was read stays in memory as
+    long as nobody needs the room, so it does not count as used.
+    """
+    for folder, files in _cgroups(root, own):
         try:
-            limit, used = ((folder / name).read_text().strip() for name in names)
+            limit, used = ((folder / name).read_text().strip() for name in (files.limit, files.used))
         except OSError:
             continue
         if limit.isdigit() and used.isdigit():
-            yield int(limit) - int(used)
+            yield int(limit) - max(int(used) - _droppable(folder, files.cache), 0)
 
 
-def _cgroups() -> Iterator[tuple[Path, tuple[str, str]]]:
-    """Yield the folders of this process's memory groups up to the root, with the files of limit and use."""
-    if not OWN_CGROUPS.exists():
+def _droppable(folder: Path, name: str) -> int:
+    try:
+        lines = (folder / "memory.stat").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{name} ")), 0)
+
+
+def _cgroups(root: Path, own: Path) -> Iterator[tuple[Path, _Files]]:
+    """Yield the folders of this process's memory groups up to the root, with the names of their files."""
+    if not own.exists():
         return
-    for line in OWN_CGROUPS.read_text().splitlines():
+    for line in own.read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
-            root, names = CGROUPS, ("memory.max", "memory.current")
+            top, files = root, _V2
         elif "memory" in controllers.split(","):
-            root, names = CGROUPS / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
+            top, files = root / "memory", _V1
         else:
             continue
         group = Path(path.lstrip("/"))
         for part in (group, *group.parents):
-            yield root / part, names
+            yield top / part, files

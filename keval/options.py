@@ -1,4 +1,4 @@
-"""Command-line options and small habits that several commands share."""
+"""Command-line options that several commands share."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import TypeVar
 import click
 
 from keval.errors import UsageError
-from keval.printable import printable
-from keval.secrets import Secrets
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -47,13 +45,3 @@ def mock_service(mock: bool, latency_ms: int | None, errors: str | None) -> Iter
 
     with Mock(latency_ms=latency_ms or 0, errors=errors or "", keep=0) as service:
         yield service.base_url
-
-
-def say(line: str) -> None:
-    """Print a line of text on stdout."""
-    click.echo(printable(Secrets.redact_all(line)))
-
-
-def warn(message: str) -> None:
-    """Tell people something on stderr, in one line."""
-    click.echo(printable(Secrets.redact_all(f"keval: {message}")), err=True)

@@ -78,7 +78,7 @@ def prepare(
         answer_key=config.dataset.answer_key,
     )
     prepared = Prepared(config, read, read.samples[:limit], mock_url, log)
-    config.secrets.hide({*config.agent.agent.secret_names, *judge_keys(config.judges)})
+    config.secrets.register({*config.agent.agent.secret_names, *judge_keys(config.judges)})
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
     for warning in secret_checks.check(config.secrets, prepared.samples, prompts):
         warn(warning)
@@ -124,7 +124,7 @@ def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
     """Return the whole environment of the agent's processes. Raises EnvironmentLacksError."""
     agent = config.agent.agent
     keys = agent.secret_names
-    config.secrets.hide(keys)
+    config.secrets.register(keys)
     if mock_url is not None and agent.uses_models:
         keys = keys or ("ANTHROPIC_API_KEY",)  # an agent that names no key may still look for the usual one
     elif not keys:
@@ -135,7 +135,7 @@ def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
 def judge_env(judges: Sequence[JudgeConfig], secrets: Secrets, mock_url: str | None) -> dict[str, str]:
     """Return what reaches the judges' models. Raises EnvironmentLacksError."""
     keys = judge_keys(judges)
-    secrets.hide(keys)
+    secrets.register(keys)
     return environment.for_models(os.environ, sorted(keys), mock_url) if keys else {}
 
 

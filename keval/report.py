@@ -115,7 +115,7 @@ class ConditionSummary:
     servers: tuple[ServerUse, ...]
     answers_searched: int
     """Answers whose golden answer is long enough to be looked for in what the tools returned."""
-    answers_with_canary: int
+    answers_with_leakage: int
     """Of these, answers of which a tool returned the golden answer word for word."""
 
     @property

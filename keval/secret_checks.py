@@ -11,12 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from keval.encodings import encodings
 from keval.errors import UsageError
+from keval.secret_lengths import SHORTEST_UNWARNED
 from keval.secrets import Secrets
-from keval.spellings import spellings
-
-SHORTEST_SECRET = 8
-"""Shorter values stand in ordinary text."""
 
 LONGEST_WORD = 11
 """Longer ones are no words, even if they look like one."""
@@ -31,7 +29,7 @@ def check(secrets: Secrets, samples: Iterable[Mapping[str, Any]], prompts: Mappi
     `prompts` are the system prompts as written, by condition. Raises UsageError where a secret's
     value stands in a sample or in a prompt. A setting, such as a model's name, is only warned of.
     """
-    spelt = {name: spellings(value) for name, value in secrets.known.items()}
+    spelt = {name: encodings(value) for name, value in secrets.known.items()}
     places = {name: f"the system prompt of {condition!r}"
               for condition, prompt in prompts.items()
               for name in _names_in(prompt, spelt)}  # fmt: skip
@@ -44,7 +42,7 @@ def check(secrets: Secrets, samples: Iterable[Mapping[str, Any]], prompts: Mappi
         f"{name}: its value stands in {place}, so that the log would have ${{{name}}} in place of that word in "
         f"answers; give {name} a value that stands nowhere else, or change that text"
         for name, place in places.items()
-        if name in secrets.guarded
+        if name in secrets.secret_names
     ]
     if problems:
         raise UsageError(*problems)
@@ -53,12 +51,12 @@ def check(secrets: Secrets, samples: Iterable[Mapping[str, Any]], prompts: Mappi
             f"{name}: its value stands in {place}; answers that hold it have ${{{name}}} in its place in the log, and "
             "so has what a later keval judge reads"
         )
-    yield from words(secrets)
+    yield from warn_of_weak_secrets(secrets)
 
 
-def words(secrets: Secrets) -> Iterator[str]:
+def warn_of_weak_secrets(secrets: Secrets) -> Iterator[str]:
     """Yield a warning for each secret that is like a word."""
-    for name in sorted(secrets.guarded):
+    for name in sorted(secrets.secret_names):
         if is_like_a_word(secrets.known[name]):
             yield (
                 f"{name}: its value is short or like a word; wherever an answer holds it, the log has ${{{name}}} in "
@@ -69,7 +67,7 @@ def words(secrets: Secrets) -> Iterator[str]:
 def is_like_a_word(value: str) -> bool:
     """Return whether ordinary text may hold a value by chance."""
     told = value.strip()
-    return len(told) < SHORTEST_SECRET or (len(told) <= LONGEST_WORD and bool(_WORD.fullmatch(told)))
+    return len(told) < SHORTEST_UNWARNED or (len(told) <= LONGEST_WORD and bool(_WORD.fullmatch(told)))
 
 
 def _names_in(text: str, spelt: Mapping[str, set[str]]) -> list[str]:

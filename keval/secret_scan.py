@@ -14,10 +14,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from keval.secret_lengths import SHORTEST_SCANNED
 from keval.secrets import SOUNDS_SECRET, Secrets
-
-SHORTEST = 8
-"""Shorter values of variables are not looked for: they stand in any text by chance."""
 
 SHOWN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
 """Keys that a path shows as they are, unless they hold a secret; all others by their position."""
@@ -165,8 +163,8 @@ class Scanner:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._secrets = Secrets(environ)
-        self._secrets.hide(
-            name for name, value in environ.items() if SOUNDS_SECRET.search(name) and len(value) >= SHORTEST
+        self._secrets.register(
+            name for name, value in environ.items() if SOUNDS_SECRET.search(name) and len(value) >= SHORTEST_SCANNED
         )
 
     def look(self, value: object) -> Iterator[Finding]:

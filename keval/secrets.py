@@ -2,7 +2,7 @@
 
 A config keeps its text as written; only what is started or asked gets the resolved form. Whatever
 comes back goes through `redact`, which puts the variable's name in place of its value, however it
-is spelt (`keval/spellings.py`). Keys of models and what a config holds literally in `headers` and
+is spelt (`keval/encodings.py`). Keys of models and what a config holds literally in `headers` and
 `env` are taken out too.
 """
 
@@ -14,8 +14,9 @@ from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar
 from weakref import WeakSet
 
+from keval.encodings import encodings, numbers
 from keval.errors import EnvironmentLacksError
-from keval.spellings import SHORTEST_REDACTED, numbers, spellings
+from keval.secret_lengths import SHORTEST_LITERAL, SHORTEST_REDACTED
 
 VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """`${VAR}`, or `$${`, which stands for a literal `${`."""
@@ -28,9 +29,6 @@ SOUNDS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTHORI
 
 HARMLESS_HEADERS = re.compile(r"accept(-.*)?|cache-control|content-type|user-agent|mcp-.*", re.IGNORECASE)
 """Headers whose values are words that stand in many texts."""
-
-SHORTEST_LITERAL = 8
-"""Shorter values that a config holds literally are left: they are settings rather than secrets."""
 
 
 class Secrets:
@@ -50,7 +48,7 @@ class Secrets:
         self._compiled: re.Pattern[str] | None = None
         self._literal: dict[str, str] = {}
         """What a config holds literally, by the name of the header or variable."""
-        self._guarded: set[str] = set()
+        self._secret_names: set[str] = set()
 
     def __repr__(self) -> str:
         return f"Secrets({', '.join(sorted(self._resolved))})"
@@ -79,13 +77,13 @@ class Secrets:
         """Return the names of all variables in a JSON value that are not set, sorted."""
         return sorted(variables(value) - self._environ.keys())
 
-    def hide(self, names: Iterable[str]) -> None:
+    def register(self, names: Iterable[str]) -> None:
         """Remember the values of variables that others read, such as the keys of models."""
         for name in names:
             self.resolve_known(f"${{{name}}}")
-            self._guarded.add(name)
+            self._secret_names.add(name)
 
-    def hide_all(self, written: object) -> None:
+    def register_all(self, written: object) -> None:
         """Remember the variables that a config names, and what it holds literally in `headers` and `env`.
 
         Of `env` only what has a name that sounds secret: the rest are settings, such as a model's name.
@@ -93,18 +91,18 @@ class Secrets:
         for name in variables(written):
             self.resolve_known(f"${{{name}}}")
             if SOUNDS_SECRET.search(name):
-                self._guarded.add(name)
+                self._secret_names.add(name)
         for section, name, value in _settings(written):
             secret = bool(SOUNDS_SECRET.search(name)) if section == "env" else not HARMLESS_HEADERS.fullmatch(name)
             if secret:
-                self._guarded |= variables(value)
+                self._secret_names |= variables(value)
             if secret and "${" not in value:
                 # A header such as `Authorization: Bearer abc`: the last word alone is the secret.
                 for part in {value, value.split()[-1] if value.split() else value}:
                     if len(part) >= SHORTEST_LITERAL:
                         self._remember(name, part)
                         self._literal[name] = part
-                        self._guarded.add(name)
+                        self._secret_names.add(name)
 
     @classmethod
     def redact_all(cls, text: str) -> str:
@@ -125,9 +123,9 @@ class Secrets:
         return {name: value for name, value in values.items() if len(value.strip()) >= SHORTEST_REDACTED}
 
     @property
-    def guarded(self) -> AbstractSet[str]:
+    def secret_names(self) -> AbstractSet[str]:
         """Names of known values that nobody else may see: keys, passwords, headers. The others are settings."""
-        return self._guarded & self.known.keys()
+        return self._secret_names & self.known.keys()
 
     def names_in(self, text: str) -> set[str]:
         """Return the names of the values that stand in a text, however they are spelt."""
@@ -173,7 +171,7 @@ class Secrets:
         return self._resolved[name]
 
     def _remember(self, name: str, value: str) -> None:
-        for spelling in spellings(value):
+        for spelling in encodings(value):
             self._names.setdefault(spelling, name)
         for number in numbers(value):
             self._numbers.setdefault(number, name)

@@ -1,7 +1,7 @@
 """Counts the tool calls of a log's answers, and those that returned the golden answer, one line at a time.
 
-The views `tool_calls` and `canaries` say the same call by call, in SQL. A report must be possible whatever tools
-returned, and a database holds thousands of answers in memory at once; this holds one.
+Answer leakage is a golden answer in what a tool gave the agent. It is looked for here and not in SQL: a report must be
+possible whatever tools returned, and a database holds thousands of answers in memory at once; this holds one.
 """
 
 from __future__ import annotations
@@ -89,11 +89,10 @@ _CURRENT = "select position, condition_id, agent_id from response_facts where cu
 
 
 def _lines(paths: Iterable[Path]) -> Iterator[tuple[int, bytes]]:
-    """Yield all lines with their position over all files, which is what DuckDB counts: blank lines are none."""
+    """Yield all lines with their position over all files, which is what DuckDB counts; there are no blank ones."""
     position = 0
     for path in paths:
         with path.open("rb") as log:
             for line in log:
-                if line.strip():
-                    position += 1
-                    yield position, line
+                position += 1
+                yield position, line

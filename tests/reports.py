@@ -122,7 +122,7 @@ def summary(condition: str, **changes: object) -> ConditionSummary:
             tool_calls_failed=1,
             servers=(),
             answers_searched=16,
-            answers_with_canary=2,
+            answers_with_leakage=2,
         ),
         changes,
     )

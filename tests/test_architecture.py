@@ -12,9 +12,10 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "keval"
 
 LAYERS = (
-    ("errors", "ids", "printable", "spellings"),
+    ("errors", "ids", "printable", "secret_lengths"),
+    ("encodings", "json_values"),
     ("secrets",),
-    ("excerpts",),
+    ("excerpts", "messages"),
     ("schema", "plugins", "terminal"),
     ("strict_json",),
     ("events",),
@@ -98,6 +99,11 @@ def test_imports_flow_one_way(path: Path) -> None:
     assert own in level, f"{own} has no place in LAYERS"
     upward = {room for room in _imports(path) if level[room] > level[own]}
     assert not upward
+
+
+def test_the_mock_knows_no_secrets() -> None:
+    """A stand-in for a foreign service has nothing of what this process knows of secrets."""
+    assert not {room for path in (PACKAGE / "mock").glob("*.py") for room in _imports(path)} & {"secrets", "excerpts"}
 
 
 def test_help_imports_no_sdk_and_no_duckdb() -> None:

@@ -15,7 +15,8 @@ from keval.errors import UsageError
 from keval.events import encode, event, new_run_id
 from keval.ids import JsonObject, digest
 from keval.log import open_log
-from keval.options import LOGS, SKIP_INVALID, warn
+from keval.messages import warn
+from keval.options import LOGS, SKIP_INVALID
 from keval.outputs import STDIN, check_stdout
 from keval.prepare import bare_run_event
 from keval.stream import Announced, Line

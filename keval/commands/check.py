@@ -11,7 +11,8 @@ import click
 from keval.config_file import load
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.estimate import Item, estimate, measured
-from keval.options import CONFIG, SKIP_INVALID, say, warn
+from keval.messages import say, warn
+from keval.options import CONFIG, SKIP_INVALID
 from keval.outputs import check_stdout
 from keval.prepare import Prepared, check_all_keys, check_fits, check_program, offered, prepare
 from keval.servers import ServerInfo

@@ -21,7 +21,8 @@ from keval.events import new_run_id
 from keval.generate import Generation, OnResponse
 from keval.history import History
 from keval.log import Log, open_log
-from keval.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service, warn
+from keval.messages import warn
+from keval.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service
 from keval.outputs import check_stdout
 from keval.prepare import (
     Prepared,

@@ -18,12 +18,13 @@ from keval.events import new_run_id
 from keval.history import History
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import open_log
-from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service, warn
+from keval.messages import warn
+from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service
 from keval.outputs import STDIN, check_stdout
 from keval.prepare import check_keys, judge_env, judge_keys, judge_run_event
 from keval.progress import Progress, shown
 from keval.redaction import redacted
-from keval.secret_checks import words
+from keval.secret_checks import warn_of_weak_secrets
 from keval.secrets import Secrets
 from keval.stream import Announced, Reader, Sink, Stdout, read_live, standard_input
 
@@ -167,7 +168,7 @@ class Stage:
         mock = self._mock_url is not None
         execution, known = recorded((past.newest_generate or {}).get("config"), warn)
         env = judge_env(judges, self._secrets, self._mock_url)
-        for warning in words(self._secrets):
+        for warning in warn_of_weak_secrets(self._secrets):
             warn(warning)
         books = empty_ledger(execution.budget_usd, execution.daily_budget_usd, past.spent_today(mock=mock), warn)
         return Judging(

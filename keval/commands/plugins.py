@@ -9,7 +9,7 @@ import click
 import orjson
 
 from keval import plugins
-from keval.options import say
+from keval.messages import say
 
 
 @click.command(epilog="Example: keval plugins judge")

@@ -10,7 +10,8 @@ import click
 
 from keval import plugins
 from keval.collect import collected
-from keval.options import LOGS, SKIP_INVALID, warn
+from keval.messages import warn
+from keval.options import LOGS, SKIP_INVALID
 from keval.outputs import STDIN, check_output, replaced
 
 if TYPE_CHECKING:

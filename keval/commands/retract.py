@@ -12,7 +12,8 @@ from keval.errors import UsageError
 from keval.events import event, new_run_id
 from keval.ids import digest
 from keval.log import open_log
-from keval.options import SKIP_INVALID, warn
+from keval.messages import warn
+from keval.options import SKIP_INVALID
 from keval.prepare import bare_run_event
 from keval.stream import Announced, read
 

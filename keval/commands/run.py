@@ -32,7 +32,8 @@ from keval.history import History
 from keval.ids import JsonObject
 from keval.judge import Job, Judging, jobs, pending
 from keval.log import Log, open_log
-from keval.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service, warn
+from keval.messages import warn
+from keval.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service
 from keval.outputs import check_stdout
 from keval.prepare import (
     Prepared,

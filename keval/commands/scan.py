@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from keval.errors import InputError
-from keval.options import SKIP_INVALID, say, warn
+from keval.messages import say, warn
+from keval.options import SKIP_INVALID
 from keval.outputs import check_stdout
 from keval.secret_scan import Finding, Scanner
 from keval.stream import Reader

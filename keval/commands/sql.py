@@ -6,6 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,15 @@ import orjson
 
 from keval.collect import collected
 from keval.errors import InputError, UsageError
-from keval.options import SKIP_INVALID, warn
+from keval.ids import JsonObject
+from keval.json_values import json_text, json_value
+from keval.messages import warn
+from keval.options import SKIP_INVALID
 from keval.outputs import check_output, check_stdout, replaced
 from keval.printable import printable_lines, spreadsheet_cell
 
 if TYPE_CHECKING:
     import duckdb
-
-ROWS_AT_ONCE = 100
-"""Rows of a result that are in memory at once: each may hold 30 MB."""
 
 HINT = "keval sql only reads its views: -o FILE saves what a SELECT finds, --unsafe lifts the limit"
 
@@ -62,13 +63,28 @@ def command(
     if form == "parquet" and output is None:
         raise UsageError("-f parquet is a file: name it with -o FILE")
     logs = [Path(name) for name in names]
-    with collected(logs, warn, skip_invalid=skip_invalid) as paths:
-        if output is None:
+    if output is None:
+        with collected(logs, warn, skip_invalid=skip_invalid) as paths:
             _answer(paths, query, form, None, unsafe=unsafe)
-            return
-        check_output(output, logs, lambda _: overwrite)
-        with replaced(output, logs, lambda _: overwrite) as temporary:
-            _answer(paths, query, form, temporary, unsafe=unsafe)
+        return
+    may_replace = _replaceable(output, overwrite=overwrite)
+    check_output(output, logs, may_replace)  # before the logs are read, which takes minutes if they are large
+    with (
+        collected(logs, warn, skip_invalid=skip_invalid) as paths,
+        replaced(output, logs, may_replace) as temporary,
+    ):
+        _answer(paths, query, form, temporary, unsafe=unsafe)
+
+
+def _replaceable(output: Path, *, overwrite: bool) -> Callable[[bytes], bool]:
+    """Return what says whether an existing file, which is no log, may be replaced."""
+
+    def check(_: bytes) -> bool:
+        if not overwrite:
+            raise UsageError(f"{output} exists; --overwrite replaces it")
+        return True
+
+    return check
 
 
 def _named(arguments: tuple[str, ...]) -> list[Path]:
@@ -89,25 +105,25 @@ def _answer(paths: list[Path], query: str, form: str, target: Path | None, *, un
 
     from keval import projections
 
+    statement = projections.bare(query)
     with projections.connect(paths) as connection:
         try:
             if not unsafe:
-                if not projections.writes_nothing(connection, query):
+                if not projections.writes_nothing(connection, statement):
                     raise UsageError(f"the query is not one SELECT that only reads; {HINT}")
                 projections.lock(connection, paths if target is None else [*paths, target])
-            if form == "parquet":
-                connection.execute(f"COPY (\n{query}\n) TO {_quoted(target)} (FORMAT parquet, USE_TMP_FILE false)")
-                return
-            _write(RENDER[form](connection, query), target)
+            if form == "parquet" and target is not None:
+                file = projections.literal(str(target.resolve()))
+                connection.execute(f"COPY (\n{statement}\n) TO {file} (FORMAT parquet, USE_TMP_FILE false)")
+            elif form in RENDER:
+                _write(RENDER[form](connection, statement), target)
+        except OverflowError as error:
+            raise UsageError(f"a value has no form in Python ({error}); cast it to VARCHAR") from error
         except duckdb.PermissionException as error:
             raise UsageError(*f"{error}".split("\n"), HINT) from error
         except duckdb.Error as error:
             first, *others = f"{error}".split("\n")
             raise UsageError(first, *(f"  {line}".rstrip() for line in others)) from error
-
-
-def _quoted(path: Path | None) -> str:
-    return "'" + str(path and path.resolve()).replace("'", "''") + "'"
 
 
 def _write(parts: Iterator[bytes], target: Path | None) -> None:
@@ -127,48 +143,43 @@ def _table(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]
 
 
 def _csv(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]:
-    yield _csv_lines([[spreadsheet_cell(name) for name in _columns(connection.execute(query))]])
-    for found in _batches(connection):
-        yield _csv_lines([[_cell(value) for value in row] for row in found])
+    from keval.projections import columns_and_rows
+
+    columns, found = columns_and_rows(connection, query)
+    yield _csv_line([spreadsheet_cell(name) for name in columns])
+    for row in found:
+        yield _csv_line([_cell(value) for value in row])
 
 
-def _csv_lines(cells: list[list[Any]]) -> bytes:
+def _csv_line(cells: list[Any]) -> bytes:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(cells)
+    csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue().encode()
 
 
 def _cell(value: Any) -> Any:  # noqa: ANN401 - any SQL value
     """Return a value as CSV holds it: numbers stay numbers, and no text is taken for a formula."""
-    if isinstance(value, dict | list):
-        value = orjson.dumps(value, default=str).decode()
-    return spreadsheet_cell(value) if isinstance(value, str) else value
+    if isinstance(value, int | float | Decimal):
+        return value
+    found = json_text(value).decode() if isinstance(value, dict | list | tuple) else json_value(value)
+    return spreadsheet_cell(found) if isinstance(found, str) else found
 
 
 def _json(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]:
-    found = list(_objects(connection, query))
-    yield orjson.dumps(found, default=str, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    yield json_text(list(_objects(connection, query)), orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _jsonl(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]:
     for row in _objects(connection, query):
-        yield orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE)
+        yield json_text(row, orjson.OPT_APPEND_NEWLINE)
 
 
-def _objects(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[dict[str, Any]]:
-    columns = _columns(connection.execute(query))
-    for found in _batches(connection):
-        for row in found:
-            yield dict(zip(columns, row, strict=True))
+def _objects(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[JsonObject]:
+    from keval.projections import columns_and_rows
 
-
-def _columns(executed: duckdb.DuckDBPyConnection) -> list[str]:
-    return [str(column[0]) for column in executed.description or ()]
-
-
-def _batches(executed: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Any, ...]]]:
-    while found := executed.fetchmany(ROWS_AT_ONCE):
-        yield found
+    # Not projections.rows: its cursor would not be locked.
+    columns, found = columns_and_rows(connection, query)
+    return (dict(zip(columns, row, strict=True)) for row in found)
 
 
 RENDER: dict[str, Callable[[duckdb.DuckDBPyConnection, str], Iterator[bytes]]] = {

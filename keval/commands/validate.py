@@ -13,7 +13,7 @@ import orjson
 from keval import datasets
 from keval.config_file import load, load_judge
 from keval.errors import InputError, KevalError
-from keval.options import say, warn
+from keval.messages import say, warn
 from keval.outputs import STDIN, check_stdout
 from keval.stream import opened, standard_input
 

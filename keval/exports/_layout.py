@@ -229,7 +229,7 @@ def _conditions(conditions: Sequence[ConditionSummary]) -> Section | None:
         _total("judge cost", lambda c: c.judge_cost_usd, dollars, "attempts"),
         *(_tokens(kind) for kind in dict.fromkeys(kind for c in conditions for kind in c.tokens)),
         _Row("tool calls", lambda c: _calls(c.tool_calls, c.tool_calls_failed)),
-        *(_canaries() if any(c.tool_calls for c in conditions) else ()),
+        *(_answer_leakage() if any(c.tool_calls for c in conditions) else ()),
         *(row for name in dict.fromkeys(use.server for c in conditions for use in c.servers) for row in _server(name)),
     ]
     return Section("Conditions", _side_by_side(conditions, [condition.name for condition in conditions], rows))
@@ -268,10 +268,10 @@ def _calls(called: int, failed: int) -> str:
     return f"{count(called)} ({count(failed)} failed)" if failed else count(called)
 
 
-def _canaries() -> Iterator[_Row[ConditionSummary]]:
+def _answer_leakage() -> Iterator[_Row[ConditionSummary]]:
     def cell(condition: ConditionSummary) -> str:
         searched = condition.answers_searched
-        return f"{count(condition.answers_with_canary)} of {count(searched)} answers" if searched else NOTHING
+        return f"{count(condition.answers_with_leakage)} of {count(searched)} answers" if searched else NOTHING
 
     yield _Row(
         "golden answer in tool results",

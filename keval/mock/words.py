@@ -7,8 +7,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from keval.secrets import Secrets
-
 MOST_SENTENCES = 4
 """No excerpt has more sentences."""
 
@@ -77,7 +75,6 @@ def excerpt(question: str, text: str) -> str:
 
 def shortened(text: str, limit: int) -> str:
     """Return the text on one line in at most `limit` characters, cut between words."""
-    text = Secrets.redact_all(text)  # in a rehearsal, too, nothing is cut before that
     line = textwrap.shorten(text, limit, placeholder=" …")
     return text[:limit] if line == "…" else line
 

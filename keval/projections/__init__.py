@@ -11,12 +11,12 @@ import re
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from keval import memory, temporary
-from keval.errors import InputError
+from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ VIEWS = (
     "tool_calls",
     "costs",
     "missing",
-    "searched_answers",
-    "canaries",
     "leaks",
 )
 """All views, each after those it reads."""
@@ -83,8 +81,8 @@ SHORTEST_LINE = 2**20
 LINES_PER_THREAD = 8
 """Of the longest line so many have to fit into memory for each thread that reads."""
 
-ROWS_AT_ONCE = 1_000
-"""Rows of a query that are in memory at once."""
+ROWS_AT_ONCE = 100
+"""Rows of a query that are in memory at once: each may hold 30 MB."""
 
 BYTES_PER_THREAD, MOST_THREADS = 64 * 2**20, 4
 """Another thread reads for so many bytes of log: each needs memory, and on a small log only that."""
@@ -142,7 +140,7 @@ def lock(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:
     runs a stranger's query asks `writes_nothing` first.
     """
     names = [name for path in paths for name in (str(path.resolve()), _verbatim(path))]
-    allowed = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
+    allowed = ", ".join(map(literal, names))
     for setting in (
         "python_enable_replacements = false",
         "autoinstall_known_extensions = false",
@@ -155,34 +153,73 @@ def lock(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:
 
 
 def writes_nothing(connection: duckdb.DuckDBPyConnection, query: str) -> bool:
-    """Return whether a query is one SELECT, or EXPLAIN of one, and no part of it writes: `WITH x AS (COPY …)` would."""
+    """Return whether a query is one SELECT, or EXPLAIN of one, and no part of it writes: `WITH x AS (COPY …)` would.
+
+    Raises UsageError if it is nested too deep to be checked.
+    """
     explained = _EXPLAIN.sub("", query)
     statements = connection.extract_statements(explained)
     if [statement.type.name for statement in statements] != ["SELECT"]:
         return False
     ((serialized,),) = connection.execute("SELECT json_serialize_sql(?::varchar)", [explained]).fetchall()
-    return _nodes(orjson.loads(serialized)) <= READING_NODES
+    try:
+        parsed = orjson.loads(serialized)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(
+            "the query is nested too deep to check that it only reads; --unsafe runs it unchecked"
+        ) from error
+    return set(_nodes(parsed)) <= READING_NODES
 
 
-def _nodes(tree: object) -> set[str]:
-    """Return the types of all query nodes of a parsed query; an error as one of its own."""
-    if isinstance(tree, list):
-        return set().union(*map(_nodes, tree))
-    if not isinstance(tree, dict):
-        return set()
-    own = str(tree.get("type", ""))
-    failed = {"ERROR"} if tree.get("error") is True else set()
-    return set().union(*map(_nodes, tree.values())) | failed | ({own} if own.endswith("_NODE") else set())
+def bare(query: str) -> str:
+    """Return a query without the semicolons and comments at its end, to stand within another one. Raises UsageError."""
+    import duckdb
+
+    try:
+        data = query.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("the query is not UTF-8 text") from error
+    end = len(data)
+    for offset, kind in reversed(duckdb.tokenize(query)):
+        if kind != duckdb.token_type.comment and data[offset : offset + 1] != b";":
+            break
+        end = offset
+    return data[:end].decode()
+
+
+def _nodes(tree: object) -> Iterator[str]:
+    """Yield the types of all query nodes of a parsed query; an error as one of its own."""
+    remaining = [tree]
+    while remaining:
+        part = remaining.pop()
+        if isinstance(part, list):
+            remaining += part
+        elif isinstance(part, dict):
+            remaining += part.values()
+            own = str(part.get("type", ""))
+            if own.endswith("_NODE"):
+                yield own
+            if part.get("error") is True:
+                yield "ERROR"
 
 
 def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[JsonObject]:
     """Yield what a query finds, columns by name; the caller may ask something else between two rows."""
     with connection.cursor() as cursor:
-        cursor.execute(sql)
-        names = [column[0] for column in cursor.description]
-        while found := cursor.fetchmany(ROWS_AT_ONCE):
-            for row in found:
-                yield dict(zip(names, row, strict=True))
+        names, found = columns_and_rows(cursor, sql)
+        for row in found:
+            yield dict(zip(names, row, strict=True))
+
+
+def columns_and_rows(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Run a query and return its columns, and its rows as they are found, until the connection is used again."""
+    connection.execute(sql)
+    return [str(column[0]) for column in connection.description or ()], _fetched(connection)
+
+
+def _fetched(executed: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while found := executed.fetchmany(ROWS_AT_ONCE):
+        yield from found
 
 
 def rows_by_condition(connection: duckdb.DuckDBPyConnection, sql: str) -> dict[tuple[str, str], list[JsonObject]]:
@@ -208,7 +245,7 @@ def _longest_line(paths: Sequence[Path]) -> int:
 
 
 def _definition(view: str, paths: Sequence[Path], longest: int) -> str:
-    files = ", ".join(_literal(path) for path in paths)
+    files = ", ".join(literal(_verbatim(path)) for path in paths)
     sql = (
         _sql(view).replace("$longest_line", str(longest)).replace("$files", f"[{files}]").replace("$noise", str(NOISE))
     )
@@ -216,9 +253,9 @@ def _definition(view: str, paths: Sequence[Path], longest: int) -> str:
     return f"CREATE OR REPLACE {kind} {view} AS\n{sql.rstrip()};\n"
 
 
-def _literal(path: Path) -> str:
-    """Return a path as an SQL string."""
-    return "'" + _verbatim(path).replace("'", "''") + "'"
+def literal(text: str) -> str:
+    """Return a text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _verbatim(path: Path) -> str:

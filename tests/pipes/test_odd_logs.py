@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval import cli, schema
+from keval.projections import VIEWS
 
 CONFIG = """\
 name: odd
@@ -27,13 +28,19 @@ judge: {type: exact_match}
 execution: {repetitions: 1}
 """
 
+ALL_VIEWS = " union all ".join(
+    f"select count(md5(row_{view}::varchar)) from {view} as row_{view}"  # noqa: S608 - names of our own
+    for view in VIEWS
+)
+"""A query that reads every column of every view."""
+
 READS_A_LOG = {
     "generate": ("eval.yaml", "-o", "log.jsonl"),
     "run": ("eval.yaml", "-o", "log.jsonl"),
     "judge": ("log.jsonl",),
     "aggregate": ("log.jsonl",),
     "report": ("log.jsonl",),
-    "sql": ("log.jsonl", "select 1"),
+    "sql": ("log.jsonl", "-f", "jsonl", ALL_VIEWS),
     "check": ("eval.yaml", "--log", "log.jsonl"),
     "validate": ("log.jsonl",),
     "retract": ("log.jsonl", "ID", "--reason", "why"),
@@ -232,6 +239,21 @@ def odd(draw: st.DrawFn, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @given(data=st.data())
 def test_no_odd_but_valid_log_ends_a_command_with_a_traceback(data: st.DataObject, folder: Path, keval: Run) -> None:
     """Whatever the schemas allow, each command copes with, or says what is wrong with it."""
+    copes(data, folder, keval)
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(data=st.data())
+def test_no_odd_but_valid_log_of_many_ends_a_command_with_a_traceback(
+    data: st.DataObject, folder: Path, keval: Run
+) -> None:
+    """The same with more logs."""
+    copes(data, folder, keval)
+
+
+def copes(data: st.DataObject, folder: Path, keval: Run) -> None:
+    """Draw a log and check that no command ends with a traceback on it."""
     plain = [json.loads(line) for line in (folder.parent / "plain.jsonl").read_text().splitlines()]
     log = data.draw(odd(plain))
     written = "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in log)

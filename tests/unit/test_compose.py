@@ -487,7 +487,7 @@ def test_golden_answers_in_tool_results_are_counted_over_those_that_were_searche
         response_event("q4"),
     ]
     found = built(log, tmp_path)
-    counted = {summary.name: (summary.answers_with_canary, summary.answers_searched) for summary in found.conditions}
+    counted = {summary.name: (summary.answers_with_leakage, summary.answers_searched) for summary in found.conditions}
     assert counted == {"with_docs": (1, 2), "baseline": (0, 0)}
     assert "golden answer in tool results" in text(found)
     assert "1 of 2 answers" in text(found)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from keval import schema
 from keval.agents.command import STDERR_TAIL, _failure
 from keval.excerpts import beginning_of, end_of, last_lines
-from keval.llm import _short
-from keval.mock.words import shortened
+from keval.llm import LONGEST_MESSAGE
 from keval.secrets import Secrets
 
 KEY = "s3cr3t-0123456789-abcdefghijklmnopqrstuvwxyz"
@@ -18,7 +17,7 @@ KEY = "s3cr3t-0123456789-abcdefghijklmnopqrstuvwxyz"
 def _secrets() -> Secrets:
     """Return secrets that hold one; whoever cuts finds them as all of this process do."""
     secrets = Secrets({"TOKEN": KEY})
-    secrets.hide(["TOKEN"])
+    secrets.register(["TOKEN"])
     return secrets
 
 
@@ -39,18 +38,17 @@ def test_no_part_of_a_secret_is_left_at_a_cut(secrets: Secrets, before: int, aft
 def test_a_secret_of_several_lines_leaves_none_of_them() -> None:
     """Lines are counted once the secret is out."""
     secrets = Secrets({"PEM": "first line\nsecond line\nthird line"})
-    secrets.hide(["PEM"])
+    secrets.register(["PEM"])
     assert last_lines("before\nfirst line\nsecond line\nthird line\nafter", 2) == "${PEM} / after"
 
 
 @pytest.mark.parametrize("before", range(0, 450, 7))
 def test_messages_are_cut_without_a_part_of_a_secret(secrets: Secrets, before: int) -> None:
-    """A value that a schema refuses, an error of a service, what a rehearsal repeats."""
+    """A value that a schema refuses, an error of a service."""
     assert not secrets.is_empty
     text = "." * before + KEY + " " + KEY
     assert not part_of_it(str(schema.event_problem({"type": text, "v": text})))
-    assert not part_of_it(_short(text))
-    assert not part_of_it(shortened(text, 200))
+    assert not part_of_it(beginning_of(text, LONGEST_MESSAGE))
 
 
 def test_the_end_of_a_programs_stderr_holds_no_part_of_a_secret(secrets: Secrets) -> None:

@@ -33,7 +33,7 @@ def test_no_value_of_a_variable_can_spoil_an_event(event: JsonObject) -> None:
     """Whatever word of an event a secret happens to be, the event stays valid and keeps its identities."""
     for word in sorted(words(event)):
         secrets = Secrets({"WORD": word})
-        secrets.hide(["WORD"])
+        secrets.register(["WORD"])
         made = redacted(event, secrets)
         assert schema.event_problem(made) is None, word
         for name, value in event.items():
@@ -44,7 +44,7 @@ def test_no_value_of_a_variable_can_spoil_an_event(event: JsonObject) -> None:
 def test_the_fields_of_the_dataset_stay_as_they_are() -> None:
     """Question, golden answer and every other field, keys included: answers are judged by them."""
     secrets = Secrets({"WORD": "postgres"})
-    secrets.hide(["WORD"])
+    secrets.register(["WORD"])
     sample = {"id": "postgres", "question": "postgres?", "answer": "postgres", "postgres": [{"postgres": "postgres"}]}
     made = redacted(RESPONSE | {"sample": sample, "text": "postgres"}, secrets)
     assert (made["sample"], made["text"]) == (sample, "${WORD}")
@@ -54,7 +54,7 @@ def test_the_fields_of_the_dataset_stay_as_they_are() -> None:
 def test_a_secret_that_comes_back_as_a_number_is_redacted(value: str, number: float) -> None:
     """In a tool's input; what keval counted stays a number, also the same one."""
     secrets = Secrets({"PIN": value})
-    secrets.hide(["PIN"])
+    secrets.register(["PIN"])
     event = RESPONSE | {"turns": [CALL | {"input": {"pin": number, "other": True}}], "duration_ms": int(number)}
     made = redacted(event, secrets)
     assert made["turns"][0]["input"] == {"pin": "${PIN}", "other": True}
@@ -64,7 +64,7 @@ def test_a_secret_that_comes_back_as_a_number_is_redacted(value: str, number: fl
 def test_what_came_from_outside_is_redacted_wherever_it_stands() -> None:
     """Texts, and keys of what the agent made up; fields, names and types of the same word stay."""
     secrets = Secrets({"WORD": "text"})
-    secrets.hide(["WORD"])
+    secrets.register(["WORD"])
     made = redacted(RESPONSE, secrets)
     assert made["text"] == "${WORD}"
     (turn,) = made["turns"]
@@ -75,7 +75,7 @@ def test_what_came_from_outside_is_redacted_wherever_it_stands() -> None:
 def test_no_value_is_left_in_what_came_from_outside(value: str) -> None:
     """Not in a text, a tool's input, a key of it or an error."""
     secrets = Secrets({"WORD": value})
-    secrets.hide(["WORD"])
+    secrets.register(["WORD"])
     turn = CALL | {"input": {value: [value]}, "result": value}
     made = redacted(RESPONSE | {"text": value, "turns": [turn], "sources": [value]}, secrets)
     assert value not in json.dumps([made["text"], made["turns"], made["sources"]], ensure_ascii=False)

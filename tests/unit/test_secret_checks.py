@@ -27,7 +27,7 @@ SAMPLE = {"id": "q1", "question": "Which one?", "answer": "Because.", "more": {"
 def secrets_of(environ: dict[str, str]) -> Secrets:
     """Return the secrets of a config that names all variables in its `env`."""
     secrets = Secrets(environ)
-    secrets.hide_all({"env": {name: f"${{{name}}}" for name in environ}})
+    secrets.register_all({"env": {name: f"${{{name}}}" for name in environ}})
     return secrets
 
 

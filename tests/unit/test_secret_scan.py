@@ -111,6 +111,8 @@ def test_a_key_is_found_and_a_near_miss_is_not(what: str) -> None:
     assert what not in found_in(f"it is {near} they say")
 
 
+# Python counts no steps of a pattern, and seconds on a busy machine prove nothing: the bound is read from the pattern
+# as Python itself parses it. No public module does that; if the private one changes, these two tests fail at once.
 def repeats(parsed: parser.SubPattern) -> list[tuple[int, int, parser.SubPattern]]:
     """Return the repetitions in a parsed pattern that may stop early: least, most, and what is repeated."""
     found: list[tuple[int, int, parser.SubPattern]] = []

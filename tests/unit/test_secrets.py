@@ -12,8 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from keval.errors import EnvironmentLacksError
+from keval.secret_lengths import SHORTEST_REDACTED
 from keval.secrets import Secrets, malformed, variables
-from keval.spellings import SHORTEST_REDACTED
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -97,6 +97,8 @@ def test_a_refusal_says_what_to_do_instead(query: str, log: Path) -> None:
         "EXPLAIN SELECT * FROM scores",
         "explain analyze SELECT * FROM scores -- all",
         "SELECT 1;",
+        "SELECT ';' AS \"ü;\"; -- all\n/* of it; */ ;",
+        "SELECT " + "+".join(["1"] * 335),
     ],
 )
 def test_what_only_reads_is_allowed(query: str, log: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -179,3 +181,109 @@ def test_views_are_printed_over_files_only(name: str) -> None:
     """A log that is not there, a folder and stdin are named in one line: no view could read them."""
     with pytest.raises(InputError, match="no such file"):
         sql(name, "--print-views")
+
+
+@pytest.mark.parametrize("terms", [340, 400, 990])
+def test_a_deep_query_is_checked_or_refused_with_a_way_out(terms: int, log: Path, keval: Keval) -> None:
+    """However many terms a sum has, it is answered, or the message names the option that lifts the check."""
+    done = keval("sql", log.name, "SELECT " + "+".join(["1"] * terms), "-f", "csv")
+    assert (done.returncode, "--unsafe" in done.stderr) in {(0, False), (2, True)}, done.stderr[-500:]
+    assert keval("sql", log.name, "SELECT " + "+".join(["1"] * terms), "--unsafe").returncode == 0
+
+
+VALUES: dict[str, object] = {
+    "true": True,
+    "null": None,
+    "1::utinyint": 1,
+    "18446744073709551615::ubigint": 18446744073709551615,
+    "(-9223372036854775808)::bigint": -9223372036854775808,
+    "18446744073709551616::hugeint": "18446744073709551616",
+    "340282366920938463463374607431768211455::uhugeint": "340282366920938463463374607431768211455",
+    "'123456789012345678901234567890'::bignum": "123456789012345678901234567890",
+    "1.5::float": 1.5,
+    "'nan'::double": None,
+    "'-inf'::double": None,
+    "1.50::decimal(10, 2)": "1.50",
+    "'ü'": "ü",
+    "'\\xAA\\x5Ca'::blob": "\\xAA\\x5Ca",
+    "'101'::bit": "101",
+    "date '2020-01-02'": "2020-01-02",
+    "'5000-01-01 (BC)'::date": "5000-01-01 (BC)",
+    "'infinity'::date": "9999-12-31",
+    "time '01:02:03'": "01:02:03",
+    "'01:02:03+02'::timetz": "01:02:03+02:00",
+    "'2020-01-01 01:02:03'::timestamp": "2020-01-01T01:02:03",
+    "'2020-01-01 01:02:03'::timestamp_ns": "2020-01-01T01:02:03",
+    "timezone('UTC', '2020-01-01 01:02:03+00'::timestamptz)": "2020-01-01T01:02:03",
+    "interval 1 day": "1 day, 0:00:00",
+    "'a'::enum('a', 'b')": "a",
+    "'00000000-0000-0000-0000-000000000001'::uuid": "00000000-0000-0000-0000-000000000001",
+    "{'a': 1, 'b': [date '2020-01-02']}": {"a": 1, "b": ["2020-01-02"]},
+    "[1, 2]::integer[2]": [1, 2],
+    "map([1], [2])": {"1": 2},
+    "map([date '2020-01-02', '2021-01-01'], [true, null])": {"2020-01-02": True, "2021-01-01": None},
+    "map([[1, 2]], [2])": {"key": [[1, 2]], "value": [2]},
+    "map([18446744073709551616::hugeint], [18446744073709551616::hugeint])": {
+        "18446744073709551616": "18446744073709551616"
+    },
+    "union_value(a := 1)": 1,
+    "1::variant": 1,
+    "'{}'::json": "{}",
+}
+"""Of each type of DuckDB a value, and what it is in JSON."""
+
+
+def test_a_value_of_every_type_has_a_form_in_json(log: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Alone and within a list each value becomes what JSON has for it, text if it has nothing."""
+    columns = ", ".join(f"{value} AS v{number}, [{value}] AS l{number}" for number, value in enumerate(VALUES))
+    expected = {
+        name: form
+        for number, value in enumerate(VALUES.values())
+        for name, form in ((f"v{number}", value), (f"l{number}", [value]))
+    }
+    sql(log.name, f"SELECT {columns}", "-f", "jsonl")
+    assert json.loads(capfdbinary.readouterr().out) == expected
+    sql(log.name, f"SELECT {columns}", "-f", "json")
+    assert json.loads(capfdbinary.readouterr().out) == [expected]
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_a_value_of_every_type_has_a_form_in_every_text(form: str, log: Path, keval: Keval) -> None:
+    """No type ends a query with a traceback."""
+    columns = ", ".join(f"{value} AS v{number}" for number, value in enumerate(VALUES))
+    done = keval("sql", log.name, f"SELECT {columns}", "-f", form)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("value", ["union_value(a := 1)", "map([1], [1::hugeint])"])
+def test_a_value_that_parquet_lacks_is_no_traceback(value: str, log: Path, keval: Keval) -> None:
+    """Parquet takes a value of a rare type, or says that it does not."""
+    assert keval("sql", log.name, f"SELECT {value} AS v", "-f", "parquet", "-o", "out").returncode in {0, 2}
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "jsonl"])
+@pytest.mark.parametrize("value", ["[" * 260 + "1" + "]" * 260, "interval '9999999 years'"])
+def test_a_value_without_a_form_is_refused(form: str, value: str, log: Path) -> None:
+    """What neither JSON nor Python can hold is named with a way out."""
+    with pytest.raises(UsageError, match="VARCHAR"):
+        sql(log.name, f"SELECT {value} AS v", "-f", form, "--unsafe")
+
+
+@pytest.mark.parametrize("form", READ)
+def test_a_semicolon_and_comments_end_a_query_in_every_format(form: str, log: Path) -> None:
+    """What stands after the statement changes nothing."""
+    sql(log.name, "SELECT ';' AS a; -- all\n;/* ; */", "-f", form, "-o", "out")
+    assert READ[form](Path("out").resolve()) == [[";"]]
+
+
+def test_a_refused_file_names_the_option_before_a_log_is_read(log: Path, keval: Keval) -> None:
+    """What -o may not write is said at once, before the log is checked, with the option that allows it."""
+    log.write_text("{oops\n" * 3)
+    done = keval("sql", log.name, "SELECT 1", "-o", "other.csv")
+    assert (done.returncode, done.stderr) == (2, "keval: other.csv exists; --overwrite replaces it\n")
+
+
+def test_a_query_that_is_no_text_is_refused(log: Path, keval: Keval) -> None:
+    """Bytes of the command line that are not UTF-8 are a usage error."""
+    done = keval("sql", log.name, "SELECT '\udcff'")
+    assert (done.returncode, done.stderr) == (2, "keval: the query is not UTF-8 text\n")

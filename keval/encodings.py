@@ -15,11 +15,7 @@ from collections.abc import Iterator
 from html import escape
 from urllib.parse import quote, quote_plus
 
-SHORTEST_REDACTED = 4
-"""Shorter values are left in texts: replacing each `1` or `no` would destroy them and hide nothing."""
-
-SHORTEST_ENCODED = 8
-"""Shorter pieces of base64 or hex stand in texts by chance."""
+from keval.secret_lengths import SHORTEST_ENCODED, SHORTEST_REDACTED
 
 MOST_DIGITS = 300
 """Longer numbers no JSON number holds."""
@@ -29,7 +25,7 @@ _PERCENT = re.compile("%[0-9A-F]{2}")
 _UNICODE = re.compile(r"\\u[0-9a-f]{4}")
 
 
-def spellings(value: str) -> set[str]:
+def encodings(value: str) -> set[str]:
     """Return the ways to spell a value in a text, without those too short to be told from other text.
 
     A value with a line break at its end, as files often have, is sent without it.
