@@ -67,8 +67,6 @@ class History:
     """The day whose costs are summed up: UTC, as `2026-11-20`."""
     _spent: dict[bool, Spent] = field(default_factory=lambda: {True: Spent(), False: Spent()})
     """What the day's events cost, by whether the mock made them."""
-    _seen: set[int] = field(default_factory=set)
-    """A hash of each event."""
     _texts: dict[str, int] = field(default_factory=dict)
     """Response id to a hash of its last text."""
     _verdicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -77,12 +75,8 @@ class History:
     """Failure id to the id of the response that was not got."""
 
     def add(self, line: Line) -> None:
-        """Fold in one event; one that stood before, as in a merge of two copies of a log, says nothing new."""
+        """Fold in one event."""
         event = line.event
-        identity = hash((event["type"], event["id"], event["run_id"], event["time"]))
-        if identity in self._seen:
-            return
-        self._seen.add(identity)
         if event["type"] in PAID and event["time"][:DATE] == self.today:
             self._spent[bool(event.get("mock"))].add(event)
         match event["type"]:

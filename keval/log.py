@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -215,6 +216,13 @@ class _File:
                 f"{self.path} is not a keval log: it holds {look(self.descriptor)}; it is left as it is:"
                 " name a log, or a file that is not there yet"
             )
+        size = os.fstat(self.descriptor).st_size
+        tail = self._tail(size)
+        if tail and not _is_event(tail) and not _is_cut_off(tail):
+            raise InputError(
+                f"{self.path}: its last line has no end and is no event, nor one that was cut off; it is left as it is:"
+                f" keval validate {self.path} says what is wrong"
+            )
 
     def write(self, line: bytes) -> None:
         """Append a line, whole or not at all. Raises EnvironmentLacksError."""
@@ -303,16 +311,24 @@ class _File:
             os.write(self.descriptor, b"\n")
             size += 1
         elif tail:
-            torn = self.path.with_name(self.path.name + ".torn")
-            with torn.open("ab") as aside:
-                aside.write(tail + b"\n")
-                aside.flush()
-                os.fsync(aside.fileno())
+            torn = self._set_aside(tail)
             size -= len(tail)
             os.ftruncate(self.descriptor, size)
             self._warn(f"{self.path}: the last line was cut off in mid-write; its {len(tail)} bytes are now in {torn}")
         self._end = size
         return size
+
+    def _set_aside(self, tail: bytes) -> Path:
+        """Put a cut-off line into `<log>.torn`, which is a file of this log alone, and return its path."""
+        torn = self.path.with_name(self.path.name + ".torn")
+        aside = os.open(torn, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        with os.fdopen(aside, "ab") as file:
+            if os.fstat(aside).st_nlink > 1:
+                raise OSError(errno.EMLINK, "is a link to another file; remove it", str(torn))
+            file.write(tail + b"\n")
+            file.flush()
+            os.fsync(aside)
+        return torn
 
     def _tail(self, size: int) -> bytes:
         tail = b""
@@ -331,6 +347,17 @@ def _lines(descriptor: int, start: int) -> Iterator[bytes]:
     with open(descriptor, "rb", closefd=False) as lines, suppress(OSError):
         lines.seek(start)
         yield from lines
+
+
+def _is_cut_off(tail: bytes) -> bool:
+    """Return whether a line may be the front of an event, rather than a whole value, or several."""
+    try:
+        json.JSONDecoder().raw_decode(tail.decode(errors="replace"))
+    except ValueError:
+        return True
+    except RecursionError:
+        return False
+    return False
 
 
 def _is_event(tail: bytes) -> bool:
@@ -371,6 +398,12 @@ def open_log(
     check_no_input(path, inputs)
     with ExitStack() as leases:
         log = _leased(path, stages, warn, leases)
+        rescued = path.with_name(f"{path.name}.rescued")
+        if rescued.exists():
+            warn(
+                f"{rescued} holds what an earlier command could not put into this log; if it is not in the log yet,"
+                f" stop, append it (cat {rescued} >> {path}) and begin again; if it is, remove it"
+            )
         try:
             yield log
         except BaseException as error:

@@ -24,7 +24,7 @@ import orjson
 
 from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
 from keval.schema import EVENT_TYPES
-from keval.terminal import STDIN_FD, STDOUT_FD
+from keval.terminal import STDERR_FD, STDIN_FD, STDOUT_FD
 
 STDIN = Path("-")
 """How a command line names stdin among its files."""
@@ -67,8 +67,8 @@ def replaced(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes], boo
         _remove_abandoned(place)
         temporary, lock = _created(place)
     try:
-        yield temporary
         with _as_lacking(output):
+            yield temporary
             if target is None:
                 _pour(temporary, output)
             else:
@@ -108,10 +108,16 @@ def check_no_input(output: Path, inputs: Sequence[Path]) -> None:
 
 
 def check_stdout(inputs: Sequence[Path], instead: str) -> None:
-    """Raise UsageError if stdout leads into one of the inputs, as `>> run.jsonl` does; `instead` says what to type."""
-    name = _same_input(_fstat(STDOUT_FD), inputs)
-    if name is not None:
-        raise UsageError(f"stdout leads into {name}, an input of this command, which it never writes to; {instead}")
+    """Raise UsageError if stdout leads into one of the inputs, as `>> run.jsonl` does; `instead` says what to type.
+
+    So does stderr: what is told there would stand in the input.
+    """
+    for stream, descriptor in (("stdout", STDOUT_FD), ("stderr", STDERR_FD)):
+        name = _same_input(_fstat(descriptor), inputs)
+        if name is not None:
+            raise UsageError(
+                f"{stream} leads into {name}, an input of this command, which it never writes to; {instead}"
+            )
 
 
 def _same_input(found: os.stat_result | None, inputs: Sequence[Path]) -> str | None:

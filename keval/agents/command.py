@@ -5,8 +5,9 @@ The program reads one JSON object from stdin, `{"question", "turns", "system_pro
 empty workspace, in a session of its own, with no more of the environment than an allow-list and
 `env`. When it ends, or the task does, everything that it started is ended too.
 
-Exit status 0 is an answer; 75 (`EX_TEMPFAIL`) asks to be tried again later; any other is a failure
-that is reported with the end of stderr.
+Exit status 0 is an answer; 75 (`EX_TEMPFAIL`) asks to be tried again later; 126 and 127 mean that what
+was to run was not found or cannot run, which is no answer of the agent; any other is its failure, reported
+with the end of stderr.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ JsonPath = tuple[str | int, ...]
 PLACEHOLDERS = ("question", "system_prompt", "workspace", "folder", "repetition")
 """What an argument of the command may contain in braces."""
 
+NOT_STARTED = (126, 127)
+"""By which `env` and shells say that they cannot run a program, or do not find it."""
+
 TEMPORARY_FAILURE = 75
 """`EX_TEMPFAIL` of sysexits.h: what failed may well succeed later."""
 
@@ -48,7 +52,7 @@ STDERR_TAIL = 2000
 """So many last characters of stderr go into a failure."""
 
 ROOM = 64 * 1024
-"""Bytes for which there has to be room when a program has ended: else nobody knows whether it could write all."""
+"""Bytes for which there has to be room before a program is started: it may cost money."""
 
 LONGEST_FIRST_LINE = 4096
 """Bytes of a script that are read to see which program it is for."""
@@ -199,6 +203,7 @@ class Command(Agent):
     async def _start(
         self, prompt: Prompt, token: str, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
     ) -> asyncio.subprocess.Process:
+        _check_space(stdout, ROOM)  # before anything is paid for
         values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
         program, *arguments = [fill(argument, values) for argument in self.command]
         env = {**prompt.env, **self.env, processes.TOKEN: token}
@@ -242,7 +247,8 @@ class Command(Agent):
             ending.cancel()
 
     def _read_answer(self, process: asyncio.subprocess.Process, stdout: IO[bytes], stderr: IO[bytes]) -> Answer:
-        _check_space(stdout)
+        # A write that was refused ends where not one byte more has room.
+        _check_space(stdout, 1)
         if process.returncode:
             raise _failure(process.returncode, _all_of(stderr))
         try:
@@ -315,11 +321,11 @@ def _stream(content: bytes = b"") -> Iterator[IO[bytes]]:
         yield stream
 
 
-def _check_space(stream: IO[bytes]) -> None:
-    """Raise AgentError when there is no space for more: then what the program wrote may be cut off."""
+def _check_space(stream: IO[bytes], room: int) -> None:
+    """Raise AgentError when there is no space for so many bytes more."""
     end = stream.seek(0, os.SEEK_END)
     try:
-        if os.pwrite(stream.fileno(), bytes(ROOM), end) < ROOM:
+        if os.pwrite(stream.fileno(), bytes(room), end) < room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - what the next write would raise
         os.ftruncate(stream.fileno(), end)
     except OSError as error:
@@ -352,6 +358,8 @@ def _failure(exit_status: int, stderr: bytes) -> AgentError:
     message = f"{how}; stderr ends: {tail}" if tail else f"{how}, nothing on stderr"
     if exit_status == TEMPORARY_FAILURE:
         return AgentError("infra_error", message, retryable=True)
+    if exit_status in NOT_STARTED:
+        return AgentError("infra_error", f"the program, or what starts it, was not found or cannot run: {message}")
     return AgentError("agent_error", message)
 
 

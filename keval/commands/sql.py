@@ -31,7 +31,7 @@ HINT = "keval sql only reads its views: -o FILE saves what a SELECT finds, --uns
 @click.command(epilog='Example: keval sql run.jsonl "SELECT condition, metric, avg(score) FROM scores GROUP BY ALL"')
 @click.argument("arguments", metavar="LOG... [QUERY]", nargs=-1, required=True)
 @click.option("-f", "--format", "form", type=click.Choice(["table", "csv", "json", "jsonl", "parquet"]),
-              default="table", show_default=True, help="How the rows are written; parquet needs -o.")  # fmt: skip
+              help="How the rows are written (default: by the ending of FILE; a table without -o).")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to FILE, not to stdout.")
 @click.option("--overwrite", is_flag=True, help="Let -o replace a file that exists, though never a log.")
 @click.option("--unsafe", is_flag=True, help="Allow every statement and every file: COPY … TO, read_csv, ATTACH, SET.")
@@ -39,7 +39,7 @@ HINT = "keval sql only reads its views: -o FILE saves what a SELECT finds, --uns
 @SKIP_INVALID
 def command(
     arguments: tuple[str, ...],
-    form: str,
+    form: str | None,
     output: Path | None,
     overwrite: bool,
     unsafe: bool,
@@ -60,6 +60,7 @@ def command(
     *names, query = arguments
     if not names or query.endswith(".jsonl"):
         raise UsageError('the last argument is the query: keval sql LOG "SELECT …"')
+    form = form or _by_ending(output)
     if form == "parquet" and output is None:
         raise UsageError("-f parquet is a file: name it with -o FILE")
     logs = [Path(name) for name in names]
@@ -74,6 +75,16 @@ def command(
         replaced(output, logs, may_replace) as temporary,
     ):
         _answer(paths, query, form, temporary, unsafe=unsafe)
+
+
+def _by_ending(output: Path | None) -> str:
+    """Return the format that a file's ending names; without a file a table for people. Raises UsageError."""
+    if output is None:
+        return "table"
+    ending = output.suffix.removeprefix(".")
+    if ending not in {*RENDER, "parquet"}:
+        raise UsageError(f"{output}: its ending names no format; give one with -f, such as -f csv")
+    return ending
 
 
 def _replaceable(output: Path, *, overwrite: bool) -> Callable[[bytes], bool]:

@@ -141,6 +141,14 @@ async def test_a_program_can_ask_to_be_tried_again(tmp_path: Path) -> None:
     assert (error.kind, error.retryable) == ("infra_error", True)
 
 
+@pytest.mark.parametrize("script", ["exec env no-such-program", "no-such-program", "./a-folder"])
+async def test_a_program_that_cannot_be_started_by_another_is_no_bad_answer(script: str, tmp_path: Path) -> None:
+    """`env` and shells say with 126 and 127 that there was nothing to run."""
+    (tmp_path / "a-folder").mkdir()
+    error = await failure(Command(command=("sh", "-c", script)), tmp_path)
+    assert (error.kind, error.retryable) == ("infra_error", False)
+
+
 async def test_only_the_end_of_stderr_is_kept(tmp_path: Path) -> None:
     """A failure names the last words, not megabytes."""
     error = await failure(python("import sys; print('x' * 9999, 'end', file=sys.stderr); sys.exit(1)"), tmp_path)

@@ -194,6 +194,41 @@ def test_a_file_that_is_no_log_is_left_as_it_is(content: bytes, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("content", [b"%s\r%s", b'{"type":"note","v":1,"id":"n1","time":"","run_id":"r"}'])
+def test_a_last_line_that_is_whole_and_no_event_is_left_as_it_is(content: bytes, tmp_path: Path) -> None:
+    """Only what a crash cut off is set aside: a file without line ends, or of another kind, keeps every byte."""
+    line = encode(a_retraction(1)).rstrip()
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(content.replace(b"%s", line))
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="its last line has no end"), open_log(path, (), lambda _: None):
+        pass
+    assert path.read_bytes() == before
+    assert names(tmp_path) == ["run.jsonl"]
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_a_torn_line_goes_into_no_file_of_somebody_else(link: Callable[[Path, Path], None], tmp_path: Path) -> None:
+    """Where `.torn` leads to another file, that file and the log stay as they are."""
+    (tmp_path / "other").write_text("mine\n")
+    link(tmp_path / "run.jsonl.torn", tmp_path / "other")
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(encode(a_retraction(1)) + b'{"type":"ret')
+    before = path.read_bytes()
+    with pytest.raises(EnvironmentLacksError, match=r"run\.jsonl\.torn"), open_log(path, (), lambda _: None):
+        pass
+    assert (path.read_bytes(), (tmp_path / "other").read_text()) == (before, "mine\n")
+
+
+def test_what_an_earlier_command_rescued_is_not_forgotten(tmp_path: Path) -> None:
+    """Whoever opens a log is told of a file beside it whose events may be missing."""
+    said: list[str] = []
+    (tmp_path / "run.jsonl.rescued").write_bytes(encode(a_retraction(1)))
+    with open_log(tmp_path / "run.jsonl", (), said.append):
+        pass
+    assert "run.jsonl.rescued holds what an earlier command could not put into this log" in said[0]
+
+
 @pytest.mark.parametrize("kept", [12, 40, -2])
 async def test_a_first_line_that_was_cut_off_is_mended(kept: int, tmp_path: Path) -> None:
     """A log whose only line was cut off in the middle of a write is a log, too."""

@@ -305,3 +305,12 @@ def test_a_foreign_file_is_described_without_its_secrets(content: bytes, looks: 
     path.write_bytes(content)
     with path.open("rb") as opened:
         assert look(opened.fileno()) == looks
+
+
+def test_a_disk_that_fills_while_an_output_is_made_is_said(log: Path) -> None:
+    """What cannot be written is a message about the output, and the earlier output stays."""
+    output = log.parent / "report.md"
+    with pytest.raises(EnvironmentLacksError, match=r"report\.md: No space left"), replaced(output, [log], is_report):
+        Path("/dev/full").write_bytes(b"report 2")
+    assert not output.exists()
+    assert sorted(path.name for path in log.parent.iterdir()) == [log.name]

@@ -287,3 +287,14 @@ def test_a_query_that_is_no_text_is_refused(log: Path, keval: Keval) -> None:
     """Bytes of the command line that are not UTF-8 are a usage error."""
     done = keval("sql", log.name, "SELECT '\udcff'")
     assert (done.returncode, done.stderr) == (2, "keval: the query is not UTF-8 text\n")
+
+
+def test_the_ending_of_a_file_names_the_format(log: Path, keval: Keval) -> None:
+    """A table for people is cut to their screen, and so no file: an ending that names no format is refused."""
+    assert keval("sql", log.name, "SELECT 1 AS a", "-o", "one.csv").returncode == 0
+    assert (log.parent / "one.csv").read_text() == "a\n1\n"
+    done = keval("sql", log.name, "SELECT 1 AS a", "-o", "one.txt")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "keval: one.txt: its ending names no format; give one with -f, such as -f csv\n",
+    )
