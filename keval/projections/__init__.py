@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from keval import memory, temporary
-from keval.errors import InputError, UsageError
+from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.ids import JsonObject
 
 if TYPE_CHECKING:
@@ -101,36 +101,35 @@ def views_sql(paths: Sequence[Path]) -> str:
     return "\n".join(_definition(view, paths, longest) for view in VIEWS)
 
 
-def connect(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
-    """Return a database with all views over logs of complete, valid lines.
+@contextmanager
+def connect(paths: Sequence[Path]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a database with all views over logs of complete, valid lines.
 
-    The lines are read now, once, into a temporary folder that is gone when the connection is.
-    Raises InputError.
+    The lines are read now, once, into a temporary folder that is gone at the end. Raises InputError;
+    and EnvironmentLacksError where there is no room on the disk or in memory, also for the queries of the block.
     """
     import duckdb
 
     folder, remove = temporary.make()
     try:
         size, longest, limit = sum(path.stat().st_size for path in paths), _longest_line(paths), memory.for_queries()
-        connection = duckdb.connect(
-            f"{folder}/log.duckdb",
-            config={
-                "memory_limit": f"{limit}B",
-                "temp_directory": str(folder),
-                "threads": _threads(size, longest, limit),
-            },
-        )
-    except BaseException:
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": f"{limit}B",
+            "temp_directory": str(folder),
+            "threads": _threads(size, longest, limit),
+        }
+        with duckdb.connect(f"{folder}/log.duckdb", config=config) as connection:
+            for view in VIEWS:
+                connection.execute(_definition(view, paths, longest))
+            yield connection
+    except duckdb.InvalidInputException as error:
+        raise InputError(f"{', '.join(map(str, paths))}: {error}") from error
+    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException) as error:
+        raise EnvironmentLacksError(
+            f"no room to compute tables: {error}; TMPDIR names another folder for temporary files"
+        ) from error
+    finally:
         remove()
-        raise
-    weakref.finalize(connection, remove)
-    for view in VIEWS:
-        try:
-            connection.execute(_definition(view, paths, longest))
-        except (duckdb.InvalidInputException, duckdb.IOException) as error:
-            connection.close()
-            raise InputError(f"{', '.join(map(str, paths))}: {error}") from error
-    return connection
 
 
 def lock(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from keval import projections, schema
-from keval.errors import InputError
+from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
 from tests.builders import (
     AGENT_ID,
@@ -125,18 +125,25 @@ def test_what_is_not_json_is_an_input_error(tmp_path: Path) -> None:
     """A file that nobody checked gives an error that names it."""
     path = tmp_path / "log.jsonl"
     path.write_text('{"type": "run"\n{}\n')
-    with pytest.raises(InputError, match=r"log\.jsonl"):
-        projections.connect([path])
+    with pytest.raises(InputError, match=r"log\.jsonl"), projections.connect([path]):
+        pass
 
 
 def test_a_closed_connection_leaves_nothing_behind(tmp_path: Path) -> None:
     """The folder in which the lines are kept is gone with the connection."""
-    connection = projections.connect([write_log(tmp_path / "log.jsonl", [response_event()])])
-    (folder,) = connection.execute("select current_setting('temp_directory')").fetchone() or ()
-    assert Path(folder).is_dir()
-    connection.close()
-    del connection
+    with projections.connect([write_log(tmp_path / "log.jsonl", [response_event()])]) as connection:
+        (folder,) = connection.execute("select current_setting('temp_directory')").fetchone() or ()
+        assert Path(folder).is_dir()
     assert not Path(folder).exists()
+
+
+def test_a_query_that_finds_no_room_is_told_as_a_lack_of_the_machine(tmp_path: Path) -> None:
+    """DuckDB's word about memory comes with what to do, and is no bug of keval's."""
+    log = write_log(tmp_path / "log.jsonl", [response_event()])
+    limits = "set memory_limit = '8MB'; set max_temp_directory_size = '0KB'"
+    query = "select count(*) from (select distinct i, i || 'x' from range(9000000) as r(i))"
+    with pytest.raises(EnvironmentLacksError, match="TMPDIR"), projections.connect([log]) as connection:
+        connection.execute(f"{limits}; {query}")
 
 
 def test_only_a_newline_ends_a_line(tmp_path: Path) -> None:
