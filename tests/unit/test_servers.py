@@ -26,13 +26,14 @@ async def test_what_cannot_be_reached_is_an_entry_with_its_error() -> None:
         "missing": launchable({"type": "stdio", "command": "/no/such/program"}, SERVERS),
         "exits": launchable({"type": "stdio", "command": sys.executable, "args": ["exits.py"]}, SERVERS),
         "no_tools": launchable({"type": "stdio", "command": sys.executable, "args": ["no_tools.py"]}, SERVERS),
-        "sleeps": launchable({"type": "stdio", "command": sys.executable, "args": ["sleeps.py", "60"]}, SERVERS),
         "dead": {"type": "http", "url": "http://127.0.0.1:9/mcp"},
     }
-    infos = await inspect(servers, {}, environment(), 5)
+    infos = await inspect(servers, {}, environment(), 30)
     assert {name for name, info in infos.items() if info.error} == set(servers)
     assert infos["no_tools"].error == "the server offers no tools"
-    assert infos["sleeps"].error == "no answer within 5 s"
+    sleeps = launchable({"type": "stdio", "command": sys.executable, "args": ["sleeps.py", "60"]}, SERVERS)
+    slow = await inspect({"sleeps": sleeps}, {}, environment(), 1)
+    assert slow["sleeps"].error == "no answer within 1 s"
 
 
 async def test_a_server_that_lacks_an_expected_tool_is_told() -> None:
