@@ -7,12 +7,14 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from keval.orphans import adopted
 
 # No test is timed: a slow machine is no mistake. Fixtures that examples share hold nothing that one could spoil.
 settings.register_profile(
@@ -33,6 +35,14 @@ def _is_loopback(address: object) -> bool:
         return True  # a path: a unix socket
     host = str(address[0])
     return host in {"localhost", ""} or ip_address(host.partition("%")[0]).is_loopback
+
+
+@pytest.fixture(autouse=True)
+def _no_task_of_another_test() -> Iterator[None]:
+    """Forget the tasks that a test began and never ended: an orphan of the next one might be theirs."""
+    yield
+    for token in list(adopted._tasks):  # noqa: SLF001 - only tests begin tasks that they do not end
+        adopted.end_task(token)
 
 
 @pytest.fixture(autouse=True)
