@@ -16,7 +16,6 @@ import pytest
 
 from keval import processes
 from keval.errors import EnvironmentLacksError
-from keval.orphans import adopted
 
 STUBBORN = """
 import os, signal, sys, time
@@ -107,12 +106,10 @@ def is_gone(process: psutil.Process) -> bool:
 )
 async def test_nothing_survives_the_end_of_its_task(started: Started, program: str, count: int) -> None:
     """Deafness to SIGTERM, a session of its own, dead parents and an emptied environment save no process."""
-    adopted.take_names()  # of tasks of other tests
     running = started.start(program, count)
     names = await processes.end_tree(started.token, started.session, grace_s=0.1)
     assert all(is_gone(process) for process in running)
-    # Where other tests have left tasks that might own it, an unmarked orphan is named with the run instead.
-    assert len([*names, *adopted.take_names()]) >= count
+    assert len(names) >= count
 
 
 async def test_a_process_that_ignores_its_end_is_waited_for_no_longer_than_the_grace_period(started: Started) -> None:
