@@ -31,8 +31,8 @@ from typing import Any
 
 import psutil
 
-from keval import environment
 from keval.mock import Mock
+from keval.processes import environment
 
 LATENCY_MS = 20.0
 """How long the service takes for each message, so that a kill meets some of them on their way."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from benchmarks import results
-from keval.secret_scan import FORMS, Scanner
+from keval.logs.secret_scan import FORMS, Scanner
 
 SIZES = (100_000, 200_000, 400_000, 800_000)
 RUNS = 3

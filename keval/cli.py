@@ -15,11 +15,11 @@ from pathlib import Path
 
 import click
 
-from keval import machine
+from keval.commands.messages import tell, tell_text
 from keval.errors import KevalError, ReaderGoneError
-from keval.messages import tell, tell_text
+from keval.logs.standard_streams import give_up_stdout, outlive
 from keval.plugins import docstring_line
-from keval.terminal import give_up_stdout, outlive
+from keval.processes import machine
 
 COMMANDS = (
     "generate",

@@ -13,7 +13,8 @@ from typing import Any
 
 import orjson
 
-from keval import schema, strict_json
+from keval import schema
+from keval.documents import strict_json
 from keval.errors import KevalError
 from keval.ids import JsonObject, digest
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keval.excerpts import beginning_of
+from keval.secrets.excerpts import beginning_of
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError

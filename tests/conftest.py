@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from keval.orphans import adopted
+from keval.processes.orphans import adopted
 
 # No test is timed: a slow machine is no mistake. Fixtures that examples share hold nothing that one could spoil.
 settings.register_profile(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from keval.processes import TOKEN
+from keval.processes.tree import TOKEN
 
 
 def of_tasks(folder: Path) -> Iterator[str]:

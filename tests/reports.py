@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from keval.readings import Caution, ConditionScore, Difference, MetricTable
-from keval.report import (
+from keval.reports.conclusions import Caution, ConditionScore, Difference, MetricTable
+from keval.reports.model import (
     AgentInfo,
     Claim,
     ConditionClaims,

@@ -5,58 +5,23 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 PACKAGE = Path(__file__).parent.parent / "keval"
 
-LAYERS = (
-    ("errors", "ids", "printable", "secret_lengths"),
-    ("encodings", "json_values"),
-    ("secrets",),
-    ("excerpts", "messages"),
-    ("schema", "plugins", "terminal"),
-    ("strict_json",),
-    ("events",),
-    (
-        "stream",
-        "outputs",
-        "lease",
-        "progress",
-        "interrupt",
-        "environment",
-        "processes",
-        "servers",
-        "document",
-        "budget",
-        "secret_scan",
-        "machine",
-        "temporary",
-        "orphans",
-    ),
-    ("redaction", "secret_checks", "log", "history", "collect", "agents", "datasets"),
-    ("fields", "prices"),
-    ("llm", "rubrics"),
-    ("judges", "mock"),
-    ("config",),
-    ("config_file",),
-    ("run", "tasks"),
-    ("stage",),
-    ("generate", "judge"),
-    ("prepare",),
-    ("estimate",),
-    ("memory",),
-    ("projections",),
-    ("stats", "tool_use"),
-    ("readings", "report"),
-    ("cautions", "exports"),
-    ("compose",),
-    ("options",),
+FLOORS = (
+    ("errors", "ids", "printable", "retry", "usage"),
+    ("plugins", "processes", "secrets"),
+    ("schema", "models", "agents", "mock", "projections"),
+    ("documents", "stats"),
+    ("events", "datasets", "judges", "reports"),
+    ("logs", "config", "exports"),
+    ("execution",),
     ("commands",),
     ("cli",),
 )
-"""From the bottom up: a room may import its own row's rooms and those of the rows above it in this list."""
+"""The house from the bottom up: a room, which is a folder or a file at the top, stands on rooms of lower floors."""
 
 HEAVY = (
     "anthropic",
@@ -72,38 +37,67 @@ HEAVY = (
 )
 
 
+def _name(path: Path) -> str:
+    """Return how a file is imported; a folder's `__init__.py` as the folder."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 def _room(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
+def _files() -> dict[str, Path]:
+    return {_name(path): path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "__main__.py"}
+
+
 def _imports(path: Path) -> set[str]:
+    """Return the modules of keval that a file imports, those imported in functions or for types too."""
+    files = _files()
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module} if node.module != "keval" else {f"keval.{name.name}" for name in node.names}
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "keval":
+            within = {f"{node.module}.{name.name}" for name in node.names}
+            found |= {name if name in files else str(node.module) for name in within}
         elif isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
-    return {_room(name) for name in found if name.startswith("keval.")}
+            found |= {name.name for name in node.names if name.name.split(".")[0] == "keval"}
+    return found
 
 
-def _sources() -> list[Path]:
-    doors = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
-    return sorted(set(PACKAGE.rglob("*.py")) - doors)
+def _rooms() -> dict[str, set[str]]:
+    """Return each room with the other rooms that its files import."""
+    rooms: dict[str, set[str]] = {}
+    for name, path in _files().items():
+        own = _room(name)
+        rooms.setdefault(own, set()).update(_room(imported) for imported in _imports(path))
+    return {room: on - {room, ""} for room, on in rooms.items() if room}
 
 
-@pytest.mark.parametrize("path", _sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_flow_one_way(path: Path) -> None:
-    """A file imports only rooms of its own layer or of a layer below it."""
-    level = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
-    own = _room("keval." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts))
-    assert own in level, f"{own} has no place in LAYERS"
-    upward = {room for room in _imports(path) if level[room] > level[own]}
-    assert not upward
+def test_each_room_stands_on_lower_floors() -> None:
+    """Every room has its place in the list, and imports only rooms of floors below its own."""
+    floor = {room: number for number, rooms in enumerate(FLOORS, start=1) for room in rooms}
+    rooms = _rooms()
+    for number, names in reversed(list(enumerate(FLOORS, start=1))):
+        print(number, " ".join(names))  # noqa: T201 - `pytest -s` shows the house
+    assert set(rooms) == set(floor)
+    assert not {room: wrong for room, on in rooms.items() if (wrong := {o for o in on if floor[o] >= floor[room]})}
+
+
+def test_each_room_stands_as_low_as_it_can() -> None:
+    """The list has no more floors than the imports need: a room stands right above the highest that it imports."""
+    floor = {room: number for number, rooms in enumerate(FLOORS, start=1) for room in rooms}
+    assert {room: 1 + max((floor[other] for other in on), default=0) for room, on in _rooms().items()} == floor
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    """Files import each other in no circle, inside a room neither; a circle is named by the error."""
+    order = TopologicalSorter({name: _imports(path) - {name} for name, path in _files().items()})
+    assert set(order.static_order()) >= set(_files())
 
 
 def test_the_mock_knows_no_secrets() -> None:
     """A stand-in for a foreign service has nothing of what this process knows of secrets."""
-    assert not {room for path in (PACKAGE / "mock").glob("*.py") for room in _imports(path)} & {"secrets", "excerpts"}
+    assert not {room for path in (PACKAGE / "mock").glob("*.py") for room in map(_room, _imports(path))} & {"secrets"}
 
 
 def test_help_imports_no_sdk_and_no_duckdb() -> None:

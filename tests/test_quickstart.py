@@ -14,8 +14,8 @@ from types import ModuleType
 import orjson
 import pytest
 
-from keval import environment, servers
 from keval.mock.words import content_words
+from keval.processes import environment, servers
 
 ROOT = Path(__file__).parent.parent
 QUICKSTART = ROOT / "examples" / "quickstart"

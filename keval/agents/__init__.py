@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from keval.errors import ItemError
+from keval.usage import Usage
 
 Status = Literal["answered", "empty", "refused", "limit"]
 """How the agent ended by its own account: it answered, said nothing, declined, or met its turn limit."""
@@ -20,16 +21,6 @@ FailureKind = Literal[
     "timeout", "agent_error", "infra_error", "mcp_not_ready", "mcp_failed", "mcp_unused", "mcp_all_failed"
 ]
 """How a task can fail; `timeout` and the gates `mcp_unused` and `mcp_all_failed` are found by the runner."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one or more model calls; None where the service did not say."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 import claude_agent_sdk
 from claude_agent_sdk import ClaudeAgentOptions, CLINotFoundError
 
-from keval import machine, processes
-from keval.excerpts import last_lines
+from keval.processes import machine, tree
+from keval.secrets.excerpts import last_lines
 
 if TYPE_CHECKING:
     from keval.agents import Prompt
-    from keval.agents.claude import Claude
+    from keval.agents._claude_options import ClaudeOptions
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """The longest single message that is read from the CLI; the SDK's own limit is 1 MiB."""
@@ -67,7 +67,7 @@ logging.getLogger("claude_agent_sdk").addHandler(logging.NullHandler())
 class Launch:
     """One start of the CLI; `folder` is private to it and gone afterwards."""
 
-    agent: Claude
+    agent: ClaudeOptions
     prompt: Prompt
     folder: Path
     token: str
@@ -125,7 +125,7 @@ class Launch:
             "CLAUDE_CODE_ENTRYPOINT": "sdk-py",
             "CLAUDE_CODE_SDK_READS_SESSION_STATE": "1",
             DOLLAR: "$",
-            processes.TOKEN: self.token,
+            tree.TOKEN: self.token,
         }
         return {**_without_key(self.prompt.env, agent.api_key_env), **agent.env, **own}
 
@@ -136,7 +136,7 @@ class Launch:
         sets; its home is the real one, where `npx` and `uvx` keep what they have downloaded.
         """
         shared = _without_key(self.prompt.env, self.agent.api_key_env)
-        mark = {processes.TOKEN: self.token}
+        mark = {tree.TOKEN: self.token}
         return {
             name: _literal(
                 {**self._watched(server, starts), "env": {**shared, **server.get("env", {}), **mark}}

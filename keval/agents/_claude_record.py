@@ -33,9 +33,10 @@ from claude_agent_sdk import (
 )
 from claude_agent_sdk.types import McpServerStatus
 
-from keval.agents import AgentError, Answer, FailureKind, McpUse, Status, Turn, Usage
+from keval.agents import AgentError, Answer, FailureKind, McpUse, Status, Turn
 from keval.agents._claude_launch import MAX_MESSAGE_BYTES, STDERR_LINES, tool_part
-from keval.excerpts import last_lines
+from keval.secrets.excerpts import last_lines
+from keval.usage import Usage
 
 SYNTHETIC = "<synthetic>"
 """The model that the CLI names for texts of its own, such as error messages."""

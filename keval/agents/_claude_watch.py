@@ -10,8 +10,8 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from keval import processes
 from keval.agents._claude_launch import Launch, is_stdio
+from keval.processes import tree
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeSDKClient
@@ -34,14 +34,14 @@ class Watch:
         self._launch = launch
         self._record = record
         self._started = launch.started()
-        self._running = {name: processes.running(pids[-1]) for name, pids in self._started.items()}
+        self._running = {name: tree.running(pids[-1]) for name, pids in self._started.items()}
 
     async def look(self) -> None:
         """Tell the record which servers went away. The CLI must still be there: it ends servers when it ends."""
         for name, pids in self._launch.started().items():
             if pids != self._started[name]:
                 self._record.lose(name, "its process ended, and was started again")
-            elif (running := self._running[name]) is None or not processes.is_alive(running):
+            elif (running := self._running[name]) is None or not tree.is_alive(running):
                 self._record.lose(name, "its process ended")
         if self._launch.prompt.mcp_servers:
             await self._update()

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from keval import processes, temporary
-from keval.agents import Agent, AgentError, Answer, Prompt
-from keval.plugins import option
-from keval.servers import lacking
+from keval.agents import AgentError, Answer, Prompt
+from keval.agents._claude_options import ClaudeOptions
+from keval.processes import temporary, tree
+from keval.processes.servers import lacking
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeSDKClient
@@ -40,39 +40,8 @@ _starts: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakK
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claude(Agent):
+class Claude(ClaudeOptions):
     """The Claude Code agent."""
-
-    model: str = field(metadata=option("the model, as the Messages API names it"))
-    tools: tuple[str, ...] = field(
-        default=(), metadata=option("built-in tools such as Edit or WebSearch, the same in every condition")
-    )
-    max_turns: int | None = field(default=None, metadata=option("the most turns that the agent may take"))
-    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = field(
-        default=None, metadata=option("how much the model thinks")
-    )
-    env: Mapping[str, str] = field(
-        default_factory=dict,
-        hash=False,
-        metadata=option("additional environment variables of the CLI, such as its limits"),
-    )
-    mcp_timeout_s: float = field(
-        default=60.0, metadata=option("how long the MCP servers may take to be ready, in seconds", identity=False)
-    )
-    max_retries: int = field(
-        default=2, metadata=option("how often the CLI itself tries a failed model call again", identity=False)
-    )
-    api_key_env: str = field(
-        default="ANTHROPIC_API_KEY", metadata=option("the environment variable that holds the key", identity=False)
-    )
-
-    def __post_init__(self) -> None:
-        for name in ("max_turns", "mcp_timeout_s"):
-            value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise ValueError(f"{name}: must be more than 0")
-        if self.max_retries < 0:
-            raise ValueError("max_retries: must not be negative")
 
     async def answer(self, prompt: Prompt) -> Answer:
         """Ask Claude Code, with one CLI for this task only.
@@ -86,7 +55,7 @@ class Claude(Agent):
             raise AgentError("infra_error", f"{self.api_key_env} is not set: the agent has no key")
         record = Record(tuple(prompt.mcp_servers), self.tools)
         with temporary.folder() as folder:
-            launch = Launch(self, prompt, folder, processes.new_token())
+            launch = Launch(self, prompt, folder, tree.new_token())
             try:
                 return await self._ask(launch, record)
             except AgentError as error:
@@ -106,7 +75,7 @@ class Claude(Agent):
         except Exception as error:  # foreign code: some of what the SDK raises is a bare Exception
             raise record.failure_of(error) from error
         finally:
-            record.leaked = await processes.to_the_end(_end(client, launch))
+            record.leaked = await tree.to_the_end(_end(client, launch))
             launch.prompt.so_far(record.so_far())  # whoever cancels the task is told, too
         return record.answer()
 
@@ -224,8 +193,8 @@ async def _end(client: ClaudeSDKClient | None, launch: Launch) -> tuple[str, ...
     if closing:
         await asyncio.wait({closing}, timeout=DISCONNECT_S)
         if not closing.done() and session is not None:
-            await processes.end_first(launch.token, session)
-    left = await processes.end_tree(launch.token, session)
+            await tree.end_first(launch.token, session)
+    left = await tree.end_tree(launch.token, session)
     if closing:
         await asyncio.wait({closing}, timeout=DISCONNECT_S)
         if closing.done():

@@ -28,10 +28,11 @@ from typing import IO, Any, ClassVar, Literal
 
 import orjson
 
-from keval import machine, processes
-from keval.agents import Agent, AgentError, Answer, Prompt, Turn, Usage
-from keval.excerpts import end_of
+from keval.agents import Agent, AgentError, Answer, Prompt, Turn
 from keval.plugins import option
+from keval.processes import machine, tree
+from keval.secrets.excerpts import end_of
+from keval.usage import Usage
 
 JsonPath = tuple[str | int, ...]
 """The keys and positions that lead to a value inside a JSON document."""
@@ -168,7 +169,7 @@ class Command(Agent):
 
         Cancelling the call ends every process that it started. Raises AgentError.
         """
-        token = processes.new_token()
+        token = tree.new_token()
         # Files, not pipes: a program need not read its input, and a daemon that it leaves behind
         # with our end of a pipe in its hands cannot keep us waiting.
         with _stream(self._input(prompt)) as stdin, _stream() as stdout, _stream() as stderr:
@@ -179,7 +180,7 @@ class Command(Agent):
                     process = await self._start(prompt, token, stdin, stdout, stderr)
                     await self._watch(process, prompt, stdout, stderr)
                 finally:
-                    leaked = await processes.to_the_end(_end(token, process))
+                    leaked = await tree.to_the_end(_end(token, process))
                     prompt.so_far(Answer("empty", "", leaked=leaked))  # whoever cancels the task is told, too
                 return replace(self._read_answer(process, stdout, stderr), leaked=leaked)
             except AgentError as error:
@@ -206,7 +207,7 @@ class Command(Agent):
         _check_space(stdout, ROOM)  # before anything is paid for
         values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
         program, *arguments = [fill(argument, values) for argument in self.command]
-        env = {**prompt.env, **self.env, processes.TOKEN: token}
+        env = {**prompt.env, **self.env, tree.TOKEN: token}
         try:
             process = await asyncio.create_subprocess_exec(
                 located(program, prompt.folder, env),
@@ -341,10 +342,10 @@ def _all_of(stream: IO[bytes]) -> bytes:
 async def _end(token: str, program: asyncio.subprocess.Process | None) -> tuple[str, ...]:
     """End what is left of the program and of what it started, and return the names of the latter."""
     if program is None:
-        return tuple(await processes.end_tree(token))
+        return tuple(await tree.end_tree(token))
     if program.returncode is None:
-        await processes.end_first(token, program.pid)
-    left = await processes.end_tree(token, program.pid)
+        await tree.end_first(token, program.pid)
+    left = await tree.end_tree(token, program.pid)
     with suppress(ProcessLookupError):  # it is dead, but where nobody could look at it
         program.kill()
     await program.wait()  # this takes note of its exit status

@@ -9,8 +9,9 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from keval.agents import Agent, Answer, Prompt, Turn, Usage
+from keval.agents import Agent, Answer, Prompt, Turn
 from keval.plugins import option
+from keval.usage import Usage
 
 
 @dataclass(frozen=True, kw_only=True)

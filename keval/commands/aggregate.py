@@ -9,17 +9,17 @@ from typing import Any
 
 import click
 
-from keval import interrupt
-from keval.collect import collected
+from keval.commands.messages import warn
+from keval.commands.options import LOGS, SKIP_INVALID
 from keval.errors import UsageError
 from keval.events import encode, event, new_run_id
+from keval.execution import interrupt
+from keval.execution.preparation import bare_run_event
 from keval.ids import JsonObject, digest
-from keval.log import open_log
-from keval.messages import warn
-from keval.options import LOGS, SKIP_INVALID
-from keval.outputs import STDIN, check_stdout
-from keval.prepare import bare_run_event
-from keval.stream import Announced, Line
+from keval.logs.collect import collected
+from keval.logs.outputs import STDIN, check_stdout
+from keval.logs.stream import Announced, Line
+from keval.logs.writer import open_log
 
 LEVELS = {"condition": {"condition"}, "sample": {"sample"}, "all": {"condition", "sample"}}
 KEY = ("level", "baseline_id", "condition_id", "agent_id", "judge_id", "metric", "sample_id")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from keval.config_file import load
+from keval.commands.messages import say, warn
+from keval.commands.options import CONFIG, SKIP_INVALID
+from keval.config.reader import load
 from keval.errors import EnvironmentLacksError, KevalError
-from keval.estimate import Item, estimate, measured
-from keval.messages import say, warn
-from keval.options import CONFIG, SKIP_INVALID
-from keval.outputs import check_stdout
-from keval.prepare import Prepared, check_all_keys, check_fits, check_program, offered, prepare
-from keval.servers import ServerInfo
+from keval.execution.estimate import Item, estimate, measured
+from keval.execution.preparation import Prepared, check_all_keys, check_fits, check_program, offered, prepare
+from keval.logs.outputs import check_stdout
+from keval.processes.servers import ServerInfo
 
 
 @click.command(epilog="Example: keval check eval.yaml")

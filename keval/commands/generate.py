@@ -11,20 +11,17 @@ from pathlib import Path
 
 import click
 
-from keval import history, interrupt
-from keval.budget import Ledger
-from keval.config import Config
-from keval.config_file import load
+from keval.commands.messages import warn
+from keval.commands.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service
+from keval.config.model import Config
+from keval.config.reader import load
 from keval.errors import UsageError
-from keval.estimate import ledger
 from keval.events import new_run_id
-from keval.generate import Generation, OnResponse
-from keval.history import History
-from keval.log import Log, open_log
-from keval.messages import warn
-from keval.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service
-from keval.outputs import check_stdout
-from keval.prepare import (
+from keval.execution import interrupt
+from keval.execution.budget import Ledger
+from keval.execution.estimate import ledger
+from keval.execution.generation import Generation, OnResponse
+from keval.execution.preparation import (
     Prepared,
     check_keys,
     end_orphans,
@@ -35,9 +32,13 @@ from keval.prepare import (
     run_event,
     set_up,
 )
-from keval.progress import Progress, shown
-from keval.stream import Sink, Stdout
-from keval.tasks import remaining
+from keval.execution.progress import Progress, shown
+from keval.execution.tasks import remaining
+from keval.logs import history
+from keval.logs.history import History
+from keval.logs.outputs import check_stdout
+from keval.logs.stream import Sink, Stdout
+from keval.logs.writer import Log, open_log
 
 LIMIT = click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N samples of the dataset."

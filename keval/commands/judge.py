@@ -9,24 +9,26 @@ from pathlib import Path
 
 import click
 
-from keval import history, interrupt, schema
-from keval.config import JudgeConfig
-from keval.config_file import judge_from_description, load_judge, recorded
+from keval import schema
+from keval.commands.messages import warn
+from keval.commands.options import QUIET, SKIP_INVALID, mock_options, mock_service
+from keval.config.model import JudgeConfig
+from keval.config.reader import judge_from_description, load_judge, recorded
 from keval.errors import UsageError
-from keval.estimate import empty_ledger, judges_ledger
 from keval.events import new_run_id
-from keval.history import History
-from keval.judge import Job, Judging, jobs, pending
-from keval.log import open_log
-from keval.messages import warn
-from keval.options import QUIET, SKIP_INVALID, mock_options, mock_service
-from keval.outputs import STDIN, check_stdout
-from keval.prepare import check_keys, judge_env, judge_keys, judge_run_event
-from keval.progress import Progress, shown
-from keval.redaction import redacted
-from keval.secret_checks import warn_of_weak_secrets
-from keval.secrets import Secrets
-from keval.stream import Announced, Reader, Sink, Stdout, read_live, standard_input
+from keval.execution import interrupt
+from keval.execution.estimate import empty_ledger, judges_ledger
+from keval.execution.judging import Job, Judging, jobs, pending
+from keval.execution.preparation import check_keys, judge_env, judge_keys, judge_run_event
+from keval.execution.progress import Progress, shown
+from keval.logs import history
+from keval.logs.history import History
+from keval.logs.outputs import STDIN, check_stdout
+from keval.logs.redaction import redacted
+from keval.logs.stream import Announced, Reader, Sink, Stdout, read_live, standard_input
+from keval.logs.writer import open_log
+from keval.secrets.checks import warn_of_weak_secrets
+from keval.secrets.variables import Secrets
 
 
 @click.command(epilog="Example: keval judge run.jsonl -j stricter.yaml")

@@ -9,7 +9,7 @@ import click
 import orjson
 
 from keval import plugins
-from keval.messages import say
+from keval.commands.messages import say
 
 
 @click.command(epilog="Example: keval plugins judge")

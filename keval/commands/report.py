@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from keval import plugins
-from keval.collect import collected
-from keval.messages import warn
-from keval.options import LOGS, SKIP_INVALID
-from keval.outputs import STDIN, check_output, replaced
+from keval.commands.messages import warn
+from keval.commands.options import LOGS, SKIP_INVALID
+from keval.logs.collect import collected
+from keval.logs.outputs import STDIN, check_output, replaced
 
 if TYPE_CHECKING:
     from keval.exports import Export
@@ -55,10 +55,11 @@ def _export(name: str, output: Path | None) -> Export:
 
 
 def _rendered(paths: list[Path], export: Export) -> bytes:
-    from keval import compose, projections
+    from keval import projections
+    from keval.reports import builder
 
     with projections.connect(paths) as connection:
-        return export.render(compose.compose(connection, paths, compose.saved_aggregates(paths)))
+        return export.render(builder.compose(connection, paths, builder.saved_aggregates(paths)))
 
 
 def _print(rendered: bytes) -> None:

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import click
 
-from keval import interrupt
+from keval.commands.messages import warn
+from keval.commands.options import SKIP_INVALID
 from keval.errors import UsageError
 from keval.events import event, new_run_id
+from keval.execution import interrupt
+from keval.execution.preparation import bare_run_event
 from keval.ids import digest
-from keval.log import open_log
-from keval.messages import warn
-from keval.options import SKIP_INVALID
-from keval.prepare import bare_run_event
-from keval.stream import Announced, read
+from keval.logs.stream import Announced, read
+from keval.logs.writer import open_log
 
 
 @click.command(epilog='Example: keval retract run.jsonl 3f9a2c… --reason "the question was ambiguous"')

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import click
 
-from keval import interrupt
-from keval.budget import Ledger
-from keval.collect import collected
 from keval.commands.generate import (
     FRESH,
     LIMIT,
@@ -24,18 +21,16 @@ from keval.commands.generate import (
     plan,
     to_skip,
 )
+from keval.commands.messages import warn
+from keval.commands.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service
 from keval.commands.report import show
-from keval.config_file import load
-from keval.estimate import ledger
+from keval.config.reader import load
 from keval.events import new_run_id
-from keval.history import History
-from keval.ids import JsonObject
-from keval.judge import Job, Judging, jobs, pending
-from keval.log import Log, open_log
-from keval.messages import warn
-from keval.options import CONFIG, OUTPUT, QUIET, SKIP_INVALID, mock_options, mock_service
-from keval.outputs import check_stdout
-from keval.prepare import (
+from keval.execution import interrupt
+from keval.execution.budget import Ledger
+from keval.execution.estimate import ledger
+from keval.execution.judging import Job, Judging, jobs, pending
+from keval.execution.preparation import (
     Prepared,
     check_all_keys,
     end_orphans,
@@ -46,9 +41,14 @@ from keval.prepare import (
     run_event,
     set_up,
 )
-from keval.progress import Progress, shown
-from keval.stream import Announced, Sink
-from keval.tasks import remaining
+from keval.execution.progress import Progress, shown
+from keval.execution.tasks import remaining
+from keval.ids import JsonObject
+from keval.logs.collect import collected
+from keval.logs.history import History
+from keval.logs.outputs import check_stdout
+from keval.logs.stream import Announced, Sink
+from keval.logs.writer import Log, open_log
 
 
 @click.command(epilog="Example: keval run eval.yaml --mock")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
+from keval.commands.messages import say, warn
+from keval.commands.options import SKIP_INVALID
 from keval.errors import InputError
-from keval.messages import say, warn
-from keval.options import SKIP_INVALID
-from keval.outputs import check_stdout
-from keval.secret_scan import Finding, Scanner
-from keval.stream import Reader
+from keval.logs.outputs import check_stdout
+from keval.logs.secret_scan import Finding, Scanner
+from keval.logs.stream import Reader
 
 
 @click.command(epilog="Example: keval scan run.jsonl && gzip run.jsonl")

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from keval.collect import collected
+from keval.commands.messages import warn
+from keval.commands.options import SKIP_INVALID
 from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
-from keval.json_values import json_text, json_value
-from keval.messages import warn
-from keval.options import SKIP_INVALID
-from keval.outputs import check_output, check_stdout, replaced
+from keval.logs.collect import collected
+from keval.logs.outputs import check_output, check_stdout, replaced
 from keval.printable import printable_lines, spreadsheet_cell
+from keval.projections.json_values import json_text, json_value
 
 if TYPE_CHECKING:
     import duckdb

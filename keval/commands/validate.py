@@ -11,11 +11,11 @@ import click
 import orjson
 
 from keval import datasets
-from keval.config_file import load, load_judge
+from keval.commands.messages import say, warn
+from keval.config.reader import load, load_judge
 from keval.errors import InputError, KevalError
-from keval.messages import say, warn
-from keval.outputs import STDIN, check_stdout
-from keval.stream import opened, standard_input
+from keval.logs.outputs import STDIN, check_stdout
+from keval.logs.stream import opened, standard_input
 
 MOST_SHOWN = 20
 """Problems of one log that are listed before the rest is only counted."""

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keval import plugins
+from keval.documents.strict_json import DEEPEST_VALUE, is_deeper
 from keval.errors import InputError
 from keval.ids import JsonObject, digest
-from keval.strict_json import DEEPEST_VALUE, is_deeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

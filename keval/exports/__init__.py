@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from keval.report import Report
+from keval.reports.model import Report
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import floor, isfinite, log10
 from typing import Generic, TypeVar
 
-from keval.readings import Caution, ConditionScore, Difference, MetricTable
-from keval.report import (
+from keval.reports.conclusions import Caution, ConditionScore, Difference, MetricTable
+from keval.reports.model import (
     AgentInfo,
     ConditionClaims,
     ConditionSummary,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from keval.exports import Export
 from keval.printable import spreadsheet_cell
-from keval.readings import ConditionScore, Difference
-from keval.report import ConditionSummary, Report
+from keval.reports.conclusions import ConditionScore, Difference
+from keval.reports.model import ConditionSummary, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from keval.exports import Export
-from keval.report import Report
+from keval.reports.model import Report
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from keval.exports import Export
 from keval.exports._layout import Cell, Lines, Quote, Table, sections, title
 from keval.printable import printable
-from keval.report import Report
+from keval.reports.model import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

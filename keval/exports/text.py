@@ -14,7 +14,7 @@ from keval.exports import Export
 from keval.exports._layout import Cell, Lines, Quote, Section, Table, sections, title
 from keval.plugins import option
 from keval.printable import printable
-from keval.report import Report
+from keval.reports.model import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

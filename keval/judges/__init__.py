@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from keval.agents import Usage
 from keval.errors import ItemError
+from keval.usage import Usage
 
 JudgeFailureKind = Literal["judge_error", "judge_invalid"]
 """The judge could not be reached or broke; or its reply could not be read or was out of scale."""

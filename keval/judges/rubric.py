@@ -19,12 +19,12 @@ from pathlib import Path
 from string import Template
 from typing import Any, ClassVar, Literal, Self
 
-from keval import llm, rubrics
 from keval.errors import InputError, UsageError
-from keval.excerpts import beginning_of
 from keval.ids import JsonObject
-from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
+from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict, _rubrics
+from keval.models import messages_api
 from keval.plugins import option
+from keval.secrets.excerpts import beginning_of
 
 USER = """\
 Mark: $nonce
@@ -124,11 +124,11 @@ class Rubric(Judge):
     def _texts(self) -> Mapping[str, Any]:
         if self._recorded is not None:
             return self._recorded
-        rubric = rubrics.load(self.rubric or rubrics.METHODOLOGY)
+        rubric = _rubrics.load(self.rubric or _rubrics.METHODOLOGY)
         return {
             "rubric": rubric["name"],
             "metrics": [{key: metric[key] for key in ("name", "min", "max")} for metric in rubric["metrics"]],
-            "system": rubrics.system_prompt(rubric),
+            "system": _rubrics.system_prompt(rubric),
             "user": USER,
             "ask_again": ASK_AGAIN,
         }
@@ -145,7 +145,7 @@ class Rubric(Judge):
     async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:
         """Ask the model for a verdict, once more if its reply cannot be used."""
         messages = [{"role": "user", "content": self.prompt(case, fresh_nonce(case))}]
-        replies: list[llm.Reply] = []
+        replies: list[messages_api.Reply] = []
         problem = ""
         while len(replies) < REPLIES:
             reply = await self._ask(env, messages, replies)
@@ -156,19 +156,19 @@ class Rubric(Judge):
                 problem = str(error)
                 messages += self._ask_again(reply, problem)
             else:
-                usage, cost_usd = llm.total(replies)
+                usage, cost_usd = messages_api.total(replies)
                 return Verdict(scores, claims, usage=usage, cost_usd=cost_usd)
-        usage, cost_usd = llm.total(replies)
+        usage, cost_usd = messages_api.total(replies)
         said = repr(beginning_of(replies[-1].text, EXCERPT))
         raise JudgeError(
             "judge_invalid", f"no usable reply in {REPLIES}: {problem}; it said {said}", usage=usage, cost_usd=cost_usd
         )
 
     async def _ask(
-        self, env: Mapping[str, str], messages: Sequence[Mapping[str, str]], before: Sequence[llm.Reply]
-    ) -> llm.Reply:
+        self, env: Mapping[str, str], messages: Sequence[Mapping[str, str]], before: Sequence[messages_api.Reply]
+    ) -> messages_api.Reply:
         """Ask once; an error carries the tokens and cost of the replies before it."""
-        model = llm.Model(
+        model = messages_api.Model(
             name=self.model,
             max_tokens=self.max_tokens,
             temperature=self.temperature,
@@ -176,11 +176,11 @@ class Rubric(Judge):
             api_key_env=self.api_key_env,
             timeout_s=self.timeout_s,
         )
-        schema = rubrics.reply_schema({metric.name: (int(metric.min), int(metric.max)) for metric in self.metrics})
+        schema = _rubrics.reply_schema({metric.name: (int(metric.min), int(metric.max)) for metric in self.metrics})
         try:
             return await model.ask(env, system=self._texts["system"], messages=messages, schema=schema)
-        except llm.ModelError as error:
-            usage, cost_usd = llm.total(before) if before else (None, None)
+        except messages_api.ModelError as error:
+            usage, cost_usd = messages_api.total(before) if before else (None, None)
             raise JudgeError(
                 "judge_error",
                 error.message,
@@ -191,7 +191,7 @@ class Rubric(Judge):
                 cost_usd=cost_usd,
             ) from error
 
-    def _ask_again(self, reply: llm.Reply, problem: str) -> list[dict[str, str]]:
+    def _ask_again(self, reply: messages_api.Reply, problem: str) -> list[dict[str, str]]:
         # The service refuses a turn without text. Thinking is left out: it cannot be sent back when cut off.
         said = reply.text if reply.text.strip() else "(no text)"
         return [
@@ -225,22 +225,22 @@ class UnusableReplyError(Exception):
     """A reply is no verdict; the message says what is wrong, in words that can be sent back to the model."""
 
 
-def read_verdict(reply: llm.Reply, metrics: Sequence[Metric]) -> tuple[dict[str, Score], tuple[str, ...]]:
+def read_verdict(reply: messages_api.Reply, metrics: Sequence[Metric]) -> tuple[dict[str, Score], tuple[str, ...]]:
     """Return the scores and unverified claims of a reply.
 
     Raises UnusableReplyError unless the reply is whole and is one JSON object with exactly the
     metrics, each with reasons and a whole score within its scale, and the claims.
     """
     _check_whole(reply)
-    verdict = _object("it", _parse(reply.text), [*(metric.name for metric in metrics), rubrics.CLAIMS])
+    verdict = _object("it", _parse(reply.text), [*(metric.name for metric in metrics), _rubrics.CLAIMS])
     scores = {metric.name: _score(metric, verdict[metric.name]) for metric in metrics}
-    claims = verdict[rubrics.CLAIMS]
+    claims = verdict[_rubrics.CLAIMS]
     if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
-        raise UnusableReplyError(f"{rubrics.CLAIMS} is not a list of texts")
+        raise UnusableReplyError(f"{_rubrics.CLAIMS} is not a list of texts")
     return scores, tuple(claims)
 
 
-def _check_whole(reply: llm.Reply) -> None:
+def _check_whole(reply: messages_api.Reply) -> None:
     if reply.stop_reason == "max_tokens":
         raise UnusableReplyError("it was cut off at max_tokens; keep the reasoning short")
     if reply.stop_reason == "refusal":

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from keval.environment import MOCK_KEY
 from keval.errors import UsageError
 from keval.mock import faults
 from keval.mock.journal import Journal, Recorded, Requests
+from keval.processes.environment import MOCK_KEY
 
 if TYPE_CHECKING:
     from types import TracebackType

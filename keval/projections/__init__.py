@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keval import memory, temporary
 from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.ids import JsonObject
+from keval.processes import memory, temporary
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,11 +17,12 @@ from typing import Any, get_args
 import psutil
 import pytest
 
-from keval import events, fields, plugins
+from keval import events, plugins
 from keval.agents import Agent, AgentError, Answer, Prompt, Status
-from keval.generate import mcp_field, turn_field
+from keval.config import plugin_options
+from keval.execution.generation import mcp_field, turn_field
+from keval.execution.stage import usage_field
 from keval.mock import Mock
-from keval.stage import usage_field
 from tests.builders import response_event
 from tests.prompts import prompt
 
@@ -215,7 +216,7 @@ def test_a_config_can_give_every_option(agent_class: type[Agent], options: dict[
     """The annotations are such that options can be read from YAML, and the defaults are valid."""
     defaults = {option.name: option.default for option in plugins.options(agent_class) if not option.required}
     written = json.loads(json.dumps(defaults | options))
-    values, mistakes = fields.read(agent_class, written)
+    values, mistakes = plugin_options.read(agent_class, written)
     assert not mistakes
     assert agent_class(**values) == agent_class(**options)
 

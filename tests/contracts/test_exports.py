@@ -8,7 +8,7 @@ import pytest
 
 from keval import plugins
 from keval.exports import Export
-from keval.report import Report
+from keval.reports.model import Report
 from tests.reports import HOSTILE, hostile_report, small_report
 
 EXPORTS = sorted(plugins.find("export"))

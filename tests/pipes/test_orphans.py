@@ -107,13 +107,13 @@ def test_a_name_like_a_mark_is_no_mark(tmp_path: Path, keval: Keval) -> None:
 
 ASKS_LATER = """
 import asyncio, os, subprocess, time
-from keval import processes
-processes.adopt_orphans()
+from keval.processes import tree
+tree.adopt_orphans()
 own = subprocess.Popen(["sh", "-c", "exit 3"], start_new_session=True)
 os.waitid(os.P_PID, own.pid, os.WEXITED | os.WNOWAIT)
-asyncio.run(processes.end_unmarked())
+asyncio.run(tree.end_unmarked())
 time.clock_gettime = lambda _: time.monotonic() + 10**6
-asyncio.run(processes.end_unmarked())
+asyncio.run(tree.end_unmarked())
 print(own.wait())
 """
 
@@ -130,10 +130,10 @@ def test_the_programs_of_a_plug_in_are_left_alone(tmp_path: Path) -> None:
     """What keval itself starts in a session of its own, with the environment that it has, is no orphan."""
     program = (
         "import asyncio, subprocess, sys\n"
-        "from keval import processes\n"
+        "from keval.processes import tree\n"
         "processes.adopt_orphans()\n"
         "own = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
-        "print(asyncio.run(processes.end_unmarked()), own.poll())\n"
+        "print(asyncio.run(tree.end_unmarked()), own.poll())\n"
         "own.kill()\n"
     )
     done = subprocess.run(

@@ -26,25 +26,27 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from keval import history, projections
+from keval import projections
 from keval.agents import Agent, AgentError, Answer, McpUse, Prompt
-from keval.budget import Ledger
 from keval.commands.generate import generation, plan, to_skip
 from keval.commands.run import Whole
-from keval.config import AgentConfig, Config, Execution, JudgeConfig, Retry
-from keval.config_file import load
+from keval.config.model import AgentConfig, Config, Execution, JudgeConfig
+from keval.config.reader import load
 from keval.datasets import Samples
 from keval.events import encode, event, new_run_id
-from keval.history import GATES, History
+from keval.execution.budget import Ledger
+from keval.execution.judging import Judging, pending
+from keval.execution.preparation import Prepared, is_recorded, run_event
+from keval.execution.progress import Progress
+from keval.execution.tasks import Task, remaining
 from keval.ids import JsonObject, canonical, digest, judgment_id
-from keval.judge import Judging, pending
 from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
-from keval.log import Log, open_log
-from keval.prepare import Prepared, is_recorded, run_event
-from keval.progress import Progress
+from keval.logs import history
+from keval.logs.history import GATES, History
+from keval.logs.stream import Announced, Line, Reader
+from keval.logs.writer import Log, open_log
+from keval.retry import Retry
 from keval.stats.aggregates import aggregate
-from keval.stream import Announced, Line, Reader
-from keval.tasks import Task, remaining
 from tests.builders import write_log
 
 SAMPLES = 3

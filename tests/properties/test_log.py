@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from keval.events import encode, event
 from keval.ids import JsonObject
-from keval.log import open_log
-from keval.stream import read
+from keval.logs.stream import read
+from keval.logs.writer import open_log
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["\u2028", "a\u0085b", "\r\n", "\\n", '"'])
 

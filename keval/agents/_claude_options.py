@@ -1,0 +1,46 @@
+"""The options of the Claude Code agent: what its start, its record and the agent itself have to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from keval.agents import Agent
+from keval.plugins import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaudeOptions(Agent):
+    """An agent that Claude Code is behind; how it is asked is in `claude.py`."""
+
+    model: str = field(metadata=option("the model, as the Messages API names it"))
+    tools: tuple[str, ...] = field(
+        default=(), metadata=option("built-in tools such as Edit or WebSearch, the same in every condition")
+    )
+    max_turns: int | None = field(default=None, metadata=option("the most turns that the agent may take"))
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = field(
+        default=None, metadata=option("how much the model thinks")
+    )
+    env: Mapping[str, str] = field(
+        default_factory=dict,
+        hash=False,
+        metadata=option("additional environment variables of the CLI, such as its limits"),
+    )
+    mcp_timeout_s: float = field(
+        default=60.0, metadata=option("how long the MCP servers may take to be ready, in seconds", identity=False)
+    )
+    max_retries: int = field(
+        default=2, metadata=option("how often the CLI itself tries a failed model call again", identity=False)
+    )
+    api_key_env: str = field(
+        default="ANTHROPIC_API_KEY", metadata=option("the environment variable that holds the key", identity=False)
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("max_turns", "mcp_timeout_s"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{name}: must be more than 0")
+        if self.max_retries < 0:
+            raise ValueError("max_retries: must not be negative")

@@ -1,0 +1,33 @@
+"""Says something on stdout or stderr: first the values of secrets are taken out, then what acts on a terminal."""
+
+from __future__ import annotations
+
+import click
+
+from keval.printable import printable
+from keval.secrets.variables import Secrets
+
+
+def say(line: str) -> None:
+    """Print a line of text on stdout."""
+    click.echo(_safe(line))
+
+
+def warn(message: str) -> None:
+    """Tell people something on stderr, in one line."""
+    tell(f"keval: {message}")
+
+
+def tell(*lines: str) -> None:
+    """Print lines on stderr."""
+    for line in lines:
+        click.echo(_safe(line), err=True)
+
+
+def tell_text(text: str) -> None:
+    """Print a text on stderr line by line; a secret that goes over several lines is taken out too."""
+    tell(*Secrets.redact_all(text).splitlines())
+
+
+def _safe(line: str) -> str:
+    return printable(Secrets.redact_all(line))

@@ -1,0 +1,195 @@
+"""What a config says: the dataset, the agent, the conditions, the judges and how the work is done.
+
+It is kept as written, `${VAR}` included: identities, logs and reports are made from that. Only the
+agent and the judges, which are built, hold resolved values. `reader.py` reads one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keval import ids
+from keval.agents import Agent
+from keval.config import plugin_options
+from keval.errors import PluginError
+from keval.judges import Judge
+from keval.models.prices import Prices
+from keval.retry import Retry
+from keval.secrets.variables import Secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from keval.ids import JsonObject
+
+
+LARGEST_SCORE = 1e15
+"""The end of the longest scale, in both directions; beyond, sums of squares get lost in rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetConfig:
+    """Where the samples are and what their fields are called there."""
+
+    path: Path
+    """The file as it can be opened from where the command runs."""
+    written: str
+    id_key: str = "id"
+    question_key: str = "question"
+    answer_key: str = "answer"
+
+
+@dataclass(frozen=True)
+class AgentConfig:
+    """The agent, and its options as written."""
+
+    name: str
+    type: str
+    agent: Agent = field(repr=False)
+    options: JsonObject
+
+    @property
+    def model(self) -> str | None:
+        """The model as written, else the plug-in's default."""
+        model: str | None = self.options.get("model", self.agent.model_name)
+        return model
+
+    @cached_property
+    def agent_id(self) -> str:
+        """The identity of the agent: its type, model and options; never its name."""
+        return ids.agent_id(self.type, self.model, plugin_options.identity(type(self.agent), self.options))
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What an answer has to fulfil beside being there."""
+
+    require_mcp_tool_use: bool = False
+    require_mcp_tool_success: bool = False
+    retry_gates: bool = False
+    """Whether an answer that does not is asked for again."""
+
+    def as_written(self) -> JsonObject:
+        """Return the gates as events and identities hold them; what is newer is there only where it is set."""
+        required = {
+            "require_mcp_tool_use": self.require_mcp_tool_use,
+            "require_mcp_tool_success": self.require_mcp_tool_success,
+        }
+        return required | ({"retry_gates": True} if self.retry_gates else {})
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The unit of comparison: a named system prompt plus MCP servers."""
+
+    name: str
+    system_prompt: str
+    mcp_servers: Mapping[str, JsonObject]
+    """The servers' configs as written, by name."""
+    gates: Gates
+    tools: tuple[str, ...]
+    """Built-in tools of the agent, the same in all conditions."""
+
+    @cached_property
+    def condition_id(self) -> str:
+        """The identity of the condition: its content as written; never its name."""
+        return ids.condition_id(self.system_prompt, self.mcp_servers, self.gates.as_written(), self.tools)
+
+
+@dataclass(frozen=True)
+class JudgeConfig:
+    """A judge, and its parameters as written."""
+
+    name: str
+    type: str
+    judge: Judge = field(repr=False)
+    replicates: int
+    parameters: JsonObject
+
+    def __post_init__(self) -> None:
+        """Raise PluginError for a judge whose metrics no event can hold."""
+        for metric in self.judge.metrics:
+            if not metric.name or not -LARGEST_SCORE <= metric.min < metric.max <= LARGEST_SCORE:
+                scale = f"{metric.min!r} to {metric.max!r}"
+                raise PluginError(
+                    f"judge {self.type}: the metric {metric.name!r} has the scale {scale}; a metric has a name, "
+                    f"and a scale from a smaller to a larger number within ±{LARGEST_SCORE:g}"
+                )
+
+    @property
+    def model(self) -> str | None:
+        """The model as written, else the plug-in's default."""
+        model: str | None = self.parameters.get("model", self.judge.model_name)
+        return model
+
+    @cached_property
+    def judge_id(self) -> str:
+        """The identity of the judge: its type, model, options, texts and metrics; never its name."""
+        parameters = {
+            "options": plugin_options.identity(type(self.judge), self.parameters),
+            "texts": self.judge.texts(),
+            "metrics": self._metrics(),
+        }
+        return ids.judge_id(self.type, self.model, parameters)
+
+    def described(self) -> JsonObject:
+        """Return the judge's entry in a `run` event, from which it can be built again."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "model": self.model,
+            "judge_id": self.judge_id,
+            "replicates": self.replicates,
+            "parameters": self.parameters,
+            "texts": dict(self.judge.texts()),
+            "metrics": self._metrics(),
+        }
+
+    def _metrics(self) -> list[JsonObject]:
+        return [{"name": metric.name, "min": metric.min, "max": metric.max} for metric in self.judge.metrics]
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How the work is done; nothing here changes what is measured."""
+
+    repetitions: int = 3
+    max_concurrent: int = 5
+    timeout_s: float = 600
+    idle_timeout_s: float | None = None
+    seed: int = 0
+    retry: Retry = field(default_factory=Retry)
+    budget_usd: float | None = None
+    daily_budget_usd: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """All that a run needs to know."""
+
+    path: Path
+    """The absolute path of the file; what it names is relative to its folder."""
+    name: str
+    version: str
+    dataset: DatasetConfig
+    agent: AgentConfig
+    mcp_servers: Mapping[str, JsonObject]
+    conditions: tuple[Condition, ...]
+    judges: tuple[JudgeConfig, ...]
+    execution: Execution
+    prices: Prices
+    """The shipped prices, and those of the config in place of theirs."""
+    as_written: JsonObject = field(repr=False)
+    sha256: str
+    """Hash of the file's bytes, as `sha256sum` prints it."""
+    secrets: Secrets
+    environ: Mapping[str, str] = field(repr=False)
+    """Where variables are looked up."""
+
+    def missing_variables(self, *sections: str) -> list[str]:
+        """Return all variables that the config, or some of its top-level keys, names and that are not set."""
+        part = {key: value for key, value in self.as_written.items() if not sections or key in sections}
+        return self.secrets.missing(part)

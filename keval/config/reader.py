@@ -1,0 +1,371 @@
+"""Reads a config: one YAML file from which a run can be done again.
+
+Everything that is wrong with it is found at once, before anything is asked or paid.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from keval import datasets, plugins, schema
+from keval.agents import Agent
+from keval.config import plugin_options
+from keval.config.model import AgentConfig, Condition, Config, DatasetConfig, Execution, Gates, JudgeConfig
+from keval.documents import yaml_document
+from keval.errors import InputError, KevalError, PluginError, UsageError
+from keval.judges import Judge
+from keval.models import prices
+from keval.retry import Retry
+from keval.secrets.variables import Secrets, malformed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from keval.documents.yaml_document import Document, Keys
+    from keval.ids import JsonObject
+
+Plugin = TypeVar("Plugin", bound=Agent | Judge)
+
+AGENT_KEYS = ("type", "name")
+JUDGE_KEYS = ("type", "name", "replicates")
+"""Keys of an agent and of a judge that are not options of the plug-in."""
+
+GATES = ("require_mcp_tool_use", "require_mcp_tool_success", "retry_gates")
+DATASET_KEYS = ("id_key", "question_key", "answer_key")
+
+
+def load(path: Path, *, environ: Mapping[str, str] | None = None) -> Config:
+    """Read a config.
+
+    Variables need not be set. Raises InputError that lists all problems with their lines,
+    PluginError for an agent or judge that is broken.
+    """
+    environ = os.environ if environ is None else environ
+    draft = _Draft(yaml_document.read(path), Secrets(environ))
+    draft.secrets.register_all(draft.written)
+    draft.check("config")
+    dataset, agent, judges = draft.dataset(), draft.agent(), draft.judges()
+    conditions = draft.conditions(() if agent is None else agent.agent.tool_names)
+    if draft.problems or dataset is None or agent is None:
+        raise draft.error()
+    written = draft.written
+    return Config(
+        path=path.absolute(),
+        name=written["name"],
+        version=str(written.get("version", "1")),
+        dataset=dataset,
+        agent=agent,
+        mcp_servers=written.get("mcp_servers", {}),
+        conditions=tuple(conditions),
+        judges=tuple(judges),
+        execution=_execution(written.get("execution", {})),
+        prices=prices.load(written.get("prices")),
+        as_written=written,
+        sha256=draft.document.sha256,
+        secrets=draft.secrets,
+        environ=environ,
+    )
+
+
+def load_judge(path: Path, *, secrets: Secrets | None = None) -> JudgeConfig:
+    """Read a file that holds one judge.
+
+    Raises InputError that lists all problems with their lines, PluginError for a judge that is broken.
+    """
+    draft = _Draft(yaml_document.read(path), Secrets(os.environ) if secrets is None else secrets)
+    draft.secrets.register_all(draft.written)
+    draft.check("judge")
+    judge = draft.judge(draft.written, ())
+    if draft.problems or judge is None:
+        raise draft.error()
+    return judge
+
+
+def recorded(config: object, warn: Callable[[str], None]) -> tuple[Execution, prices.Prices]:
+    """Return how the work is done, and the prices, by a config that a log recorded; None or a foreign one may do.
+
+    What does not fit this version is named and left out, so that its default counts.
+    """
+    sections = config if isinstance(config, dict) else {}
+    part = deepcopy({name: sections[name] for name in ("execution", "prices") if name in sections})
+    for problem in schema.problems("config", part):
+        # A price that is half a price is none; of `execution` each key is by itself.
+        keys = problem.keys[:2] if problem.keys[:1] == ("prices",) else problem.keys
+        if keys and keys[0] in part:
+            warn(f"the config that the log recorded: {problem.path}: {problem.message}; it is left out")
+            _remove(part, keys)
+    return _execution(part.get("execution", {})), prices.load(part.get("prices"))
+
+
+def _remove(value: Any, keys: Keys) -> None:  # noqa: ANN401 - any JSON value
+    """Remove what stands at a place, if it is still there."""
+    for key in keys[:-1]:
+        if key not in value:
+            return
+        value = value[key]
+    value.pop(keys[-1], None)
+
+
+def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets | None = None) -> JudgeConfig:
+    """Build a judge again from its entry in a `run` event; no file is read.
+
+    A judge class that has texts takes them by its classmethod `from_texts(options, texts)`. Raises
+    InputError when the entry does not fit this version's judge.
+    """
+    secrets = Secrets(os.environ) if secrets is None else secrets
+    name, judge_type = str(description["name"]), str(description["type"])
+    judge_class = plugins.load("judge", Judge, judge_type)
+    try:
+        judge = _rebuilt(judge_class, description, secrets)
+    except PluginError:
+        raise
+    except Exception as error:  # what a log says of a judge may be anything: whatever it leads to, the log is at fault
+        told = secrets.redact(str(error) if isinstance(error, KevalError | ValueError) else repr(error))
+        raise InputError(
+            f"the log's judge {name!r} cannot be built again: {told}; give it with -j JUDGE.yaml"
+        ) from error
+    return JudgeConfig(name, judge_type, judge, description["replicates"], dict(description["parameters"]))
+
+
+def _rebuilt(judge_class: type[Judge], description: Mapping[str, Any], secrets: Secrets) -> Judge:
+    options = dict(description["parameters"])
+    if description["model"] is not None:
+        options.setdefault("model", description["model"])  # another version may have another default
+    values, mistakes = plugin_options.read(judge_class, secrets.resolve_known(options))
+    if mistakes:
+        raise InputError("; ".join(f"{yaml_document.json_path(keys)}: {message}" for keys, message in mistakes))
+    from_texts = getattr(judge_class, "from_texts", None)
+    judge: Judge = judge_class(**values) if from_texts is None else from_texts(values, description["texts"])
+    judge.texts()
+    _ = judge.metrics
+    return judge
+
+
+class _Draft:
+    """A file while it is checked; each part that is right comes back, each problem is kept."""
+
+    def __init__(self, read: Document, secrets: Secrets) -> None:
+        self.document = read
+        self.problems = list(read.problems)
+        self.secrets = secrets
+        self.folder = read.path.parent
+        self.written: JsonObject = read.value if isinstance(read.value, dict) else {}
+
+    def problem(self, keys: Keys, message: str) -> None:
+        self.problems.append((self.document.line(keys), keys, message))
+
+    def error(self) -> InputError:
+        """Return the error that lists all problems by line, each once."""
+        unique = sorted(
+            set(self.problems), key=lambda problem: (problem[0], yaml_document.json_path(problem[1]), problem[2])
+        )
+        count = "1 problem" if len(unique) == 1 else f"{len(unique)} problems"
+        told = [*map(self.document.described, unique), f"{count} in {self.document.path}; nothing was run"]
+        return InputError(*map(self.secrets.redact, told))
+
+    def check(self, name: str) -> None:
+        """Check the structure, and that each `${` is one that will be replaced.
+
+        Raises InputError at once when there is nothing that could be checked further.
+        """
+        if self.document.value is None and self.problems:
+            raise self.error()
+        for found in schema.problems(name, self.document.value):
+            self.problem(found.keys, found.message)
+        if not self.written:
+            raise self.error()
+        for keys, text in _texts(self.written, ()):
+            for wrong in malformed(text):
+                self.problem(keys, f"{wrong!r} names no variable (${{NAME}} does); write $${{ for a literal ${{")
+
+    def dataset(self) -> DatasetConfig | None:
+        """Check that the dataset is there and can be read by one of the plug-ins."""
+        section = _mapping(self.written, "dataset")
+        written = section.get("path")
+        if not isinstance(written, str) or not written:
+            return None
+        path = self.folder / self.secrets.resolve_known(written)
+        if not self.secrets.missing(written):
+            self.check_dataset_path(path)
+        if section.get("question_key", "question") == section.get("answer_key", "answer"):
+            self.problem(("dataset",), "question_key and answer_key are the same: the agent would be told the answer")
+        return DatasetConfig(path, written, **{key: section[key] for key in section if key in DATASET_KEYS})
+
+    def check_dataset_path(self, path: Path) -> None:
+        try:
+            datasets.format_of(path)
+        except InputError as error:
+            self.problem(("dataset", "path"), str(error))
+        if not path.is_file():
+            what = "is a folder" if path.is_dir() else "does not exist"
+            self.problem(("dataset", "path"), f"{path} {what}; paths are relative to {self.document.path.name}")
+
+    def agent(self) -> AgentConfig | None:
+        """Build the agent."""
+        section = _mapping(self.written, "agent")
+        built = self.plugin("agent", Agent, section, ("agent",))
+        if built is None:
+            return None
+        name = str(section.get("name") or section["type"])
+        return AgentConfig(name, section["type"], built, _without(section, AGENT_KEYS))
+
+    def judges(self) -> list[JudgeConfig]:
+        """Build all judges."""
+        if not self.written.keys() & {"judge", "judges"}:
+            self.problem((), "'judges' is missing")
+        sections: list[tuple[Keys, Any]] = [
+            (("judges", index), section) for index, section in enumerate(_list(self.written, "judges"))
+        ]
+        if "judge" in self.written:
+            sections.append((("judge",), self.written["judge"]))
+        judges: list[JudgeConfig] = []
+        for keys, section in sections:
+            judge = self.judge(section, keys) if isinstance(section, dict) else None
+            if judge is not None:
+                self.check_is_new(judge, judges, keys)
+                judges.append(judge)
+        return judges
+
+    def check_is_new(self, judge: JudgeConfig, others: list[JudgeConfig], keys: Keys) -> None:
+        for other in others:
+            if judge.name == other.name:
+                self.problem(keys, f"two judges are called {judge.name!r}; give each a name of its own")
+            elif judge.judge_id == other.judge_id:
+                self.problem(keys, f"this is the judge {other.name!r} again; for more judgments set its replicates")
+
+    def judge(self, section: JsonObject, keys: Keys) -> JudgeConfig | None:
+        """Build one judge and read its texts."""
+        built = self.plugin("judge", Judge, section, keys)
+        if built is None:
+            return None
+        name, replicates = str(section.get("name") or section["type"]), _whole(section.get("replicates", 1))
+        return JudgeConfig(name, section["type"], built, replicates, _without(section, JUDGE_KEYS))
+
+    def plugin(self, kind: str, base: type[Plugin], section: JsonObject, keys: Keys) -> Plugin | None:
+        """Build an agent or a judge from a section, or note what is wrong with it."""
+        plugin_type = section.get("type")
+        if not isinstance(plugin_type, str) or not plugin_type:
+            return None
+        try:
+            plugin_class: type[Plugin] = plugins.load(kind, base, plugin_type)
+        except UsageError as error:
+            self.problem((*keys, "type"), str(error))
+            return None
+        options = _without(section, AGENT_KEYS if kind == "agent" else JUDGE_KEYS)
+        values, mistakes = plugin_options.read(plugin_class, self.secrets.resolve_known(options), self.folder)
+        for where, message in mistakes:
+            self.problem((*keys, *where), message)
+        if mistakes:
+            return None
+        try:
+            return _built(plugin_class, values)
+        except (KevalError, ValueError, OSError) as error:
+            if isinstance(error, PluginError):
+                raise
+            self.refusal(str(error), values, keys)
+            return None
+
+    def refusal(self, message: str, values: Mapping[str, Any], keys: Keys) -> None:
+        """Note what a plug-in said against its options: `name: …` or `file: …` is about that option."""
+        for line in message.splitlines():
+            about = [
+                (name, line.removeprefix(f"{name}: "))
+                for name, value in values.items()
+                if line.startswith(f"{name}: ") or (isinstance(value, Path) and line.startswith(f"{value}:"))
+            ]
+            if about:
+                self.problem((*keys, about[0][0]), about[0][1])
+            else:
+                self.problem(keys, line)
+
+    def conditions(self, tools: tuple[str, ...]) -> list[Condition]:
+        """Check each condition's servers, and that no two conditions are the same."""
+        servers = _mapping(self.written, "mcp_servers")
+        first_of: dict[str, str] = {}
+        conditions = []
+        for name, section in _mapping(self.written, "conditions").items():
+            if not isinstance(section, dict) or not isinstance(section.get("system_prompt"), str):
+                continue
+            condition = self.condition(name, section, servers, tools)
+            first = first_of.setdefault(condition.condition_id, name)
+            if first != name:
+                self.problem(("conditions", name), f"is the same as {first!r}: nothing could be told apart")
+            conditions.append(condition)
+        return conditions
+
+    def condition(
+        self, name: str, section: JsonObject, servers: Mapping[str, JsonObject], tools: tuple[str, ...]
+    ) -> Condition:
+        used = {}
+        for index, server in enumerate(_list(section, "mcp_servers")):
+            if not isinstance(server, str):
+                continue
+            if server in servers:
+                used[server] = servers[server]
+            else:
+                self.problem(("conditions", name, "mcp_servers", index), _unknown_server(server, list(servers)))
+        gates = Gates(**{gate: section[gate] for gate in GATES if gate in section})
+        return Condition(name, section["system_prompt"], used, gates, tools)
+
+
+def _built(plugin_class: type[Plugin], values: Mapping[str, Any]) -> Plugin:
+    """Return a plug-in made from its options; a judge has read its texts.
+
+    Raises what a plug-in says against its options; anything else that it raises is PluginError.
+    """
+    try:
+        built = plugin_class(**values)
+        if isinstance(built, Judge):
+            built.texts()
+            _ = built.metrics
+    except (KevalError, ValueError, OSError):
+        raise
+    except Exception as error:  # foreign code: whatever else it raises, the plug-in is what is broken
+        raise PluginError(f"{plugin_class.__module__}: {type(error).__name__}: {error}") from error
+    return built
+
+
+def _execution(section: JsonObject) -> Execution:
+    values = {key: _whole(value) for key, value in section.items() if key != "retry"}
+    retry = {key: _whole(value) for key, value in _mapping(section, "retry").items()}
+    return Execution(**values, retry=Retry(**retry))
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a number such as 3.0 as 3, which JSON Schema takes for an integer too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _unknown_server(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"mcp_servers has: {', '.join(known) or 'none'}"
+    return f"unknown server {name!r}; {hint}"
+
+
+def _texts(value: object, keys: Keys) -> Iterator[tuple[Keys, str]]:
+    if isinstance(value, str):
+        yield keys, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, (*keys, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*keys, index))
+
+
+def _mapping(written: JsonObject, key: str) -> JsonObject:
+    value = written.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(written: JsonObject, key: str) -> list[Any]:
+    value = written.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _without(section: JsonObject, keys: tuple[str, ...]) -> JsonObject:
+    return {key: value for key, value in section.items() if key not in keys}

@@ -1,0 +1,236 @@
+"""Reads a YAML file as JSON and knows the line of everything in it.
+
+YAML says more than JSON can hold, and some of it (`1:30`, `010`, a date) is seldom what was meant.
+Such values are problems that name their line; nothing is turned into something else silently.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from keval.documents.strict_json import DEEPEST_VALUE
+from keval.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Keys = tuple[str | int, ...]
+"""Where a value is: the keys and indexes that lead to it."""
+
+Pairs = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
+"""The key and the value of each member of a mapping."""
+
+Problem = tuple[int, Keys, str]
+"""Line, place and message."""
+
+TAG = "tag:yaml.org,2002:"
+
+INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
+"""YAML also reads `010`, `0x8` and `0:8` as 8."""
+
+BREAKS = "\x85\u2028\u2029"
+"""To YAML 1.1 these end a line; to editors and to us they are data, so stand-ins go through the parser."""
+
+LONGEST_NUMBER = 40
+"""Characters; Python takes long for the integers of thousands of digits, and we have no use for them."""
+
+MOST_VALUES = 100_000
+"""Aliases of aliases can make a small file huge; beyond this a file is refused."""
+
+
+@dataclass
+class Document:
+    """A file's value, the line of each key and item in it, and what could not be read as JSON."""
+
+    path: Path
+    value: Any = None
+    sha256: str = ""
+    """Hash of the file's bytes, as `sha256sum` prints it."""
+    lines: dict[Keys, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def line(self, keys: Keys) -> int:
+        """Return the line of a value, or of the nearest one around it that is in the file."""
+        while keys and keys not in self.lines:
+            keys = keys[:-1]
+        return self.lines.get(keys, 1)
+
+    def described(self, problem: Problem) -> str:
+        """Return a problem as `file:line: $.path: message`."""
+        line, keys, message = problem
+        return f"{self.path}:{line}: {json_path(keys)}: {message}"
+
+
+def json_path(keys: Keys) -> str:
+    """Return keys and indexes as a path such as `$.conditions.docs.mcp_servers[0]`."""
+    return "$" + "".join(
+        f".{key}" if isinstance(key, str) and key.replace("-", "_").isidentifier() else f"[{key!r}]" for key in keys
+    )
+
+
+def read(path: Path) -> Document:
+    """Read a YAML file; what is wrong with its content is in `problems`.
+
+    Raises InputError when the file itself cannot be read.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    document = Document(path, sha256=hashlib.sha256(content).hexdigest())
+    try:
+        _Builder(document, content.removeprefix(codecs.BOM_UTF8).decode()).build()
+    except UnicodeDecodeError as error:
+        document.problems.append((error.object.count(b"\n", 0, error.start) + 1, (), "not UTF-8"))
+    return document
+
+
+class _Builder:
+    """Turns the nodes of one YAML text into the value and the lines of a document."""
+
+    def __init__(self, document: Document, text: str) -> None:
+        self.document = document
+        lowered = text.lower()
+        spare = (code for code in range(0xE000, 0xF900) if chr(code) not in text and f"{code:x}" not in lowered)
+        self.stand_ins = {next(spare): ord(character) for character in BREAKS if character in text}
+        self.text = text.translate({character: code for code, character in self.stand_ins.items()})
+        self.within: list[yaml.Node] = []
+        self.known_pairs: dict[yaml.MappingNode, Pairs] = {}
+
+    def build(self) -> None:
+        try:
+            node = yaml.compose(self.text, Loader=yaml.SafeLoader)
+            if node is None:
+                self.problem_at(1, (), "the file is empty")
+            else:
+                self.document.value = self.value(node, ())
+        except yaml.reader.ReaderError as error:
+            line = self.text.count("\n", 0, error.position) + 1
+            self.problem_at(line, (), f"not YAML: character {error.character:#x} is not allowed")
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            told = ", ".join(part for part in (error.context, error.problem) if part)
+            self.problem_at(mark.line + 1 if mark else 1, (), f"not YAML: {told}")
+        except RecursionError:
+            self.problem_at(1, (), "nested too deeply")
+
+    def problem_at(self, line: int, keys: Keys, message: str) -> None:
+        self.document.problems.append((line, keys, message))
+
+    def problem(self, node: yaml.Node, keys: Keys, message: str) -> None:
+        self.problem_at(_line(node), keys, message)
+
+    def value(self, node: yaml.Node, keys: Keys) -> Any:  # noqa: ANN401 - any JSON value
+        self.document.lines.setdefault(keys, _line(node))
+        if len(self.document.lines) > MOST_VALUES:
+            raise yaml.MarkedYAMLError(problem=f"more than {MOST_VALUES} values", problem_mark=node.start_mark)
+        if len(self.within) > DEEPEST_VALUE:
+            raise yaml.MarkedYAMLError(problem=f"deeper than {DEEPEST_VALUE} levels", problem_mark=node.start_mark)
+        if node in self.within:
+            self.problem(node, keys, "an alias of what it is in has no end")
+            return None
+        if isinstance(node, yaml.ScalarNode):
+            return self.scalar(node, keys)
+        self.within.append(node)
+        try:
+            if isinstance(node, yaml.MappingNode) and node.tag == f"{TAG}map":
+                return self.mapping(node, keys)
+            if isinstance(node, yaml.SequenceNode) and node.tag == f"{TAG}seq":
+                return [self.value(item, (*keys, index)) for index, item in enumerate(node.value)]
+        finally:
+            self.within.pop()
+        return self.foreign(node, keys)
+
+    def foreign(self, node: yaml.Node, keys: Keys) -> None:
+        self.problem(node, keys, f"{node.tag.replace(TAG, '!!')} has no JSON form")
+
+    def mapping(self, node: yaml.MappingNode, keys: Keys) -> dict[str, Any]:
+        mapping = {}
+        for name, (key, value) in self.pairs(node, keys).items():
+            self.document.lines[(*keys, name)] = _line(key)
+            mapping[name] = self.value(value, (*keys, name))
+        return mapping
+
+    def pairs(self, node: yaml.MappingNode, keys: Keys) -> Pairs:
+        """Return the keys and values of a mapping with those that `<<` brings in, its own first."""
+        if node in self.known_pairs:
+            return self.known_pairs[node]
+        pairs: Pairs = {}
+        self.known_pairs[node] = pairs  # known from here on, so that a mapping merged into itself has an end
+        sources: list[yaml.Node] = []
+        for key, value in node.value:
+            name = self.as_text(key.value) if isinstance(key, yaml.ScalarNode) else None
+            if name is None:
+                self.problem(key, keys, "a key must be text")
+            elif key.tag == f"{TAG}merge":
+                sources += value.value if isinstance(value, yaml.SequenceNode) else [value]
+            elif name in pairs:
+                first = _line(pairs[name][0])
+                self.problem(key, (*keys, name), f"this key is already in line {first}")
+            else:
+                pairs[name] = (key, value)
+        for source in sources:
+            if isinstance(source, yaml.MappingNode):
+                self.known_pairs[node] = pairs = {**self.pairs(source, keys), **pairs}
+            else:
+                self.problem(source, keys, "`<<` takes a mapping or a list of mappings")
+        return pairs
+
+    def as_text(self, text: str) -> str | None:
+        """Return a text with the surrogate pairs that JSON writes joined, or None when half of one is left."""
+        try:
+            return text.translate(self.stand_ins).encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            return None
+
+    def scalar(self, node: yaml.ScalarNode, keys: Keys) -> Any:  # noqa: ANN401 - any JSON value
+        kind = node.tag.removeprefix(TAG)
+        if kind == "null":
+            return None
+        found: str | float | None = None
+        if kind in {"str", "value", "merge"}:
+            found = self.as_text(node.value)
+        elif kind == "bool":
+            found = _BOOLEANS.get(node.value.lower())
+        elif kind in {"int", "float"}:
+            found = _number(kind, node.value)
+        if found is None:
+            self.problem(node, keys, _unfit_scalar(node))
+            return ""
+        return found
+
+
+_BOOLEANS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def _number(kind: str, text: str) -> float | None:
+    if kind == "int":
+        number = int(text.replace("_", "")) if INTEGER.fullmatch(text) and len(text) <= LONGEST_NUMBER else None
+        return number if number is not None and -(2**63) <= number < 2**63 else None
+    try:
+        real = float(text.replace("_", ""))
+    except ValueError:
+        return None
+    return real if math.isfinite(real) else None
+
+
+def _unfit_scalar(node: yaml.ScalarNode) -> str:
+    kind = node.tag.replace(TAG, "!!")
+    meaning = {
+        "!!str": "half of a surrogate pair, no character",
+        "!!timestamp": "a date",
+        "!!int": "a number that is not plainly decimal or beyond 64 bits",
+        "!!float": "not a plain number",
+    }
+    return f"{node.value!r} is {meaning.get(kind, f'a {kind}')} to YAML; if text is meant, put it in quotes"

@@ -1,0 +1,81 @@
+"""Ends a run in good order when the user presses Ctrl-C or the terminal goes away.
+
+The first Ctrl-C (or SIGTERM, or the SIGHUP of a connection that broke off) sets `stop`: no new
+tasks, what is in flight is finished and written. The second Ctrl-C cancels what is in flight; a
+SIGHUP never does, since shell and system may each send one. Nothing written is lost either way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from keval.errors import InterruptError, KevalError
+from keval.secrets.variables import Secrets
+
+Warn = Callable[[str], None]
+
+
+def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
+    """Run a coroutine to its end. Raises InterruptError if it was asked to stop before."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_Redacting())
+    try:
+        asyncio.run(_run(main, warn))
+    except BaseExceptionGroup as group:
+        # A task group wraps what its tasks raise; the first error about the run is the one to tell.
+        about_run, bugs = group.split(KevalError)
+        if bugs is not None or about_run is None:
+            raise
+        raise _first(about_run) from None
+
+
+class _Redacting(logging.Formatter):
+    """Takes the values of secrets out of what libraries print on stderr."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record's text, its traceback included."""
+        return Secrets.redact_all(super().format(record))
+
+
+def _first(group: BaseExceptionGroup[KevalError]) -> KevalError:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+
+
+async def _run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
+    stop = asyncio.Event()
+    work = asyncio.ensure_future(main(stop))
+    loop = asyncio.get_running_loop()
+    asked = hung_up = False
+
+    def interrupted() -> None:
+        nonlocal asked
+        if asked:
+            work.cancel()
+            return
+        asked = True
+        stop.set()
+        warn("stopping: what is in flight will be finished (Ctrl-C again to stop at once)")
+
+    def disconnected() -> None:
+        nonlocal hung_up
+        hung_up = True
+        stop.set()
+
+    handlers = {signal.SIGINT: interrupted, signal.SIGTERM: interrupted}
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` wants it
+        handlers[signal.SIGHUP] = disconnected
+    for number, handler in handlers.items():
+        loop.add_signal_handler(number, handler)
+    try:
+        with suppress(asyncio.CancelledError):
+            await work
+    finally:
+        for number in handlers:
+            loop.remove_signal_handler(number)
+    if asked or hung_up:
+        raise InterruptError("interrupted; the same command does what is missing")

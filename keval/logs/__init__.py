@@ -1,0 +1,1 @@
+"""Event logs: appended to, read, folded, locked, and kept free of secrets."""

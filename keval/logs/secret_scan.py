@@ -1,0 +1,197 @@
+"""Looks for secrets that may have slipped into a log, before the log is shared.
+
+What a config names is replaced when it is written. This finds what came in by other ways: a key
+that an agent printed, a token in a tool's result. It finds known forms of keys, and the values of
+variables of this environment whose names sound like secrets, however they are spelt.
+
+A log may hold anything, so the time for a text grows with its length and no faster: every form
+says how often each of its parts may repeat, and none repeats a repetition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from keval.secrets.lengths import SHORTEST_SCANNED
+from keval.secrets.variables import SOUNDS_SECRET, Secrets
+
+SHOWN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
+"""Keys that a path shows as they are, unless they hold a secret; all others by their position."""
+
+_BEGIN = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+"""The beginning of a word, also after a line break in JSON and after `=` in a URL."""
+
+_END = r"(?![A-Za-z0-9])"
+"""The end of a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the keys of a service look like."""
+
+    marks: tuple[str, ...]
+    """Pieces of which every such key has one: a text without any is not looked at further."""
+    pattern: re.Pattern[str]
+
+
+def _form(mark: str, pattern: str, *other_marks: str) -> Form:
+    return Form((mark, *other_marks), re.compile(pattern))
+
+
+def _word(mark: str, rest: str) -> Form:
+    """Return the form of a key that begins with a mark and ends where a word ends."""
+    return _form(mark, f"{_BEGIN}{re.escape(mark)}{rest}{_END}")
+
+
+def _prefix(mark: str, rest: str) -> Form:
+    """Return the form of a key that begins with a mark and may be longer than what is looked for."""
+    return _form(mark, f"{_BEGIN}{re.escape(mark)}{rest}")
+
+
+FORMS = {
+    "an Anthropic key": _prefix("sk-ant-", "[A-Za-z0-9_-]{16}"),
+    "an OpenAI key": _prefix("sk-", "(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40}"),
+    "an OpenRouter key": _word("sk-or-v1-", "[0-9a-f]{64}"),
+    # With a digit: words joined by dashes have none.
+    "an API key (sk-…)": _prefix(
+        "sk-", r"(?!ant-|proj-|svcacct-|admin-|or-v1-)(?=[A-Za-z_-]{0,19}[0-9])[A-Za-z0-9_-]{20}"
+    ),
+    "an AWS access key": _form("AKIA", rf"{_BEGIN}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}{_END}", "ASIA", "ABIA", "ACCA"),
+    "an AWS Bedrock key": _prefix("ABSK", "[A-Za-z0-9+/]{100}"),
+    "a GitHub token": _form(
+        "gh", rf"{_BEGIN}(?:gh[pousr]_[A-Za-z0-9]{{36}}|github_pat_[A-Za-z0-9_]{{22}})", "github_pat_"
+    ),
+    "a GitLab token": _form(
+        "gl",
+        rf"{_BEGIN}(?:gl(?:pat|dt|ft|rt|soat|ffct)-[A-Za-z0-9_-]{{20}}|glimt-[A-Za-z0-9_-]{{25}}|glptt-[0-9a-f]{{40}}"
+        rf"|glcbt-[A-Za-z0-9]{{1,5}}_[A-Za-z0-9_-]{{20}}|glagent-[A-Za-z0-9_-]{{50}}|gloas-[A-Za-z0-9_-]{{64}}"
+        r"|GR1348941[A-Za-z0-9_-]{20})",
+        "GR1348941",
+    ),
+    "a Google key": _prefix("AIza", "[A-Za-z0-9_-]{35}"),
+    "a Google OAuth secret": _word("GOCSPX-", "[A-Za-z0-9_-]{28}"),
+    "a Google access token": _prefix("ya29.", "[A-Za-z0-9_-]{30}"),
+    "a Slack token": _prefix("xox", "[abeoprs](?:\\.xox[bp])?-[A-Za-z0-9-]{10}"),
+    "a Slack app token": _prefix("xapp-", "[0-9]-[A-Z0-9]{5,20}-[0-9]{5,20}-[a-z0-9]{20}"),
+    "a Slack webhook": _form(
+        "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{40}"
+    ),
+    "a Microsoft Teams webhook": _form(
+        ".webhook.office.com/", r"\.webhook\.office\.com/webhookb2/[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/"
+    ),
+    "a Discord webhook": _form("/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/[0-9]{17,20}/[A-Za-z0-9_-]{60}"),
+    "a Discord bot token": _form(
+        ".", rf"{_BEGIN}[MNO][A-Za-z0-9_-]{{23,25}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,38}}{_END}"
+    ),
+    "a Telegram bot token": _form(":AA", rf"{_BEGIN}[0-9]{{8,10}}:AA[A-Za-z0-9_-]{{33}}(?![A-Za-z0-9_-])"),
+    "a Hugging Face token": _form("hf_", rf"{_BEGIN}(?:hf_|api_org_)[A-Za-z]{{34}}{_END}", "api_org_"),
+    "a Groq key": _word("gsk_", "[A-Za-z0-9]{52}"),
+    "a Replicate token": _word("r8_", "[A-Za-z0-9]{37}"),
+    "an xAI key": _word("xai-", "[A-Za-z0-9]{80}"),
+    "a Perplexity key": _word("pplx-", "[A-Za-z0-9]{48}"),
+    "a LangSmith key": _form("lsv2_", rf"{_BEGIN}lsv2_(?:pt|sk)_[0-9a-f]{{32}}_[0-9a-f]{{10}}{_END}"),
+    "an npm token": _word("npm_", "[A-Za-z0-9]{36}"),
+    "a PyPI token": _prefix("pypi-AgE", "[A-Za-z0-9_-]{50}"),
+    "a RubyGems key": _word("rubygems_", "[0-9a-f]{48}"),
+    "a Docker Hub token": _prefix("dckr_pat_", "[A-Za-z0-9_-]{27}"),
+    "a Stripe key": _form(
+        "k_", rf"{_BEGIN}(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{{16}}|{_BEGIN}whsec_[A-Za-z0-9+/]{{32}}", "whsec_"
+    ),
+    "a Square token": _form(
+        "sq0",
+        rf"{_BEGIN}(?:sq0atp-[A-Za-z0-9_-]{{22}}|sq0csp-[A-Za-z0-9_-]{{43}}|EAAA[A-Za-z0-9_-]{{60}}){_END}",
+        "EAAA",
+    ),
+    "a Shopify token": _form("shp", rf"{_BEGIN}shp(?:at|ca|pa|ss)_[0-9a-fA-F]{{32}}{_END}"),
+    "a SendGrid key": _prefix("SG.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    "a Twilio key": _word("SK", "[0-9a-f]{32}"),
+    "a Mailgun key": _word("key-", "[0-9a-f]{32}"),
+    "a Mailchimp key": _form("-us", rf"{_BEGIN}[0-9a-f]{{32}}-us[0-9]{{1,2}}{_END}"),
+    "a DigitalOcean token": _form("_v1_", rf"{_BEGIN}do[opr]_v1_[0-9a-f]{{64}}{_END}"),
+    "a Heroku key": _prefix("HRKU-AA", "[A-Za-z0-9_-]{58}"),
+    "a Databricks token": _word("dapi", "[0-9a-f]{32}(?:-[0-9])?"),
+    "a Vault token": _form("hv", rf"{_BEGIN}hv[sbr]\.[A-Za-z0-9_-]{{24}}"),
+    "a Terraform token": _form(".atlasv1.", rf"{_BEGIN}[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60}}"),
+    "a Pulumi token": _word("pul-", "[0-9a-f]{40}"),
+    "a Doppler token": _form("dp.", rf"{_BEGIN}dp\.(?:pt|st|ct|sa)\.(?:[a-z0-9_-]{{2,35}}\.)?[A-Za-z0-9]{{40}}"),
+    "a Grafana token": _form(
+        "gl", rf"{_BEGIN}(?:glsa_[A-Za-z0-9]{{32}}_[0-9a-fA-F]{{8}}{_END}|glc_[A-Za-z0-9+/]{{32}})"
+    ),
+    "a Sentry token": _form("sntry", rf"{_BEGIN}(?:sntrys_eyJ[A-Za-z0-9+/=_]{{40}}|sntryu_[0-9a-f]{{64}}{_END})"),
+    "a New Relic key": _word("NRAK-", "[A-Z0-9]{27}"),
+    "a Postman key": _word("PMAK-", "[0-9a-f]{24}-[0-9a-f]{34}"),
+    "a Linear key": _word("lin_api_", "[A-Za-z0-9]{40}"),
+    "a Notion token": _form(
+        "ntn_", rf"{_BEGIN}(?:ntn_[0-9]{{11}}[A-Za-z0-9]{{35}}|secret_[A-Za-z0-9]{{43}}){_END}", "secret_"
+    ),
+    "an Airtable token": _word("pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    "an Atlassian token": _prefix("ATATT3", "[A-Za-z0-9_=-]{60}"),
+    "a Figma token": _prefix("figd_", "[A-Za-z0-9_-]{40}"),
+    "a Supabase token": _word("sbp_", "[0-9a-f]{40}"),
+    "a PlanetScale token": _form("pscale_", rf"{_BEGIN}pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{{32}}"),
+    "a 1Password token": _prefix("ops_eyJ", "[A-Za-z0-9+/]{100}"),
+    "an Azure storage key": _form("ccount", r"[Aa]ccount[Kk]ey=[A-Za-z0-9+/]{86}=="),
+    "an Azure signature (SAS)": _form("sig=", r"(?<=[?&;])sig=(?:[A-Za-z0-9+/]|%[0-9A-Fa-f]{2}){43}(?:=|%3[Dd])"),
+    "an Azure client secret": _form(
+        "Q~", rf"{_BEGIN}[A-Za-z0-9_~.-]{{3}}[0-9]Q~[A-Za-z0-9_~.-]{{31,34}}(?![A-Za-z0-9_~.-])"
+    ),
+    "a private key": _form("-----BEGIN ", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
+    "an age key": _word("AGE-SECRET-KEY-1", "[A-Z0-9]{58}"),
+    # The dot in the middle, for a head of any length may stand before it.
+    "a JSON web token": _form(".eyJ", r"(?<=[A-Za-z0-9_-]{10})\.eyJ[A-Za-z0-9_-]{10}"),
+    "an Authorization header": _form(
+        "earer ", rf"(?i){_BEGIN}(?:bearer|basic) [a-z0-9+/_.=-]{{20}}", "EARER ", "asic ", "ASIC "
+    ),
+    "a password in a URL": _form("://", r"(?<=[a-z0-9])://[^\s/:@\"]{0,64}:[^\s/@\"]{4,256}@"),
+}
+"""What is looked for, by what a finding is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place where a secret may stand; the secret itself is not kept."""
+
+    path: str
+    """JSON path in the event; a key that may be or hold a secret stands as its position in the object."""
+    what: str
+
+
+class Scanner:
+    """Looks for known forms of keys, and for the values of an environment's variables that sound secret."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._secrets = Secrets(environ)
+        self._secrets.register(
+            name for name, value in environ.items() if SOUNDS_SECRET.search(name) and len(value) >= SHORTEST_SCANNED
+        )
+
+    def look(self, value: object) -> Iterator[Finding]:
+        """Yield what may be a secret in a JSON value: in its texts and numbers, keys included."""
+        waiting = [("$", value)]
+        while waiting:
+            path, found = waiting.pop()
+            if isinstance(found, str):
+                yield from (Finding(path, what) for what in self.found_in(found))
+            elif isinstance(found, int | float) and not isinstance(found, bool):
+                name = self._secrets.name_of(found)
+                if name is not None:
+                    yield Finding(path, f"the value of {name}")
+            elif isinstance(found, list):
+                waiting += [(f"{path}[{index}]", item) for index, item in reversed(list(enumerate(found)))]
+            elif isinstance(found, dict):
+                steps = []
+                for position, (key, item) in enumerate(found.items(), start=1):
+                    inside = list(self.found_in(key))
+                    step = f".{key}" if SHOWN_KEY.fullmatch(key) and not inside else f".<key {position}>"
+                    yield from (Finding(f"{path}{step}", f"{what}, as a key") for what in inside)
+                    steps.append((path + step, item))
+                waiting += reversed(steps)
+
+    def found_in(self, text: str) -> Iterator[str]:
+        """Yield what may stand in a text: the names of forms and of variables."""
+        for what, form in FORMS.items():
+            if any(mark in text for mark in form.marks) and form.pattern.search(text):
+                yield what
+        yield from (f"the value of {name}" for name in sorted(self._secrets.names_in(text)))

@@ -1,0 +1,1 @@
+"""Models behind the Messages API: asking one, and what its tokens cost."""

@@ -1,0 +1,171 @@
+"""Starts MCP servers from a config, and asks each what it is and which tools it offers.
+
+The answer goes into the `run` event, so that a server that changed between two runs can be seen,
+and into `keval check`, before a cent is spent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from keval.ids import JsonObject, digest
+from keval.processes import machine, tree
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+
+
+EXPECT_TOOLS = "expect_tools"
+"""The key of a server's config that is for keval, not for the client that starts the server."""
+
+
+def expected_tools(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the tools that each server must offer, as far as its config says."""
+    return {name: tuple(server[EXPECT_TOOLS]) for name, server in servers.items() if server.get(EXPECT_TOOLS)}
+
+
+def lacking(offered: Iterable[str], expected: Iterable[str]) -> str | None:
+    """Return what is wrong with the tools that a server offers, or None."""
+    offered = list(offered)
+    missing = [name for name in expected if name not in offered]
+    if missing:
+        return f"the server does not offer {', '.join(missing)} (it offers: {', '.join(offered) or 'no tools'})"
+    return None if offered else "the server offers no tools"
+
+
+def launchable(server: Mapping[str, Any], folder: Path) -> JsonObject:
+    """Return a server's config in the form that any MCP client can start.
+
+    A stdio server starts in the config's folder, because paths in a config are relative to it;
+    the agent itself works elsewhere. It has as many open files as keval was started with.
+    """
+    if server["type"] != "stdio":
+        return {name: value for name, value in server.items() if name != EXPECT_TOOLS}
+    command = [server["command"], *server.get("args", [])]
+    limit = f"ulimit -Sn {machine.own_limit()} 2>/dev/null"
+    return {
+        "type": "stdio",
+        "command": "/bin/sh",
+        "args": ["-c", f'{limit}; cd "$0" && exec "$@"', str(folder), *command],
+        "env": dict(server.get("env", {})),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What one MCP server said of itself, or why it could not be asked."""
+
+    name: str
+    server_name: str | None = None
+    version: str | None = None
+    tools: tuple[str, ...] | None = None
+    tools_sha256: str | None = None
+    """Hash of the tools with their descriptions and input schemas."""
+    error: str | None = None
+    leaked: tuple[str, ...] = ()
+    """Names of processes that it left behind when it had been asked, and that were ended."""
+
+    def as_event_field(self) -> JsonObject:
+        """Return the server's entry in the `run` event."""
+        return {
+            "server_name": self.server_name,
+            "version": self.version,
+            "tools": None if self.tools is None else list(self.tools),
+            "tools_sha256": self.tools_sha256,
+            "error": self.error,
+        }
+
+
+async def inspect(
+    servers: Mapping[str, Mapping[str, Any]],
+    expected: Mapping[str, Sequence[str]],
+    env: Mapping[str, str],
+    timeout_s: float,
+) -> dict[str, ServerInfo]:
+    """Connect to every server at once and return what each offers.
+
+    `servers` are launchable configs; `expected` names the tools that each must offer; `env` is the
+    environment of the stdio servers. A server that cannot be reached within `timeout_s`, or does not
+    offer what it must, is an entry with an error, not an exception.
+    """
+    infos = await asyncio.gather(
+        *(_inspect_one(name, server, expected.get(name, ()), env, timeout_s) for name, server in servers.items())
+    )
+    return {info.name: info for info in infos}
+
+
+async def _inspect_one(
+    name: str, server: Mapping[str, Any], expected: Sequence[str], env: Mapping[str, str], timeout_s: float
+) -> ServerInfo:
+    """Ask one server, and end every process that it started."""
+    token = tree.new_token()
+    left: list[str] = []
+    try:
+        info = await _asked(name, server, expected, {**env, tree.TOKEN: token}, timeout_s)
+    finally:
+        left = await tree.to_the_end(tree.end_tree(token))
+    return replace(info, leaked=tuple(left))
+
+
+async def _asked(
+    name: str, server: Mapping[str, Any], expected: Sequence[str], env: Mapping[str, str], timeout_s: float
+) -> ServerInfo:
+    try:
+        async with asyncio.timeout(timeout_s), _client(server, env) as client:
+            offered = (await client.list_tools()).tools
+            said = client.server_info
+            described = [tool.model_dump(mode="json", exclude_none=True) for tool in offered]
+            return ServerInfo(
+                name=name,
+                server_name=said.name if said else None,
+                version=said.version if said else None,
+                tools=tuple(tool.name for tool in offered),
+                tools_sha256=digest("tools", sorted(described, key=lambda tool: str(tool["name"]))),
+                error=lacking((tool.name for tool in offered), expected),
+            )
+    except TimeoutError:
+        return ServerInfo(name, error=f"no answer within {timeout_s:g} s")
+    except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way, and each is its answer
+        return ServerInfo(name, error=_innermost(error))
+
+
+def _innermost(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+@contextmanager
+def _nowhere() -> Iterator[TextIO]:
+    with Path(os.devnull).open("w", encoding="utf-8") as sink:
+        yield sink
+
+
+@asynccontextmanager
+async def _client(server: Mapping[str, Any], env: Mapping[str, str]) -> AsyncIterator[Client]:
+    from mcp.client.client import Client
+    from mcp.client.sse import sse_client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    async with AsyncExitStack() as stack:
+        if server["type"] == "stdio":
+            parameters = StdioServerParameters(
+                command=server["command"], args=server["args"], env={**env, **server["env"]}
+            )
+            # What a server writes to stderr is its own affair; what counts is whether it answers.
+            nowhere = stack.enter_context(_nowhere())
+            transport = stdio_client(parameters, errlog=nowhere)
+        elif server["type"] == "sse":
+            transport = sse_client(server["url"], headers=server.get("headers"))
+        else:
+            http = await stack.enter_async_context(create_mcp_http_client(headers=server.get("headers")))
+            transport = streamable_http_client(server["url"], http_client=http)
+        yield await stack.enter_async_context(Client(transport))

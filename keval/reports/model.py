@@ -1,0 +1,172 @@
+"""Holds the content of a report: what `compose` makes and every export reads.
+
+A report is content without form: plain immutable dataclasses that every export reads. Unknown is
+None, never 0, and a reason stands beside it. All text may come from an agent, a judge or a server:
+whoever renders it must not let it act (escape codes, markup, formulas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from keval.reports.conclusions import Caution, MetricTable
+
+BANNER = "MOCK: the model was a stand-in; these numbers say nothing about a real model."
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInfo:
+    """The agent as the newest run configured it."""
+
+    name: str
+    type: str
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeInfo:
+    """A judge whose scores are in the report."""
+
+    name: str
+    type: str
+    model: str | None
+    judge_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetInfo:
+    """The dataset of the newest run."""
+
+    path: str
+    samples: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Where the numbers come from."""
+
+    name: str | None
+    version: str | None
+    agent: AgentInfo | None
+    models: tuple[str, ...]
+    """The models that really answered, as the service names them."""
+    judges: tuple[JudgeInfo, ...]
+    dataset: DatasetInfo | None
+    first_time: str | None
+    last_time: str | None
+    """Time of the first and the last event, RFC 3339, UTC."""
+    seed: int | None
+    runs: int
+    responses: int
+    judgments: int
+    failures: int
+    """Events of each type in the log, older condition versions included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A sum over the items for which the number is known."""
+
+    value: float | None
+    """None when it is known for no item."""
+    known: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerUse:
+    """What became of one MCP server over all responses of a condition."""
+
+    server: str
+    responses: int
+    """Responses in which the server was there."""
+    responses_using: int
+    """Of these, responses with at least one call of it."""
+    called: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionSummary:
+    """What one condition did and cost; answers, durations, tokens and calls are those of its responses."""
+
+    name: str
+    condition_id: str
+    agent_id: str
+    planned: int | None
+    """Samples x repetitions; None when no run event says so."""
+    completed: int
+    failed: Mapping[str, int]
+    """Tasks whose last attempt failed, by kind of failure."""
+    not_done: int | None
+    mean_duration_ms: float | None
+    median_duration_ms: float | None
+    agent_cost_usd: Total
+    """All attempts of the agent, failed ones too."""
+    agent_cost_per_answer_usd: float | None
+    """The mean over responses of known cost."""
+    judge_cost_usd: Total
+    tokens: Mapping[str, Total]
+    """Input, output, cache read and cache creation tokens of the responses."""
+    tool_calls: int
+    tool_calls_failed: int
+    servers: tuple[ServerUse, ...]
+    answers_searched: int
+    """Answers whose golden answer is long enough to be looked for in what the tools returned."""
+    answers_with_leakage: int
+    """Of these, answers of which a tool returned the golden answer word for word."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The ids of condition and agent: answers of equal keys may be pooled."""
+        return self.condition_id, self.agent_id
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An unverified claim and the number of answers in which a judge found it."""
+
+    text: str
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionClaims:
+    """All unverified claims of one condition, most frequent first."""
+
+    condition: str
+    answers_judged: int
+    answers_with_claims: int
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Failures of one kind in one condition, with one message as an example."""
+
+    condition: str
+    stage: str
+    kind: str
+    count: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that a report says, in the order in which it is to be read."""
+
+    mock: bool
+    banner: str | None
+    """Stands on top of every format when a mock answered or judged."""
+    cautions_first: tuple[Caution, ...]
+    """What must be read before any number."""
+    header: Header
+    conditions: tuple[ConditionSummary, ...]
+    metrics: tuple[MetricTable, ...]
+    claims: tuple[ConditionClaims, ...]
+    failures: tuple[FailureGroup, ...]
+    cautions: tuple[Caution, ...]
+    notes: tuple[str, ...]
+    """How the numbers are made, and what the input does not hold."""

@@ -1,0 +1,509 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval import schema
+from keval.config import reader
+from keval.config.model import Config, Gates, JudgeConfig
+from keval.errors import EnvironmentLacksError, InputError, UsageError
+from keval.retry import Retry
+from keval.secrets.variables import Secrets
+from keval.usage import Usage
+
+EVAL = """\
+name: docs-server
+version: "1"
+dataset:
+  path: questions.jsonl
+agent:
+  type: echo
+mcp_servers:
+  docs: {type: stdio, command: python, args: [docs_server.py], env: {TOKEN: "${DOCS_TOKEN}"}}
+conditions:
+  baseline: {system_prompt: "Answer from your own knowledge.", mcp_servers: []}
+  with_docs:
+    system_prompt: Use the docs tool.
+    mcp_servers: [docs]
+    require_mcp_tool_use: true
+judges:
+  - {type: exact_match}
+"""
+
+RUBRIC = """\
+name: tone
+instructions: Judge the tone.
+metrics:
+  - {name: tone, title: Tone, min: 0, max: 1, question: "Is it kind?", levels: {0: "No.", 1: "Yes."}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a dataset and a rubric in it."""
+    (tmp_path / "questions.jsonl").write_text('{"question": "Q?", "answer": "A"}\n')
+    (tmp_path / "tone.yaml").write_text(RUBRIC)
+    return tmp_path
+
+
+def load(folder: Path, content: str = EVAL, **environ: str) -> Config:
+    """Load a text as the config `eval.yaml`."""
+    path = folder / "eval.yaml"
+    path.write_text(content)
+    return reader.load(path, environ=environ)
+
+
+def edited(old: str, new: str) -> str:
+    """Return the valid config with one thing in it changed."""
+    assert EVAL.count(old) == 1
+    return EVAL.replace(old, new)
+
+
+def problems(folder: Path, content: str | bytes, **environ: str) -> list[str]:
+    """Return the lines of the error that a bad config gives, without the folder."""
+    path = folder / "eval.yaml"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(InputError) as caught:
+        reader.load(path, environ=environ)
+    return str(caught.value).replace(f"{folder}/", "").splitlines()
+
+
+def judge(folder: Path, content: str, **environ: str) -> JudgeConfig:
+    """Load a text as the judge `judge.yaml`."""
+    path = folder / "judge.yaml"
+    path.write_text(content)
+    return reader.load_judge(path, secrets=Secrets(environ))
+
+
+def test_a_config_has_all_that_it_says_and_defaults_for_the_rest(folder: Path) -> None:
+    """What can have a default has one, and the order of conditions is the file's."""
+    loaded = load(folder)
+    assert (loaded.name, loaded.version, loaded.path) == ("docs-server", "1", folder / "eval.yaml")
+    assert loaded.sha256 == hashlib.sha256((folder / "eval.yaml").read_bytes()).hexdigest()
+    assert loaded.as_written == yaml.safe_load(EVAL)
+    assert loaded.dataset.path.read_text().startswith("{")
+    assert (loaded.dataset.written, loaded.dataset.question_key) == ("questions.jsonl", "question")
+    assert (loaded.agent.name, loaded.agent.type, loaded.agent.model) == ("echo", "echo", None)
+    assert [condition.name for condition in loaded.conditions] == ["baseline", "with_docs"]
+    assert loaded.conditions[1].mcp_servers == {"docs": loaded.mcp_servers["docs"]}
+    assert loaded.conditions[1].gates == Gates(require_mcp_tool_use=True)
+    assert (loaded.judges[0].name, loaded.judges[0].replicates) == ("exact_match", 1)
+    execution = loaded.execution
+    assert (execution.repetitions, execution.max_concurrent, execution.timeout_s, execution.seed) == (3, 5, 600, 0)
+    assert (execution.idle_timeout_s, execution.budget_usd, execution.retry) == (None, None, Retry(3, 1, 2))
+
+
+def test_what_the_config_says_replaces_the_defaults(folder: Path) -> None:
+    """Every part of the execution and of the dataset can be set; one judge needs no list."""
+    content = edited("judges:\n  - {type: exact_match}\n", "judge: {type: exact_match, name: same, replicates: 2.0}\n")
+    content = content.replace("path: questions.jsonl", "path: questions.jsonl\n  question_key: prompt\n  id_key: uid")
+    content = content.replace('version: "1"', "version: 2")
+    content += "execution: {repetitions: 2.0, budget_usd: 0.5, retry: {max_attempts: 1, initial_backoff_s: 0.5}}\n"
+    loaded = load(folder, content)
+    assert loaded.version == "2"
+    assert (loaded.dataset.question_key, loaded.dataset.answer_key, loaded.dataset.id_key) == (
+        "prompt",
+        "answer",
+        "uid",
+    )
+    assert (loaded.judges[0].name, loaded.judges[0].replicates) == ("same", 2)
+    assert (loaded.execution.repetitions, loaded.execution.budget_usd) == (2, 0.5)
+    assert isinstance(loaded.execution.repetitions, int)
+    assert loaded.execution.retry == Retry(1, 0.5, 2)
+
+
+def test_a_config_has_its_own_prices(folder: Path) -> None:
+    """A price in the config takes the place of the shipped one; the others stay."""
+    loaded = load(folder, EVAL + "prices: {my-model: {input: 1, output: 2.5}}\nexecution: {daily_budget_usd: 5}\n")
+    assert loaded.prices.cost_usd("my-model", Usage(1_000_000, 1_000_000, 0, 0)) == 3.5
+    assert (loaded.execution.budget_usd, loaded.execution.daily_budget_usd) == (None, 5)
+    assert loaded.prices.cost_usd("claude-opus-5", Usage(1_000_000, 0, 0, 0)) == 5
+
+
+def test_other_systems_editors_are_accepted(folder: Path) -> None:
+    """A byte order mark and carriage returns change nothing."""
+    path = folder / "eval.yaml"
+    path.write_bytes(("\ufeff" + EVAL.replace("\n", "\r\n")).encode())
+    assert reader.load(path, environ={}).as_written == yaml.safe_load(EVAL)
+
+
+def test_three_mistakes_are_three_lines(folder: Path) -> None:
+    """Mistakes of different kinds are reported together, by line, with what to do."""
+    content = EVAL.replace("type: echo", "type: echo\n  txet: hello").replace("[docs]", "[dosc]")
+    misspelt, meant = "require_mcp_tool_sucess", "require_mcp_tool_success"
+    content = content.replace("require_mcp_tool_use: true", f"{misspelt}: true")
+    assert problems(folder, content) == [
+        "eval.yaml:7: $.agent.txet: unknown option 'txet'; did you mean 'text'?",
+        "eval.yaml:14: $.conditions.with_docs.mcp_servers[0]: unknown server 'dosc'; did you mean 'docs'?",
+        f"eval.yaml:15: $.conditions.with_docs.{misspelt}: unknown key {misspelt!r}; did you mean {meant!r}?",
+        "3 problems in eval.yaml; nothing was run",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("name: docs-server", "name: docs/server", "1: $.name: 'docs/server' is not"),
+        ("name: docs-server", "name: ''", "1: $.name: '' is not"),
+        ("name: docs-server\n", "", "1: $: 'name' is missing"),
+        ('version: "1"', "version: 1.10", "2: $.version: expected a string or an integer, found 1.1"),
+        ('version: "1"', "version: 2024-01-01", "2: $.version: '2024-01-01' is a date to YAML"),
+        ("name: docs-server", "name: a\nname: b", "2: $.name: this key is already in line 1"),
+        ("questions.jsonl", "question.jsonl", "4: $.dataset.path: question.jsonl does not exist; paths are relative"),
+        ("questions.jsonl", "tone.yaml", "4: $.dataset.path: cannot read files that end in '.yaml'"),
+        ("  path: questions.jsonl", "  paht: questions.jsonl", "3: $.dataset: 'path' is missing"),
+        ("path: questions.jsonl", "path: questions.jsonl\n  question_key: answer", "3: $.dataset: question_key and"),
+        ("type: echo", "type: ehco", "6: $.agent.type: unknown agent 'ehco'; did you mean 'echo'?"),
+        ("type: echo", "type: 3", "6: $.agent.type: expected a string, found 3"),
+        ("type: echo", "type: echo\n  text: 3", "7: $.agent.text: expected a string, found 3"),
+        ("type: echo", "type: echo\n  delay_s: -1", "7: $.agent.delay_s: must not be negative"),
+        ("agent:\n  type: echo", "agent: null", "5: $.agent: expected an object, found null"),
+        ("type: stdio", "type: foo", "8: $.mcp_servers.docs.type: 'foo' is not one of"),
+        ("command: python, ", "", "8: $.mcp_servers.docs: 'command' is missing"),
+        ('TOKEN: "${DOCS_TOKEN}"', "TOKEN: 3", "8: $.mcp_servers.docs.env.TOKEN: expected a string, found 3"),
+        (
+            "${DOCS_TOKEN}",
+            "${DOCS_TOKEN:-none}",
+            "8: $.mcp_servers.docs.env.TOKEN: '${DOCS_TOKEN:-none}' names no variable",
+        ),
+        (
+            "mcp_servers: [docs]",
+            "mcp_servers: [docs, [docs]]",
+            "13: $.conditions.with_docs.mcp_servers[1]: expected a string",
+        ),
+        ("mcp_servers: [docs]", "mcp_servers: docs", "13: $.conditions.with_docs.mcp_servers: expected an array"),
+        (
+            "mcp_servers: [docs]",
+            "mcp_servers: [x]",
+            "13: $.conditions.with_docs.mcp_servers[0]: unknown server 'x'; mcp_servers has: docs",
+        ),
+        (
+            "system_prompt: Use the docs tool.",
+            "system_prompt: ''",
+            "12: $.conditions.with_docs.system_prompt: must not be empty",
+        ),
+        ("    system_prompt: Use the docs tool.\n", "", "11: $.conditions.with_docs: 'system_prompt' is missing"),
+        (
+            "type: exact_match",
+            "type: exact_mtach",
+            "16: $.judges[0].type: unknown judge 'exact_mtach'; did you mean 'exact_match'?",
+        ),
+        ("type: exact_match", "type: exact_match, strip: 1", "16: $.judges[0].strip: expected true or false, found 1"),
+        ("type: exact_match", "type: exact_match, temperature: 1", "16: $.judges[0].temperature: unknown option"),
+        ("type: exact_match", "type: exact_match, replicates: 0", "16: $.judges[0].replicates: 0 is less than 1"),
+        ("type: exact_match", "type: rubric", "16: $.judges[0]: 'model' is missing"),
+        (
+            "type: exact_match",
+            "type: rubric, model: m, rubric: none.yaml",
+            "16: $.judges[0].rubric: none.yaml: No such file",
+        ),
+        (
+            "type: exact_match",
+            "type: rubric, model: m, rubric: questions.jsonl",
+            "16: $.judges[0].rubric: questions.jsonl:1: $",
+        ),
+        ("type: exact_match", "type: rubric, model: m, max_tokens: 0", "16: $.judges[0].max_tokens: 0 is less than 1"),
+        ("  - {type: exact_match}", "  - 3", "16: $.judges[0]: expected an object, found 3"),
+        ("judges:\n  - {type: exact_match}", "judges: []", "15: $.judges: must not be empty"),
+        ("judges:\n  - {type: exact_match}", "execution: {}", "1: $: 'judges' is missing"),
+        ("judges:\n  - {type: exact_match}", "judge: [x]", "15: $.judge: expected an object, found an array"),
+        ("judges:", "execution: {repetitions: 0}\njudges:", "15: $.execution.repetitions: 0 is less than 1"),
+        ("judges:", "execution: {retry: {max_atempts: 1}}\njudges:", "15: $.execution.retry.max_atempts: unknown key"),
+        ("judges:", "execution: {seed: 010}\njudges:", "15: $.execution.seed: '010' is a number that is not plainly"),
+    ],
+)
+def test_each_mistake_is_named_with_line_and_path(folder: Path, old: str, new: str, told: str) -> None:
+    """A misspelt or wrong value is an error with its place, never ignored."""
+    found = problems(folder, edited(old, new))
+    assert any(line.startswith(f"eval.yaml:{told}") for line in found), found
+    assert found[-1].endswith("; nothing was run")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "1: $: the file is empty"),
+        ("- a\n", "1: $: expected an object, found an array"),
+        ("null\n", "1: $: expected an object, found null"),
+        ("{}\n", "1: $: 'agent' is missing"),
+        ("name: [\n", "2: $: not YAML: "),
+        (b"name: \xe4\n", "1: $: not UTF-8"),
+        ("conditions: {}\n", "1: $.conditions: must not be empty"),
+        ("conditions: {a: null}\n", "1: $.conditions.a: expected an object, found null"),
+        ("conditions: 7\nmcp_servers: [x]\njudges: {}\ndataset: x\nexecution: null\n", "1: $.conditions: expected"),
+    ],
+)
+def test_no_content_ends_in_a_traceback(folder: Path, content: str | bytes, told: str) -> None:
+    """Whatever a file holds, what is wrong with it is said."""
+    assert any(line.startswith(f"eval.yaml:{told}") for line in problems(folder, content))
+
+
+def test_two_judges_need_two_names(folder: Path) -> None:
+    """Results are told apart by the judge's name, so two cannot share one."""
+    content = edited("  - {type: exact_match}", "  - {type: exact_match}\n  - {type: exact_match, strip: false}")
+    assert problems(folder, content)[0] == (
+        "eval.yaml:17: $.judges[1]: two judges are called 'exact_match'; give each a name of its own"
+    )
+
+
+def test_one_judge_under_two_names_is_a_mistake(folder: Path) -> None:
+    """Both would be the same judgments; more judgments of one judge are replicates."""
+    content = edited(
+        "  - {type: exact_match}", "  - {type: exact_match}\n  - {type: exact_match, name: b, strip: true}"
+    )
+    assert problems(folder, content)[0].startswith("eval.yaml:17: $.judges[1]: this is the judge 'exact_match' again")
+
+
+def test_judge_and_judges_exclude_each_other(folder: Path) -> None:
+    """Which of the two is meant is not guessed."""
+    found = problems(folder, EVAL + "judge: {type: exact_match, name: b, strip: false}\n")
+    assert found == [
+        "eval.yaml:1: $: 'judge' and 'judges' exclude each other",
+        "1 problem in eval.yaml; nothing was run",
+    ]
+
+
+def test_two_equal_conditions_are_a_mistake(folder: Path) -> None:
+    """Conditions are what they say, so two that say the same would share their responses."""
+    content = edited("conditions:\n", 'conditions:\n  again: {system_prompt: "Answer from your own knowledge."}\n')
+    assert problems(folder, content)[0].startswith("eval.yaml:11: $.conditions.baseline: is the same as 'again'")
+
+
+def test_variables_need_not_be_set_to_load(folder: Path) -> None:
+    """A log can be judged without the agent's variables; what is missing is all told at once."""
+    content = edited("type: echo", 'type: echo\n  text: "${TEXT}"').replace("Use the docs", "Use ${TOOL} $${LITERAL}")
+    loaded = load(folder, content, TOOL="docs")
+    assert loaded.missing_variables() == ["DOCS_TOKEN", "TEXT"]
+    assert loaded.missing_variables("agent", "conditions") == ["TEXT"]
+    assert vars(loaded.agent.agent)["text"] == "${TEXT}"
+    assert loaded.secrets.resolve(loaded.conditions[1].system_prompt) == "Use docs ${LITERAL} tool."
+    with pytest.raises(EnvironmentLacksError, match="DOCS_TOKEN"):
+        loaded.secrets.resolve(loaded.mcp_servers)
+
+
+def test_resolved_values_are_only_in_the_plugins(folder: Path) -> None:
+    """The plug-in gets the value; what goes into logs and errors has the name."""
+    content = edited("type: echo", 'type: echo\n  text: "${TEXT}"')
+    loaded = load(folder, content, TEXT="s3cret-text")
+    assert vars(loaded.agent.agent)["text"] == "s3cret-text"
+    assert loaded.agent.options == {"text": "${TEXT}"}
+    assert loaded.secrets.redact("s3cret-text") == "${TEXT}"
+    assert "s3cret" not in repr(loaded)
+    assert "s3cret" not in str(loaded.as_written)
+
+
+def test_an_error_does_not_show_a_resolved_value(folder: Path) -> None:
+    """A value that does not fit, or a path that does not exist, is shown by its variable's name."""
+    content = edited("type: exact_match", 'type: rubric, model: m, effort: "${EFFORT}"')
+    content = content.replace("path: questions.jsonl", 'path: "${DATA}/q.jsonl"')
+    found = "\n".join(problems(folder, content, EFFORT="s3cret-effort", DATA="/s3cret/data"))
+    assert "s3cret" not in found
+    assert "'${EFFORT}' is not one of" in found
+    assert "${DATA}/q.jsonl does not exist" in found
+
+
+def test_a_dataset_path_may_hold_a_variable(folder: Path) -> None:
+    """It is resolved to open the file and kept as written for the log; unset, it is not looked for."""
+    content = edited("path: questions.jsonl", 'path: "${DATA}/questions.jsonl"')
+    loaded = load(folder, content, DATA=str(folder))
+    assert loaded.dataset.path == folder / "questions.jsonl"
+    assert loaded.dataset.written == "${DATA}/questions.jsonl"
+    assert load(folder, content).missing_variables("dataset") == ["DATA"]
+
+
+def test_a_condition_is_what_it_says(folder: Path) -> None:
+    """Its name is not part of its identity; prompt, servers, gates and tools are."""
+    first = load(folder).conditions[1].condition_id
+    assert load(folder, edited("with_docs:", "renamed:")).conditions[1].condition_id == first
+    for old, new in [
+        ("Use the docs tool.", "Use the docs tool!"),
+        ("docs_server.py", "other_server.py"),
+        ("require_mcp_tool_use: true", "require_mcp_tool_success: true"),
+        ("${DOCS_TOKEN}", "${OTHER_TOKEN}"),
+    ]:
+        assert load(folder, edited(old, new)).conditions[1].condition_id != first
+    environ = {"DOCS_TOKEN": "1"}
+    assert load(folder, EVAL, **environ).conditions[1].condition_id == first
+
+
+def test_an_agent_is_what_it_says(folder: Path) -> None:
+    """Neither its name nor a default written down nor what is no part of the identity changes it."""
+    first = load(folder).agent.agent_id
+    for same in ("name: other", "text: null", "delay_s: 0.5"):
+        assert load(folder, edited("type: echo", f"type: echo\n  {same}")).agent.agent_id == first
+    assert load(folder, edited("type: echo", "type: echo\n  text: x")).agent.agent_id != first
+
+
+def test_a_judge_is_what_it_says_and_its_texts(folder: Path) -> None:
+    """Its options, its rubric's content and its model make it; its name, replicates and files do not."""
+    written = "type: rubric\nmodel: m\nrubric: tone.yaml\n"
+    first = judge(folder, written).judge_id
+    (folder / "same.yaml").write_text(RUBRIC)
+    for same in ("name: x\n", "replicates: 3\n", "max_tokens: 4096\n", "redact: []\n", "timeout_s: 5\n"):
+        assert judge(folder, written + same).judge_id == first
+    assert judge(folder, written.replace("tone", "same")).judge_id == first
+    (folder / "same.yaml").write_text(RUBRIC.replace("kind", "calm"))
+    assert judge(folder, written.replace("tone", "same")).judge_id != first
+    assert judge(folder, written.replace("model: m", "model: n")).judge_id != first
+    assert judge(folder, written + "max_tokens: 4097\n").judge_id != first
+
+
+def test_a_judge_file_is_checked_like_a_config(folder: Path) -> None:
+    """All that is wrong with it is said at once, with lines."""
+    with pytest.raises(InputError) as caught:
+        judge(folder, "type: rubric\nreplicates: 0\nmodle: m\n")
+    assert str(caught.value).replace(f"{folder}/", "").splitlines() == [
+        "judge.yaml:1: $: 'model' is missing",
+        "judge.yaml:2: $.replicates: 0 is less than 1",
+        "judge.yaml:3: $.modle: unknown option 'modle'; did you mean 'model'?",
+        "3 problems in judge.yaml; nothing was run",
+    ]
+    with pytest.raises(InputError, match="expected an object"):
+        judge(folder, "- type: rubric\n")
+
+
+def test_a_judge_is_rebuilt_from_its_description_without_files(folder: Path) -> None:
+    """The run event is enough: the same judge, with the texts of then."""
+    content = 'type: rubric\nmodel: "${MODEL}"\nrubric: tone.yaml\nreplicates: 2\nname: n\nredact: [x]\n'
+    original = judge(folder, content, MODEL="some-model")
+    description = orjson.loads(orjson.dumps(original.described()))
+    (folder / "tone.yaml").unlink()
+    rebuilt = reader.judge_from_description(description, secrets=Secrets({"MODEL": "some-model"}))
+    assert rebuilt.judge_id == original.judge_id
+    assert rebuilt.described() == original.described()
+    assert rebuilt.judge.model_name == "some-model"
+    assert rebuilt.judge.metrics == original.judge.metrics
+    assert "some-model" not in json.dumps(description)
+
+
+def test_a_judge_without_texts_is_rebuilt_from_its_options(folder: Path) -> None:
+    """A judge that is a program has nothing but its options."""
+    original = judge(folder, "type: exact_match\nstrip: false\n")
+    assert reader.judge_from_description(original.described()).judge == original.judge
+
+
+def test_a_description_that_does_not_fit_names_the_way_out(folder: Path) -> None:
+    """A log of another version may name options or judges that this one does not have."""
+    description = judge(folder, "type: exact_match\n").described()
+    with pytest.raises(InputError, match=r"'exact_match' cannot be built again: .*'gone'.* -j JUDGE.yaml"):
+        reader.judge_from_description(description | {"parameters": {"gone": 1}})
+    with pytest.raises(UsageError, match="unknown judge 'gone'"):
+        reader.judge_from_description(description | {"type": "gone"})
+    rubric = judge(folder, "type: rubric\nmodel: m\n").described()
+    with pytest.raises(InputError, match="cannot be built again"):
+        reader.judge_from_description(rubric | {"texts": {}})
+
+
+def test_the_recorded_model_outlives_a_default(folder: Path) -> None:
+    """A description without the model among its parameters still asks the model that it names."""
+    rubric = judge(folder, "type: rubric\nmodel: m\n").described()
+    rebuilt = reader.judge_from_description(rubric | {"parameters": {}})
+    assert rebuilt.judge.model_name == "m"
+    assert rebuilt.judge_id == rubric["judge_id"]
+
+
+def test_descriptions_and_configs_are_what_the_schemas_say(folder: Path) -> None:
+    """What a run event records of a judge has exactly the fields of its schema."""
+    entry = schema.document("run")["properties"]["judges"]["items"]
+    described = load(folder).judges[0].described()
+    assert set(entry["properties"]) == set(described)
+    assert not schema.problems("config", load(folder).as_written)
+
+
+def test_yaml_aliases_and_merges_are_used(folder: Path) -> None:
+    """Anchors save writing; what they stand for is checked like the rest."""
+    content = edited(
+        EVAL[EVAL.index("  with_docs:") : EVAL.index("judges:")],
+        "  with_docs: &docs {system_prompt: Use it., mcp_servers: [docs]}\n"
+        "  strict:\n    <<: *docs\n    require_mcp_tool_use: true\n",
+    )
+    with_docs, strict = load(folder, content).conditions[1:]
+    assert strict.system_prompt == with_docs.system_prompt
+    assert strict.gates != with_docs.gates
+
+
+def test_paths_are_relative_to_the_config(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the command is run does not matter to what a config names."""
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    (folder / "eval.yaml").write_text(edited("type: exact_match", "type: rubric, model: m, rubric: tone.yaml"))
+    loaded = reader.load(Path("../eval.yaml"), environ={})
+    assert loaded.dataset.path.read_text()
+    assert loaded.path.is_absolute()
+    assert [metric.name for metric in loaded.judges[0].judge.metrics] == ["tone"]
+
+
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.sampled_from([0.5, 2.0, "", "docs", "echo", "${X", "${Y}", "ü"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "path", "name"]), inner),
+    max_leaves=6,
+)
+KEYS = st.sampled_from([
+    ("name",), ("dataset",), ("dataset", "path"), ("agent",), ("agent", "type"), ("mcp_servers",),
+    ("mcp_servers", "docs"), ("conditions",), ("conditions", "baseline"), ("conditions", "with_docs", "mcp_servers"),
+    ("conditions", "with_docs", "system_prompt"), ("judges",), ("judge",), ("execution",), ("agent", "text"),
+])  # fmt: skip
+
+
+@given(KEYS, JSON_VALUES)
+def test_any_value_anywhere_is_accepted_or_explained(keys: tuple[str, ...], value: object) -> None:
+    """A config loads, or each of its problems has a line and a path; nothing else can happen."""
+    written: Any = yaml.safe_load(EVAL)
+    section = written
+    for key in keys[:-1]:
+        section = section[key]
+    section[keys[-1]] = value
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "eval.yaml"
+        path.with_name("questions.jsonl").touch()
+        path.write_text(json.dumps(written))
+        try:
+            found = reader.load(path, environ={})
+        except InputError as error:
+            lines = str(error).splitlines()
+            assert all(line.startswith(f"{path}:1: $") for line in lines[:-1])
+            assert lines[:-1]
+        else:
+            assert found.as_written == written
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        (None, []),
+        ({"execution": "x", "prices": 7}, ["$.execution: expected an object", "$.prices: expected an object"]),
+        (
+            {"execution": {"max_concurrent": 0, "budget_usd": 5, "new": 1, "retry": {"max_attempts": "x"}}},
+            [
+                "$.execution.max_concurrent: 0 is less than 1",
+                "$.execution.new: unknown key",
+                "$.execution.retry.max_att",
+            ],
+        ),
+        (
+            {"prices": {"mine": {"input": 1, "output": 2}, "odd": {"input": -1}}},
+            ["$.prices.odd: 'output' is missing", "$.prices.odd.input: -1 is less than 0"],
+        ),
+    ],
+)
+def test_what_a_log_recorded_of_a_config_may_be_anything(config: object, told: list[str]) -> None:
+    """What fits is used; what does not is named, and its default counts."""
+    said: list[str] = []
+    execution, prices = reader.recorded(config, said.append)
+    assert [any(each in one for one in said) for each in told] == [True] * len(told)
+    assert len(said) == len(told)
+    assert (execution.max_concurrent, execution.retry.max_attempts) == (5, 3)
+    assert execution.budget_usd == (5 if "budget" in str(config) else None)
+    assert prices.is_own("mine") == ("mine" in str(config))

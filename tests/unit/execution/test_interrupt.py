@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from keval.errors import InterruptError, UsageError
+from keval.execution import interrupt
+
+
+def test_the_first_signal_lets_what_is_in_flight_finish() -> None:
+    """After one Ctrl-C the work ends by itself, and then the interruption is told."""
+    finished = []
+
+    async def main(stop: asyncio.Event) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await stop.wait()
+        await asyncio.sleep(0.01)
+        finished.append(True)
+
+    said: list[str] = []
+    with pytest.raises(InterruptError):
+        interrupt.run(main, said.append)
+    assert finished
+    assert "Ctrl-C again" in said[0]
+
+
+def test_the_second_signal_stops_at_once() -> None:
+    """Two Ctrl-C cancel what is in flight."""
+    cleaned_up = []
+
+    async def main(stop: asyncio.Event) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await stop.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cleaned_up.append(True)
+
+    with pytest.raises(InterruptError):
+        interrupt.run(main, lambda _: None)
+    assert cleaned_up
+
+
+@pytest.fixture
+def _hang_up_counts() -> Iterator[None]:
+    """Undo what `nohup` may have set for the tests."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("_hang_up_counts")
+@pytest.mark.parametrize("then", [signal.SIGHUP, signal.SIGTERM])
+def test_what_a_closed_terminal_sends_does_not_stop_at_once(then: signal.Signals) -> None:
+    """Shell, kernel and system may each send a signal when a session ends: paid work is finished all the same."""
+    finished = []
+
+    async def main(stop: asyncio.Event) -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+        await stop.wait()
+        os.kill(os.getpid(), then)
+        await asyncio.sleep(0.05)
+        finished.append(True)
+
+    with pytest.raises(InterruptError):
+        interrupt.run(main, lambda _: None)
+    assert finished
+
+
+def test_an_error_about_the_run_comes_out_of_its_task_group() -> None:
+    """What a task of a group raises about the run is raised as itself."""
+
+    async def fail() -> None:
+        raise UsageError("no such judge")
+
+    async def main(_: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as outer, asyncio.TaskGroup() as inner:
+            outer.create_task(asyncio.sleep(0))
+            inner.create_task(fail())
+
+    with pytest.raises(UsageError, match="no such judge"):
+        interrupt.run(main, lambda _: None)
+
+
+def test_a_bug_is_not_mistaken_for_an_error_about_the_run() -> None:
+    """An unexpected exception in a group stays what it is."""
+
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    async def main(_: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(fail())
+
+    with pytest.raises(ExceptionGroup):
+        interrupt.run(main, lambda _: None)

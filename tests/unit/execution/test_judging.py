@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from keval.config.model import JudgeConfig
+from keval.errors import PluginError
+from keval.events import event
+from keval.execution.budget import Ledger
+from keval.execution.judging import Job, Judging, jobs
+from keval.execution.progress import Progress
+from keval.ids import JsonObject
+from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
+from keval.models import prices
+from keval.retry import Retry
+from keval.secrets.variables import Secrets
+from keval.usage import Usage
+from tests.builders import Kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scripted(Judge):
+    """A judge that does what a function says."""
+
+    _script: Callable[[Case], Verdict]
+    _seen: list[Case]
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return (Metric("quality", 1, 5),)
+
+    async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:
+        self._seen.append(case)
+        await asyncio.sleep(0)
+        assert env == {"KEY": "k"}
+        return self._script(case)
+
+
+PRICES = prices.load({"m": {"input": 1_000_000, "output": 2_000_000}})
+
+
+def response(number: int, text: str = "an answer") -> JsonObject:
+    return event(
+        "response", f"r{number}", "run", sample={"id": f"s{number}", "question": "q", "answer": "a"},
+        sample_sha256="h", condition="secretly_with_docs", condition_id="c", repetition=1,
+        agent={"name": "a", "type": "a", "model": None}, agent_id="a", status="answered", text=text, turns=[],
+        mcp={}, sources=[], usage=None, cost_usd=None, duration_ms=1, num_turns=1, attempts=1, mock=False,
+    )  # fmt: skip
+
+
+def a_judge(script: Callable[[Case], Verdict], replicates: int = 1, **parameters: object) -> JudgeConfig:
+    return JudgeConfig("scripted", "scripted", Scripted(_script=script, _seen=[]), replicates, parameters)
+
+
+def judged(judge: JudgeConfig, responses: Sequence[JsonObject], done: set[str] | None = None) -> list[JsonObject]:
+    """Run the stage and return its events."""
+    kept = Kept()
+    todo: list[Job] = [job for each in responses for job in jobs(each, [judge], done or set())]
+
+    async def main() -> None:
+        stage = Judging(
+            run_id="run", sink=kept, env={"KEY": "k"}, mock=True, progress=Progress("judge"), ledger=Ledger(),
+            stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=2, prices=PRICES, secrets=Secrets({}),
+        )  # fmt: skip
+        await stage.work_off(todo)
+
+    asyncio.run(main())
+    return kept.events
+
+
+def fine(_: Case) -> Verdict:
+    return Verdict({"quality": Score(4, "good")}, ("a claim",), usage=Usage(1, 1, 0, 0), cost_usd=0.1)
+
+
+def test_a_verdict_becomes_a_judgment_with_its_scale() -> None:
+    """Score, reasoning, scale, claims and cost of a verdict are in its event."""
+    (made,) = judged(a_judge(fine), [response(1)])
+    assert made["scores"] == {"quality": {"score": 4, "reasoning": "good", "min": 1, "max": 5, "passed": None}}
+    assert (made["unverified_claims"], made["cost_usd"], made["mock"]) == (["a claim"], 0.1, True)
+    assert made["judge"] == {"name": "scripted", "type": "scripted", "model": None}
+
+
+def test_the_configs_price_for_the_judges_model_comes_before_what_the_judge_says() -> None:
+    """One token of input and one of output at the config's prices, in judgments, failures and failed attempts."""
+
+    def broken(_: Case) -> Verdict:
+        raise JudgeError("judge_error", "busy", retryable=True, usage=Usage(1, 1, 0, 0), cost_usd=0.1)
+
+    (made,) = judged(a_judge(fine, model="m"), [response(1)])
+    (failed,) = judged(a_judge(broken, model="m"), [response(1)])
+    (other,) = judged(a_judge(fine, model="n"), [response(1)])
+    assert (made["cost_usd"], failed["cost_usd"], other["cost_usd"]) == (3.0, 3.0, 0.1)
+    assert [attempt["cost_usd"] for attempt in failed["failed_attempts"]] == [3.0, 3.0]
+
+
+def test_a_judge_never_sees_the_condition() -> None:
+    """Nothing of a case holds the condition's name."""
+    judge = a_judge(fine)
+    judged(judge, [response(1)])
+    assert isinstance(judge.judge, Scripted)
+    assert "secretly_with_docs" not in repr(judge.judge)
+
+
+def test_replicates_are_judgments_of_their_own() -> None:
+    """Three replicates of one response are three events with three ids."""
+    made = judged(a_judge(fine, replicates=3), [response(1)])
+    assert sorted(event["replicate"] for event in made) == [1, 2, 3]
+    assert len({event["id"] for event in made}) == 3
+
+
+def test_what_is_judged_is_not_judged_again() -> None:
+    """A judgment's id is known before: only what is missing is asked for."""
+    judge = a_judge(fine)
+    (first,) = judged(judge, [response(1)])
+    again = judged(judge, [response(1), response(2)], {first["id"]})
+    assert [event["response_id"] for event in again] == ["r2"]
+
+
+def test_another_answer_of_the_same_task_is_judged_anew() -> None:
+    """The answer's text is part of the judgment's identity."""
+    judge = a_judge(fine)
+    (first,) = judged(judge, [response(1)])
+    assert len(judged(judge, [response(1, text="another")], {first["id"]})) == 1
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Verdict({"quality": Score(7)}),
+        Verdict({"quality": Score(0)}),
+        Verdict({}),
+        Verdict({"quality": Score(3), "more": Score(3)}),
+    ],
+)
+def test_a_verdict_out_of_scale_is_no_score(verdict: Verdict) -> None:
+    """A score outside the scale, a missing or an unknown metric is `judge_invalid`, never a number."""
+    (made,) = judged(a_judge(lambda _: verdict), [response(1)])
+    assert (made["type"], made["kind"]) == ("failure", "judge_invalid")
+    assert "scores" not in made
+
+
+def test_a_judges_failure_is_an_event_with_its_attempts() -> None:
+    """An unreachable judge is tried as often as the config says, and each attempt's cost is kept."""
+
+    def script(_: Case) -> Verdict:
+        raise JudgeError("judge_error", "529", retryable=True, cost_usd=0.2)
+
+    (made,) = judged(a_judge(script), [response(1)])
+    assert (made["kind"], made["stage"], made["attempts"]) == ("judge_error", "judge", 3)
+    assert [attempt["cost_usd"] for attempt in made["failed_attempts"]] == [0.2, 0.2]
+
+
+def test_an_exception_of_the_plug_in_is_about_its_response() -> None:
+    """Whatever a judge raises becomes a `judge_error`; the other responses are judged."""
+
+    def script(case: Case) -> Verdict:
+        if case.text == "bad":
+            raise ZeroDivisionError
+        return fine(case)
+
+    made: list[dict[str, Any]] = judged(a_judge(script), [response(1, "bad"), response(2)])
+    assert sorted(event["type"] for event in made) == ["failure", "judgment"]
+
+
+def test_a_verdict_that_no_log_can_hold_is_a_failure_that_says_why() -> None:
+    """What a judge finds beside the scores may be anything; where it cannot be kept, the response has no judgment."""
+    outcome: dict[str, Any] = {}
+    for _ in range(300):
+        outcome = {"a": outcome}
+    verdict = Verdict({"quality": Score(3)}, outcome=outcome, cost_usd=0.25)
+    (failure,) = judged(a_judge(lambda _: verdict), [response(1)])
+    assert (failure["type"], failure["kind"], failure["cost_usd"]) == ("failure", "judge_error", 0.25)
+    assert "nested deeper than 254 levels" in failure["message"]
+
+
+@pytest.mark.parametrize(
+    "metric", [Metric("", 0, 1), Metric("m", 1, 1), Metric("m", 0, 1e300), Metric("m", 0, float("nan"))]
+)
+def test_a_judge_with_a_scale_that_is_none_is_broken(metric: Metric) -> None:
+    """Before anything is paid the judge is named, and what a scale is."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Odd(Scripted):
+        @property
+        def metrics(self) -> tuple[Metric, ...]:
+            return (metric,)
+
+    with pytest.raises(PluginError, match="a metric has a name, and a scale"):
+        JudgeConfig("odd", "odd", Odd(_script=lambda _: Verdict({}), _seen=[]), 1, {})

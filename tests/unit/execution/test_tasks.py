@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keval.config.model import Config
+from keval.config.reader import load
+from keval.execution.tasks import remaining
+
+CONFIG = """\
+name: unit
+version: "1"
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+conditions:
+  plain: {system_prompt: "Answer."}
+  polite: {system_prompt: "Answer politely."}
+  short: {system_prompt: "Answer in a word."}
+judge: {type: exact_match}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    """Return a config with three conditions and three repetitions."""
+    (tmp_path / "questions.jsonl").write_text('{"question": "q", "answer": "a"}\n')
+    (tmp_path / "eval.yaml").write_text(CONFIG)
+    return load(tmp_path / "eval.yaml")
+
+
+def samples(number: int) -> list[dict[str, str]]:
+    return [{"id": f"s{index}", "question": f"q{index}", "answer": "a"} for index in range(number)]
+
+
+def test_fifty_samples_three_conditions_three_repetitions_are_450_tasks(config: Config) -> None:
+    """Every sample is asked under every condition as often as the config says, each once."""
+    tasks = list(remaining(config, samples(50), set()))
+    assert len(tasks) == len({task.response_id for task in tasks}) == 450
+
+
+def test_conditions_are_interleaved(config: Config) -> None:
+    """At any point of the run no condition is ahead of another by more than one sample."""
+    done = dict.fromkeys(("plain", "polite", "short"), 0)
+    for task in remaining(config, samples(20), set()):
+        done[task.condition.name] += 1
+        assert max(done.values()) - min(done.values()) <= 1
+
+
+def test_the_order_is_the_seeds(config: Config) -> None:
+    """The same seed gives the same order, another seed another one."""
+    other = replace(config, execution=replace(config.execution, seed=1))
+    order = [task.response_id for task in remaining(config, samples(20), set())]
+    assert order == [task.response_id for task in remaining(config, samples(20), set())]
+    assert order != [task.response_id for task in remaining(other, samples(20), set())]
+
+
+@given(data=st.data())
+@settings(max_examples=30)
+def test_after_any_part_only_the_rest_remains(config: Config, data: st.DataObject) -> None:
+    """What is done is not asked again, and what is not done is, in the same order."""
+    everything = [task.response_id for task in remaining(config, samples(5), set())]
+    done = data.draw(st.sets(st.sampled_from(everything)))
+    rest = [task.response_id for task in remaining(config, samples(5), done)]
+    assert rest == [target for target in everything if target not in done]
+
+
+def test_an_edited_question_or_prompt_is_new_work(config: Config) -> None:
+    """Another text, another id; the others keep theirs."""
+    before = {task.response_id for task in remaining(config, samples(3), set())}
+    edited = samples(3)
+    edited[0]["question"] += "?"
+    assert len({task.response_id for task in remaining(config, edited, set())} & before) == 18
+    first = replace(config.conditions[0], system_prompt="Answer!")
+    changed = replace(config, conditions=(first, *config.conditions[1:]))
+    assert len({task.response_id for task in remaining(changed, samples(3), set())} & before) == 18

@@ -1,0 +1,366 @@
+"""Properties of the report formats: what stands in them, and that nothing out of a log can act."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import re
+import unicodedata
+from io import StringIO
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from keval.exports._layout import count, cut, dollars, duration, interval, number
+from keval.exports.csv import HEADER, Csv
+from keval.exports.json import Json
+from keval.exports.markdown import Markdown
+from keval.exports.text import Text
+from keval.logs.outputs import HEAD_BYTES
+from keval.printable import printable
+from keval.reports.model import BANNER, Claim, ConditionClaims, Report
+from tests.reports import HOSTILE, difference, hostile_report, score, small_report, summary
+
+SMALL_TEXT = """\
+keval report: docs-server, version 1
+
+Read this first
+ - INCOMPLETE: 2 of 36 planned answers are not done
+
+Source
+ agent                 claude, model claude-sonnet-5
+ models that answered  claude-sonnet-5-20260901
+ judge                 strict (rubric), model claude-opus-5
+ dataset               questions.jsonl, 6 samples, sha256 0123456789ab
+ time of the events    2026-11-20T11:00:00.000Z to 2026-11-20T11:10:00.000Z
+ events                1 run, 34 responses, 34 judgments, 2 failures
+ seed                  0
+
+Conditions
+
+                                         baseline         with_docs
+ ───────────────────────────────────────────────────────────────────
+  planned                                      18                18
+  completed                                    17                17
+  failed                            1 (timeout 1)     1 (timeout 1)
+  not done                                      0                 0
+  mean duration                            1.25 s            1.25 s
+  median duration                          1.00 s            1.00 s
+  agent cost                            ≥ $0.1234         ≥ $0.1234
+  agent cost per answer                   $0.0082           $0.0082
+  judge cost                              $0.5000           $0.5000
+  input tokens                             12,345            12,345
+  tool calls                                    0      3 (1 failed)
+  golden answer in tool results   2 of 16 answers   2 of 16 answers
+  docs: calls                      no such server      3 (1 failed)
+  docs: answers using it           no such server    12 of 17 (71%)
+
+ - agent cost, all conditions: unknown for 3 of 18 attempts
+
+completeness, scale 1 to 5, judge strict
+
+                                baseline       with_docs
+ ────────────────────────────────────────────────────────
+  mean                              3.50            3.88
+  95 % CI                   [2.25, 4.75]    [2.25, 5.00]
+  samples                              6               6
+  scored / planned               17 / 18         17 / 18
+  agent failed                         1               1
+  not measured                         0               0
+  not done                             0               0
+  failures by kind         1 (timeout 1)   1 (timeout 1)
+  SD over repetitions                  –            0.50
+  SD between samples                1.00            1.00
+  mean of completed only            3.62            3.62
+  worst and best case       [3.50, 3.50]    [3.50, 3.50]
+
+ - SD over repetitions, baseline: one repetition
+
+                                                          win / tie /
+  minus baseline   difference   95 % CI          paired   loss             reading
+ ────────────────────────────────────────────────────────────────────────────────────────
+  with_docs        +0.38        [+0.12, +0.62]   6        5 / 1 / 0        higher than
+                                                                           baseline
+
+Unverified claims
+ - baseline: none in 17 judged answers
+
+  answers   with_docs: 2 different in 2 of 17 judged answers
+ ────────────────────────────────────────────────────────────
+  2         The tower is 330 m high.
+  1         It is red.
+
+Failures
+
+  condition   stage      kind      count   for example
+ ──────────────────────────────────────────────────────────────────
+  with_docs   generate   timeout   1       no answer: 600 s in all
+
+Warnings
+ - fewer than 30 samples: intervals are wide, approximate
+
+Notes
+ - A mean is the mean of the samples' means.
+"""
+
+
+def test_text_of_a_small_report_reads_like_this() -> None:
+    """The whole text report, to be read by whoever changes it."""
+    assert Text(width=90).render(small_report()).decode() == SMALL_TEXT
+
+
+def acting(text: str) -> list[str]:
+    """Return the characters of a text that could act or hide, newlines apart."""
+    hidden = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+    return [character for character in text if character != "\n" and unicodedata.category(character) in hidden]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("export", [Text(), Text(width=40), Markdown()])
+def test_nothing_out_of_a_log_can_act_on_a_terminal(export: Text | Markdown, text: str) -> None:
+    """Escape codes, changes of direction and separators are written as escapes."""
+    assert acting(export.render(hostile_report(text)).decode()) == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_color_adds_nothing_but_colors(text: str) -> None:
+    """Without its colour codes, a coloured report is the plain one."""
+    colored = Text(color=True).render(hostile_report(text)).decode()
+    assert "\x1b[" in colored
+    bare = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", colored).splitlines()]
+    assert bare == Text().render(hostile_report(text)).decode().splitlines()
+
+
+def test_markup_of_the_terminal_library_is_shown_as_it_was_written() -> None:
+    """`[bold]` in a claim is six characters."""
+    assert "[bold]loud[/bold]" in Text().render(hostile_report("[bold]loud[/bold]")).decode()
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    """Conditions that do not fit side by side go into several tables; no number is cut."""
+    names = [f"condition_{number}" for number in range(7)]
+    report = small_report(conditions=tuple(summary(name) for name in names))
+    lines = Text(width=width).render(report).decode().splitlines()
+    assert max(len(line) for line in lines) <= width
+    if width > 40:
+        assert all(any(name in line for line in lines) for name in names)
+        assert "…" not in "".join(lines)
+
+
+def parsed(rendered: bytes) -> list[Any]:
+    """Return the block and inline tokens of a Markdown text as GitHub would read it."""
+    blocks = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(rendered.decode())
+    return [token for block in blocks for token in (block, *(block.children or ()))]
+
+
+def shape(report: Report) -> list[str]:
+    """Return what a report's Markdown consists of, its text apart."""
+    return [
+        token.type if token.type != "html_inline" else token.content
+        for token in parsed(Markdown().render(report))
+        if token.type not in {"text", "text_special"}
+    ]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_does_not_change_the_structure_of_markdown(text: str) -> None:
+    """No link, image, tag, cell, heading or emphasis comes out of a log."""
+    assert shape(hostile_report(text)) == shape(hostile_report("harmless"))
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
+def test_no_text_at_all_changes_the_structure_of_markdown(text: str) -> None:
+    """Whatever a condition, judge or claim is called, the tables have the same cells."""
+    assert shape(hostile_report(f"x{text}")) == shape(hostile_report("harmless"))
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
+def test_markdown_shows_a_claim_as_it_was_written(text: str) -> None:
+    """What a reader of the page sees is the claim, with what cannot be seen as escapes."""
+    report = small_report(claims=(ConditionClaims("baseline", 1, 1, (Claim(f"({text})", 1),)),))
+    shown = "".join(token.content for token in parsed(Markdown().render(report)) if token.type == "text")
+    assert f"({printable(text)})" in shown
+
+
+def test_markdown_says_mock_first() -> None:
+    """The banner of a mocked run is the first thing on the page."""
+    rendered = Markdown().render(small_report(mock=True, banner="MOCK: a stand-in")).decode()
+    assert rendered.startswith("> **MOCK: a stand-in**\n")
+
+
+def test_text_says_mock_first() -> None:
+    """The banner of a mocked run is the first line."""
+    rendered = Text().render(small_report(mock=True, banner="MOCK: a stand-in")).decode()
+    assert rendered.startswith("MOCK: a stand-in\n\nkeval report")
+
+
+def test_json_holds_the_whole_report() -> None:
+    """What is parsed back has every field of the dataclasses with its value."""
+    report = hostile_report(HOSTILE[1])
+    assert json.loads(Json().render(report)) == json.loads(json.dumps(dataclasses.asdict(report)))
+
+
+def test_json_keeps_the_order_of_the_fields() -> None:
+    """Keys stand as in the dataclasses, `mock` first."""
+    keys = list(json.loads(Json().render(small_report())))
+    assert keys == [field.name for field in dataclasses.fields(Report)]
+
+
+def rows(rendered: bytes) -> list[dict[str, str]]:
+    """Return the rows of a CSV text."""
+    return list(csv.DictReader(StringIO(rendered.decode(), newline="")))
+
+
+def test_csv_holds_every_number_in_full_precision() -> None:
+    """A third comes back as the same float; an unknown number is an empty field."""
+    table = small_report().metrics[0]
+    third = dataclasses.replace(table, scores=(score("baseline", mean=1 / 3, ci_lower=None),))
+    (row, other) = rows(Csv().render(small_report(metrics=(third,))))
+    assert float(row["mean"]) == 1 / 3
+    assert row["ci_lower"] == ""
+    assert row["failed_kinds"] == "timeout=1"
+    assert (other["condition"], other["mean"]) == ("with_docs", "")
+
+
+def test_csv_has_the_difference_beside_the_condition() -> None:
+    """The baseline has no difference; the other condition has it with its verdict."""
+    baseline, with_docs = rows(Csv().render(small_report()))
+    assert (baseline["difference"], baseline["verdict"]) == ("", "")
+    assert (with_docs["difference"], with_docs["difference_ci_lower"], with_docs["verdict"]) == (
+        "0.375",
+        "0.125",
+        "higher",
+    )
+
+
+def test_csv_shows_a_condition_for_which_nothing_was_scored() -> None:
+    """A condition without scores has a row with its plan, its failures and its cost."""
+    failed = summary("broken", completed=0, failed={"mcp_not_ready": 18})
+    (row,) = rows(Csv().render(small_report(metrics=(), conditions=(failed,))))
+    assert (row["condition"], row["planned"], row["mean"]) == ("broken", "18", "")
+    assert row["condition_failed_kinds"] == "mcp_not_ready=18"
+    assert (row["condition_agent_cost_usd"], row["condition_agent_cost_usd_unknown"]) == ("0.1234", "3")
+
+
+def test_csv_says_in_every_row_that_a_mock_answered() -> None:
+    """`mock` is the first column."""
+    assert {row["mock"] for row in rows(Csv().render(small_report(mock=True)))} == {"true"}
+    assert HEADER[0] == "mock"
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "+1", "-1", "@x", "\t=1", " =1"])
+def test_csv_text_is_never_a_formula_and_never_breaks_a_row(text: str) -> None:
+    """A spreadsheet computes nothing; a row is one line that ends in CRLF, as RFC 4180 has it."""
+    rendered = Csv().render(hostile_report(text))
+    lines = rendered.decode().split("\r\n")
+    assert lines.pop() == ""
+    assert len(lines) == 2
+    assert acting("".join(lines)) == []
+    (row,) = rows(rendered)
+    assert not row["condition"].lstrip().startswith(("=", "+", "-", "@"))
+
+
+def test_csv_leaves_negative_numbers_numbers() -> None:
+    """Only text is kept from being a formula."""
+    table = small_report().metrics[0]
+    lower = dataclasses.replace(table, differences=(difference("with_docs", difference=-0.5),))
+    assert rows(Csv().render(small_report(metrics=(lower,))))[1]["difference"] == "-0.5"
+
+
+@given(st.text())
+def test_visible_text_hides_nothing(text: str) -> None:
+    """No character is left that acts or cannot be seen, joiners apart; plain text stays as it is."""
+    assert set(acting(printable(text))) <= {"\u200c", "\u200d"}
+    if not acting(text) and "\n" not in text:
+        assert printable(text) == text
+
+
+def test_visible_text_names_what_was_there() -> None:
+    """An escape code can be read as what it is."""
+    assert printable("\x1b[31m\u202e\n\U000e0041") == "\\x1b[31m\\u202e\\n\\U000e0041"
+
+
+def test_a_cut_is_marked() -> None:
+    """200 characters stay; of 201, 199 stay and a mark."""
+    assert cut("x" * 200) == "x" * 200
+    assert cut("x" * 201) == "x" * 199 + "…"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "–"),
+        (float("nan"), "–"),
+        (3.402778, "3.40"),
+        (0.0, "0.00"),
+        (-0.0, "0.00"),
+        (0.0049, "0.0049"),
+        (-0.0012345, "-0.0012"),
+        (-0.375, "-0.38"),
+    ],
+)
+def test_a_mean_has_two_decimals_and_unknown_is_a_dash(value: float | None, shown: str) -> None:
+    """A small number never looks like 0, and 0 has no sign."""
+    assert number(value) == shown
+
+
+def test_an_interval_that_excludes_0_looks_as_if_it_did() -> None:
+    """The bound nearest to 0 keeps its digits."""
+    assert interval(0.0012, 0.5, "+") == "[+0.0012, +0.50]"
+    assert interval(None, 0.5) == "–"
+
+
+def test_only_a_difference_that_is_one_has_a_sign() -> None:
+    """+0.38, -0.38, and 0.00 for none at all."""
+    assert [number(value, "+") for value in (0.375, -0.375, 0.0)] == ["+0.38", "-0.38", "0.00"]
+
+
+@pytest.mark.parametrize(("value", "shown"), [(None, "–"), (0, "0 ms"), (83.3, "83 ms"), (12345, "12.35 s")])
+def test_durations_are_milliseconds_or_seconds(value: float | None, shown: str) -> None:
+    """Below a second, milliseconds."""
+    assert duration(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "–"),
+        (0.0, "$0.00"),
+        (0.0123, "$0.0123"),
+        (0.000012, "$0.000012"),
+        (0.5, "$0.5000"),
+        (1234.5, "$1,234.50"),
+    ],
+)
+def test_money_has_sensible_digits(value: float | None, shown: str) -> None:
+    """Cents of large amounts, two digits at least of small ones."""
+    assert dollars(value) == shown
+
+
+def test_unknown_counts_are_not_0() -> None:
+    """A plan that nobody wrote down is a dash."""
+    assert (count(None), count(0), count(12345)) == ("–", "0", "12,345")
+
+
+@settings(max_examples=5)
+@given(st.sampled_from(HOSTILE) | st.text())
+def test_a_report_is_known_by_how_it_begins(text: str) -> None:
+    """Every format knows its own earlier reports, with and without mock, and those of no other format."""
+    exports = (Text(), Text(width=20), Markdown(), Json(), Csv())
+    for report in (hostile_report(text), small_report(), dataclasses.replace(small_report(), banner=BANNER)):
+        for made_by in exports:
+            rendered = made_by.render(report)[:HEAD_BYTES]
+            assert [type(each) for each in exports if each.is_own(rendered)] == [
+                type(each) for each in exports if type(each) is type(made_by)
+            ]
+
+
+@pytest.mark.parametrize("head", [b"# keval reports\n", b"{\n", b"mock,judge\n", b"[]", b"keval reported", b"# A\n"])
+def test_what_somebody_else_wrote_is_no_report(head: bytes) -> None:
+    """Files that begin nearly as a report are left to whoever wrote them."""
+    assert not any(each.is_own(head) for each in (Text(), Markdown(), Json(), Csv()))

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from keval.logs.history import History
+from keval.logs.stream import Line
+
+TODAY = "2026-11-20"
+ENVELOPE = {"run_id": "run", "time": f"{TODAY}T11:00:00.123Z", "cost_usd": None}
+
+
+def folded(*events: dict[str, Any]) -> History:
+    history = History(today=TODAY)
+    for number, event in enumerate(events, start=1):
+        history.add(Line(number, b"", ENVELOPE | event))
+    return history
+
+
+def response(target: str, *, mock: bool = False) -> dict[str, Any]:
+    return {"type": "response", "id": target, "mock": mock}
+
+
+def judgment(target: str, *, mock: bool = False) -> dict[str, Any]:
+    return {"type": "judgment", "id": target, "mock": mock}
+
+
+def failure(target: str, kind: str = "timeout") -> dict[str, Any]:
+    about = {"response_id": target, "condition_id": f"of {target}"}
+    return {"type": "failure", "id": f"f-{target}", "stage": "generate", "kind": kind, **about}
+
+
+def names(found: Iterable[str]) -> list[str]:
+    return sorted(found)
+
+
+def test_the_last_event_of_an_id_counts() -> None:
+    """A response that the log holds twice is the later line."""
+    assert folded(response("a"), response("b"), response("a")).responses == {"a": 3, "b": 2}
+
+
+def test_a_failure_counts_until_its_task_has_a_response() -> None:
+    """A failed task is failed, unless it was done before or since."""
+    assert folded(failure("a"), failure("b"), response("a")).failed == {"b"}
+    assert folded(response("a"), failure("a")).failed == set()
+
+
+def test_what_a_gate_refused_is_told_apart() -> None:
+    """An answer that did not meet a gate is there; asking until one passes would be a bias."""
+    history = folded(failure("a", "mcp_unused"), failure("b"), failure("c", "mcp_all_failed"), response("c"))
+    assert (history.failed, history.gated) == ({"a", "b"}, {"a": "of a"})
+
+
+def test_to_a_real_run_the_mock_did_nothing() -> None:
+    """Mock answers and verdicts are done for a rehearsal, and still to do for a real run."""
+    history = folded(response("a", mock=True), response("b"), judgment("ja", mock=True), judgment("jb"))
+    assert names(history.responses_done(mock=True)) == ["a", "b"]
+    assert names(history.responses_done(mock=False)) == ["b"]
+    assert names(history.judgments_done(mock=True)) == ["ja", "jb"]
+    assert names(history.judgments_done(mock=False)) == ["jb"]
+    again = folded(response("a", mock=True), response("a"))
+    assert names(again.responses_done(mock=False)) == ["a"]
+
+
+def test_what_is_retracted_is_to_do_again() -> None:
+    """A retraction takes a response and a judgment out of what is done."""
+    history = folded(
+        response("a"), judgment("j"), {"type": "retraction", "target": "a"}, {"type": "retraction", "target": "j"}
+    )
+    assert not history.responses
+    assert not history.judged
+    assert not history.really_judged
+
+
+def test_the_newest_run_of_a_config_names_the_judges() -> None:
+    """A `run` event of a command without conditions does not replace the config's judges."""
+    first = {"type": "run", "conditions": {"a": {}}, "judges": [{"name": "one"}]}
+    bare = {"type": "run", "conditions": None, "judges": [{"name": "other"}]}
+    assert folded(first, bare).newest_judges == [{"name": "one"}]
+
+
+def test_all_that_was_paid_today_counts_and_nothing_else() -> None:
+    """Answers, verdicts, failures and failed attempts of the day, of the mock apart; yesterday's are not counted."""
+    attempts = {"failed_attempts": [{"cost_usd": 0.25}, {"cost_usd": None}]}
+    yesterday = {"time": "2026-11-19T23:59:59.999Z"}
+    history = folded(
+        response("a") | {"cost_usd": 1.0} | attempts,
+        judgment("j") | {"cost_usd": 2.0},
+        failure("b") | {"cost_usd": 4.0},
+        response("c", mock=True) | {"cost_usd": 8.0},
+        response("d") | {"cost_usd": 16.0} | yesterday,
+        {"type": "run", "conditions": None},
+    )
+    spent = history.spent_today(mock=False)
+    assert (spent.usd, spent.unknown) == (7.25, 1)
+    assert history.spent_today(mock=True).usd == 8.0
+
+
+def test_a_line_that_a_merged_log_holds_twice_was_paid_once() -> None:
+    """The same event again costs nothing; the same task asked again, by another run, does."""
+    once = response("a") | {"cost_usd": 1.0}
+    assert folded(once, once).spent_today(mock=False).usd == 1.0
+    assert folded(once, once | {"run_id": "fresh"}).spent_today(mock=False).usd == 2.0

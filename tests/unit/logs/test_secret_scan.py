@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import re._constants as kinds  # type: ignore[import-not-found] # no public name for what a pattern is parsed into
+import re._parser as parser  # type: ignore[import-not-found] # as above
+from pathlib import Path
+
+import pytest
+
+from keval.events import encode, event
+from keval.logs.secret_scan import FORMS, Finding, Scanner
+from tests.builders import response_event, write_log
+from tests.conftest import Keval
+
+HEX = "0a1b2c3d4e5f6789" * 10
+LOWER = "a1b2c3d4e5f6g7h8" * 10
+MIXED = "a1B2c3D4e5F6g7H8" * 20
+UPPER = "A1B2C3D4E5F6G7H8" * 10
+LETTERS = "aBcDeFgH" * 10
+UUID = "01234567-89ab-cdef-0123-456789abcdef"
+
+KEYS = {
+    "an Anthropic key": (("sk-", "ant-api03-", MIXED[:32]), ("sk-", "ant-api03-", MIXED[:4])),
+    "an OpenAI key": (("sk-", "proj-", MIXED[:74]), ("sk-", "proj-", MIXED[:12])),
+    "an OpenRouter key": (("sk-", "or-v1-", HEX[:64]), ("sk-", "or-v1-", HEX[:63])),
+    "an API key (sk-…)": (("sk-", MIXED[:40]), ("ta", "sk-", MIXED[:40])),
+    "an AWS access key": (("AK", "IA", UPPER[:16]), ("AK", "IA", UPPER[:15])),
+    "an AWS Bedrock key": (("AB", "SK", MIXED[:109]), ("AB", "SK", MIXED[:60])),
+    "a GitHub token": (("gh", "p_", MIXED[:36]), ("gh", "p_", MIXED[:30])),
+    "a GitLab token": (("gl", "pat-", MIXED[:20]), ("gl", "pat-", MIXED[:15])),
+    "a Google key": (("AI", "za", MIXED[:35]), ("AI", "za", MIXED[:30])),
+    "a Google OAuth secret": (("GOC", "SPX-", MIXED[:28]), ("GOC", "SPX-", MIXED[:27])),
+    "a Google access token": (("ya", "29.", MIXED[:60]), ("ya", "29.", MIXED[:20])),
+    "a Slack token": (("xo", "xb-", MIXED[:30]), ("xo", "xz-", MIXED[:30])),
+    "a Slack app token": (("xa", "pp-1-", "A0123456789-", "0123456789-", LOWER[:64]), ("xa", "pp-1-", LOWER[:64])),
+    "a Slack webhook": (("hooks.slack", ".com/services/T0/B0/", MIXED[:40]), ("hooks.slack", ".com/services/T0/B0/x")),
+    "a Microsoft Teams webhook": (
+        ("https://a.webhook.off", f"ice.com/webhookb2/{UUID}@{UUID}/IncomingWebhook/x"),
+        ("https://a.webhook.off", f"ice.com/webhookb2/{UUID}/IncomingWebhook/x"),
+    ),
+    "a Discord webhook": (
+        ("https://disc", "ord.com/api/webhooks/", "1" * 18, "/", MIXED[:68]),
+        ("https://disc", "ord.com/api/webhooks/", "1" * 18),
+    ),
+    "a Discord bot token": (("M", MIXED[:24], ".", MIXED[:6], ".", MIXED[:27]), ("M", MIXED[:24], ".", MIXED[:27])),
+    "a Telegram bot token": (("1234567890:", "AA", MIXED[:33]), ("1234567890:", "AA", MIXED[:34])),
+    "a Hugging Face token": (("h", "f_", LETTERS[:34]), ("h", "f_", LETTERS[:33])),
+    "a Groq key": (("gs", "k_", MIXED[:52]), ("gs", "k_", MIXED[:51])),
+    "a Replicate token": (("r", "8_", MIXED[:37]), ("r", "8_", MIXED[:36])),
+    "an xAI key": (("xa", "i-", MIXED[:80]), ("xa", "i-", MIXED[:79])),
+    "a Perplexity key": (("pp", "lx-", MIXED[:48]), ("pp", "lx-", MIXED[:47])),
+    "a LangSmith key": (("lsv", "2_pt_", HEX[:32], "_", HEX[:10]), ("lsv", "2_pt_", HEX[:32])),
+    "an npm token": (("np", "m_", MIXED[:36]), ("np", "m_", MIXED[:35])),
+    "a PyPI token": (("py", "pi-AgE", MIXED[:60]), ("py", "pi-AgE", MIXED[:40])),
+    "a RubyGems key": (("ruby", "gems_", HEX[:48]), ("ruby", "gems_", HEX[:47])),
+    "a Docker Hub token": (("dck", "r_pat_", MIXED[:27]), ("dck", "r_pat_", MIXED[:26])),
+    "a Stripe key": (("sk", "_live_", MIXED[:24]), ("sk", "_other_", MIXED[:24])),
+    "a Square token": (("sq", "0atp-", MIXED[:22]), ("sq", "0atp-", MIXED[:20])),
+    "a Shopify token": (("sh", "pat_", HEX[:32]), ("sh", "pat_", HEX[:31])),
+    "a SendGrid key": (("S", "G.", MIXED[:22], ".", MIXED[:43]), ("S", "G.", MIXED[:22], ".", MIXED[:42])),
+    "a Twilio key": (("S", "K", HEX[:32]), ("S", "K", HEX[:33])),
+    "a Mailgun key": (("ke", "y-", HEX[:32]), ("mon", "key-", HEX[:32])),
+    "a Mailchimp key": ((HEX[:32], "-u", "s12"), (HEX[:32], "-u", "s123")),
+    "a DigitalOcean token": (("do", "p_v1_", HEX[:64]), ("do", "p_v1_", HEX[:63])),
+    "a Heroku key": (("HR", "KU-AA", MIXED[:58]), ("HR", "KU-AA", MIXED[:57])),
+    "a Databricks token": (("da", "pi", HEX[:32]), ("da", "pi", HEX[:31])),
+    "a Vault token": (("hv", "s.", MIXED[:90]), ("hv", "s.", MIXED[:20])),
+    "a Terraform token": ((MIXED[:14], ".atla", "sv1.", MIXED[:67]), (MIXED[:13], ".atla", "sv1.", MIXED[:67])),
+    "a Pulumi token": (("pu", "l-", HEX[:40]), ("pu", "l-", HEX[:39])),
+    "a Doppler token": (("dp", ".pt.", MIXED[:43]), ("dp", ".pt.", MIXED[:30])),
+    "a Grafana token": (("gl", "sa_", MIXED[:32], "_", HEX[:8]), ("gl", "sa_", MIXED[:32], "_", HEX[:7])),
+    "a Sentry token": (("sn", "tryu_", HEX[:64]), ("sn", "tryu_", HEX[:63])),
+    "a New Relic key": (("NR", "AK-", UPPER[:27]), ("NR", "AK-", UPPER[:26])),
+    "a Postman key": (("PM", "AK-", HEX[:24], "-", HEX[:34]), ("PM", "AK-", HEX[:24], "-", HEX[:33])),
+    "a Linear key": (("lin", "_api_", MIXED[:40]), ("lin", "_api_", MIXED[:39])),
+    "a Notion token": (("nt", "n_", "1" * 11, MIXED[:35]), ("nt", "n_", "1" * 11, MIXED[:34])),
+    "an Airtable token": (("pa", "t", MIXED[:14], ".", HEX[:64]), ("pa", "t", MIXED[:14], ".", HEX[:63])),
+    "an Atlassian token": (("ATA", "TT3", MIXED[:186]), ("ATA", "TT3", MIXED[:50])),
+    "a Figma token": (("fi", "gd_", MIXED[:40]), ("fi", "gd_", MIXED[:39])),
+    "a Supabase token": (("sb", "p_", HEX[:40]), ("sb", "p_", HEX[:39])),
+    "a PlanetScale token": (("psc", "ale_tkn_", MIXED[:43]), ("psc", "ale_tkn_", MIXED[:30])),
+    "a 1Password token": (("op", "s_eyJ", MIXED[:250]), ("op", "s_eyJ", MIXED[:90])),
+    "an Azure storage key": (("Account", "Key=", MIXED[:86], "=="), ("Account", "Key=", MIXED[:80], "==")),
+    "an Azure signature (SAS)": (("?sv=2024&si", "g=", MIXED[:43], "%3D"), ("?sv=2024&si", "g=", MIXED[:40], "%3D")),
+    "an Azure client secret": (("abc8", "Q~", MIXED[:34]), ("abc8", "Q~", MIXED[:20])),
+    "a private key": (("-----BEGIN RSA ", "PRIVATE KEY-----"), ("-----BEGIN ", "PUBLIC KEY-----")),
+    "an age key": (("AGE-SECRET-", "KEY-1", UPPER[:58]), ("AGE-SECRET-", "KEY-1", UPPER[:57])),
+    "a JSON web token": (("ey", "J", MIXED[:20], ".ey", "J", MIXED[:20], ".", MIXED[:20]), ("ey", "J", MIXED[:20])),
+    "an Authorization header": (("Bear", "er ", MIXED[:26]), ("Bear", "er ", MIXED[:12])),
+    "a password in a URL": (("postgres://me:", "hunter22", "@db"), ("postgres://me:", "hunter22", "/db")),
+}
+"""For each form a key and what is none, in parts: no scanner shall take this file for one that holds keys."""
+
+
+def found_in(text: str) -> list[str]:
+    """Return what is found in a text, in an environment without secrets."""
+    return [finding.what for finding in Scanner({}).look({"text": text})]
+
+
+def test_every_form_has_examples() -> None:
+    """No form is added without a key that it finds and one that it does not."""
+    assert KEYS.keys() == FORMS.keys()
+
+
+@pytest.mark.parametrize("what", KEYS)
+def test_a_key_is_found_and_a_near_miss_is_not(what: str) -> None:
+    """In the middle of a text, in JSON inside the text, in a URL, and as a key of an object; once each."""
+    key, near = ("".join(parts) for parts in KEYS[what])
+    for text in (f"it is {key} they say", f'{{"said":"first\\n{key}"}}', f"https://example.org/?key%3D{key}", key):
+        assert found_in(text) == [what], text
+    assert [finding.what for finding in Scanner({}).look({key: 1})] == [f"{what}, as a key"]
+    assert what not in found_in(f"it is {near} they say")
+
+
+# Python counts no steps of a pattern, and seconds on a busy machine prove nothing: the bound is read from the pattern
+# as Python itself parses it. No public module does that; if the private one changes, these two tests fail at once.
+def repeats(parsed: parser.SubPattern) -> list[tuple[int, int, parser.SubPattern]]:
+    """Return the repetitions in a parsed pattern that may stop early: least, most, and what is repeated."""
+    found: list[tuple[int, int, parser.SubPattern]] = []
+    for kind, value in parsed:
+        parts = value if isinstance(value, tuple | list) else (value,)
+        if kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT, kinds.POSSESSIVE_REPEAT):
+            found.append(tuple(value))
+        for part in parts:
+            for inner in part if isinstance(part, list) else (part,):
+                if isinstance(inner, parser.SubPattern):
+                    found += repeats(inner)
+    return found
+
+
+@pytest.mark.parametrize("what", FORMS)
+def test_the_work_at_each_place_of_a_text_is_bounded(what: str) -> None:
+    """Every repetition has an end, and none that may stop early is inside another that may repeat."""
+    for least, most, repeated in repeats(parser.parse(FORMS[what].pattern.pattern)):
+        assert most <= 300, (least, most)
+        if most > 1:
+            assert all(inner[0] == inner[1] for inner in repeats(repeated))
+
+
+def test_the_check_of_patterns_sees_what_is_unbounded() -> None:
+    """The pattern that once took minutes has two repetitions without an end."""
+    found = repeats(parser.parse(r"[a-z][a-z0-9+.-]*://[^\s/:@\"]+:[^\s/@\"]{4,}@"))
+    assert [int(most) for _, most, _ in found] == [int(kinds.MAXREPEAT)] * 3
+
+
+def test_values_of_variables_that_sound_secret_are_found() -> None:
+    """A variable called …TOKEN is looked for by value, one called PATH is not."""
+    environ = {"MY_TOKEN": "correct-horse", "PATH": "correct-battery", "SHORT_KEY": "abc"}
+    found = list(Scanner(environ).look({"text": "correct-horse correct-battery abc"}))
+    assert [finding.what for finding in found] == ["the value of MY_TOKEN"]
+
+
+def test_values_are_found_however_they_are_spelt_and_as_numbers() -> None:
+    """Base64 in the middle of other data, hex, and a JSON number."""
+    scanner = Scanner({"PIN_SECRET": "1234567890"})
+    for value in ("eHgxMjM0NTY3ODkweA==", b"1234567890".hex(), 1234567890, 1234567890.0):
+        assert [finding.what for finding in scanner.look({"a": [value]})] == ["the value of PIN_SECRET"], value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sha256 9f86d081884c7d659a2feaa0c55ad015 and task-based skills, see https://example.org/a:b",
+        "a risk-adjusted-return-on-capital, sk-learn-compatible-estimators-of-all-kinds",
+        "the basic understanding of bearer instruments; git@github.com:keval/keval.git",
+        "urn:uuid:01234567-89ab-cdef-0123-456789abcdef http://127.0.0.1:8080/mcp?x=a@b",
+    ],
+)
+def test_ordinary_text_is_no_secret(text: str) -> None:
+    """Hashes, ids, addresses and prose are not taken for keys."""
+    assert found_in(text) == []
+
+
+def test_a_key_of_an_object_that_may_be_a_secret_stands_in_no_path() -> None:
+    """It is told by its position, also in the paths of what is inside it; so is a key that could forge a line."""
+    key = "".join(KEYS["a GitHub token"][0])
+    value = {"ok": 0, key: {"inner": key}, "evil\nline": [key], "correct-horse": {"inner": key}}
+    found = list(Scanner({"MY_TOKEN": "correct-horse"}).look(value))
+    assert found == [
+        Finding("$.<key 2>", "a GitHub token, as a key"),
+        Finding("$.<key 4>", "the value of MY_TOKEN, as a key"),
+        Finding("$.<key 2>.inner", "a GitHub token"),
+        Finding("$.<key 3>[0]", "a GitHub token"),
+        Finding("$.<key 4>.inner", "a GitHub token"),
+    ]
+
+
+def test_what_is_nested_deeper_than_calls_may_be_is_scanned() -> None:
+    """Depth is a matter of memory, not of the stack."""
+    value: object = "".join(KEYS["a GitHub token"][0])
+    for _ in range(5000):
+        value = [value]
+    assert [finding.what for finding in Scanner({}).look(value)] == ["a GitHub token"]
+
+
+def test_the_command_names_the_place_and_never_the_secret(keval: Keval, tmp_path: Path) -> None:
+    """Exit 1 with file, line and path; the secret is in no byte of the output."""
+    log = tmp_path / "run.jsonl"
+    secret = "".join(KEYS["an Anthropic key"][0])
+    log.write_bytes(encode(event("retraction", "a", "r", target="t", reason=f"leaked {secret}", author=None)))
+    done = keval("scan", log)
+    assert done.returncode == 1
+    assert f"{log}:1: $.reason: an Anthropic key" in done.stdout
+    assert secret not in done.stdout + done.stderr
+    log.write_bytes(encode(event("retraction", "a", "r", target="t", reason="fine", author=None)))
+    assert keval("scan", log).returncode == 0
+
+
+def test_lines_that_are_no_events_are_scanned_and_not_quoted(keval: Keval, tmp_path: Path) -> None:
+    """A secret in an invalid or cut line is found; no part of it is in an error, cut or whole."""
+    secret = "".join(KEYS["an Anthropic key"][0])
+    log = write_log(tmp_path / "run.jsonl", [response_event() | {"v": secret}])
+    refused = keval("scan", log)
+    assert (refused.returncode, secret[:12] in refused.stderr + refused.stdout) == (3, False)
+    with log.open("ab") as file:
+        file.write(f'{{"type": "{secret}"'.encode())
+    done = keval("scan", log, "--skip-invalid")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [f"{log}:{number}: $: an Anthropic key" for number in (1, 2)]
+    assert secret[:12] not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("demo")
+def test_an_ordinary_log_has_no_finding(keval: Keval, demo: Path) -> None:
+    """The log of the quickstart, with its config, its tools and its judgments, is clean."""
+    done = keval("scan", demo / "demo.jsonl")
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import orjson
+import pytest
+
+from keval.errors import InputError, ReaderGoneError
+from keval.events import encode, event
+from keval.ids import JsonObject
+from keval.logs.stream import Announced, Reader, Stdout, read
+
+
+def a_retraction(number: int) -> JsonObject:
+    return event("retraction", f"r{number}", "run", target="t", reason="x\u2028y", author=None)
+
+
+def lines(*events: JsonObject) -> bytes:
+    return b"".join(encode(each) for each in events)
+
+
+def test_a_bad_line_names_file_line_path_and_what_is_wrong(tmp_path: Path) -> None:
+    """Line 3 of a log that breaks its schema is named as such."""
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(lines(a_retraction(1), a_retraction(2)) + b'{"type":"retraction","v":1}\n')
+    with pytest.raises(InputError, match=rf"^{path}:3: \$"):
+        list(read(path, lambda _: None))
+
+
+def test_skip_invalid_counts_and_names_what_it_leaves_out() -> None:
+    """A skipped line is counted and said; the others are read."""
+    said: list[str] = []
+    reader = Reader(io.BytesIO(b"{oops\n" + lines(a_retraction(1))), "run.jsonl", said.append, skip_invalid=True)
+    assert [line.event["id"] for line in reader] == ["r1"]
+    assert reader.skipped == 1
+    assert said[0].startswith("run.jsonl:1: skipped: ")
+
+
+def test_a_cut_off_last_line_is_left_out_and_said() -> None:
+    """A line without its end is no error: its writer may still be at it."""
+    said: list[str] = []
+    reader = Reader(io.BytesIO(lines(a_retraction(1)) + b'{"type":"retr'), "run.jsonl", said.append)
+    assert [line.number for line in reader] == [1]
+    assert reader.torn
+    assert "cut off" in said[0]
+
+
+def test_a_whole_last_line_without_newline_is_read_and_completed() -> None:
+    """The last event of a pipe counts even without its newline, and is passed on with one."""
+    reader = Reader(io.BytesIO(lines(a_retraction(1)).rstrip(b"\n")), "stdin", lambda _: None)
+    assert next(iter(reader)).raw.endswith(b"}\n")
+
+
+def test_lines_of_unknown_type_are_passed_through() -> None:
+    """A type that this version does not know is data, not an error."""
+    raw = b'{"type":"future","v":1,"id":"x","time":"2026-11-20T10:00:00.000Z","run_id":"r","new":[1]}\n'
+    assert [line.raw for line in Reader(io.BytesIO(raw), "stdin", lambda _: None)] == [raw]
+
+
+async def test_a_reader_who_leaves_is_told_apart_from_other_errors() -> None:
+    """Writing to a pipe that nobody reads raises ReaderGoneError."""
+    out, descriptor = os.pipe()
+    os.close(out)
+    stdout = Stdout(descriptor)
+    with pytest.raises(ReaderGoneError):
+        await stdout.append(a_retraction(1))
+    stdout.close()
+    os.close(descriptor)
+
+
+class Kept:
+    """A sink that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.events: list[JsonObject] = []
+
+    async def append(self, event: JsonObject) -> None:
+        self.events.append(event)
+
+    async def write(self, line: bytes) -> None:
+        self.events.append(orjson.loads(line))
+
+
+async def test_a_run_event_comes_before_the_first_event_and_only_then() -> None:
+    """Nothing to write means no `run` event; the first event brings it, once."""
+    kept = Kept()
+    announced = Announced(kept, {"type": "run"})
+    assert kept.events == []
+    await announced.append({"type": "a"})
+    await announced.write(b'{"type":"b"}')
+    assert [each["type"] for each in kept.events] == ["run", "a", "b"]
+
+
+def test_a_key_that_stands_twice_is_refused_with_coordinates(tmp_path: Path) -> None:
+    """A line of which two readers would read different scores is no event, wherever the second key stands."""
+    whole = encode(a_retraction(2)).replace(b'"reason":', b'"reason":"another","reason":')
+    path = tmp_path / "run.jsonl"
+    for end in (b"\n", b""):
+        path.write_bytes(lines(a_retraction(1)) + whole.rstrip(b"\n") + end)
+        with pytest.raises(InputError, match=rf"^{path}:2: \$: the key 'reason' stands twice"):
+            list(read(path, lambda _: None))

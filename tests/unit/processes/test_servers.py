@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from keval.processes.servers import expected_tools, inspect, launchable
+from tests.prompts import SERVERS, environment
+from tests.remains import left_below
+
+DOCS = {"type": "stdio", "command": sys.executable, "args": ["docs.py"]}
+
+
+async def test_a_server_says_what_it_is_and_what_it_offers() -> None:
+    """Name, version and tools come from the server itself, with a hash that changes with them."""
+    infos = await inspect({"docs": launchable(DOCS, SERVERS)}, {}, environment(), 20)
+    info = infos["docs"]
+    assert (info.server_name, info.version, info.tools, info.error) == ("docs", "1.0", ("search", "pages"), None)
+    assert info.tools_sha256
+    again = await inspect({"docs": launchable(DOCS, SERVERS)}, {}, environment(), 20)
+    assert again["docs"].tools_sha256 == info.tools_sha256
+
+
+async def test_what_cannot_be_reached_is_an_entry_with_its_error() -> None:
+    """A missing program, one that exits, one without tools, a slow one and a dead address are told apart."""
+    servers = {
+        "missing": launchable({"type": "stdio", "command": "/no/such/program"}, SERVERS),
+        "exits": launchable({"type": "stdio", "command": sys.executable, "args": ["exits.py"]}, SERVERS),
+        "no_tools": launchable({"type": "stdio", "command": sys.executable, "args": ["no_tools.py"]}, SERVERS),
+        "dead": {"type": "http", "url": "http://127.0.0.1:9/mcp"},
+    }
+    infos = await inspect(servers, {}, environment(), 30)
+    assert {name for name, info in infos.items() if info.error} == set(servers)
+    assert infos["no_tools"].error == "the server offers no tools"
+    sleeps = launchable({"type": "stdio", "command": sys.executable, "args": ["sleeps.py", "60"]}, SERVERS)
+    slow = await inspect({"sleeps": sleeps}, {}, environment(), 1)
+    assert slow["sleeps"].error == "no answer within 1 s"
+
+
+async def test_a_server_that_lacks_an_expected_tool_is_told() -> None:
+    """What is missing and what is there are both named."""
+    servers = {"docs": {**DOCS, "expect_tools": ["fetch"]}}
+    started = {name: launchable(server, SERVERS) for name, server in servers.items()}
+    infos = await inspect(started, expected_tools(servers), environment(), 20)
+    assert infos["docs"].error == "the server does not offer fetch (it offers: search, pages)"
+
+
+async def test_nothing_is_left_of_a_server_that_was_asked(tmp_path: Path) -> None:
+    """A server that is deaf to SIGTERM and its daemon are ended, and told by name."""
+    forks = {"type": "stdio", "command": "python", "args": [str(SERVERS / "forks_daemon.py")]}
+    infos = await inspect({"forks": launchable(forks, tmp_path)}, {}, environment(), 20)
+    assert infos["forks"].error is None
+    assert set(infos["forks"].leaked) == {"python"}
+    assert left_below(tmp_path) == []
+
+
+def test_a_stdio_server_starts_in_the_folder_of_the_config() -> None:
+    """Relative arguments mean files beside the config, whatever their characters."""
+    started = launchable({"type": "stdio", "command": "./run me", "args": ["a b", "$HOME"]}, Path("/the folder"))
+    assert started["args"][2:] == ["/the folder", "./run me", "a b", "$HOME"]
+    assert launchable({"type": "http", "url": "u", "expect_tools": ["x"]}, Path("/")) == {"type": "http", "url": "u"}

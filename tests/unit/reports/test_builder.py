@@ -1,0 +1,624 @@
+"""Properties of a report's content: where each number comes from, and what is said of what is missing."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keval import projections
+from keval.exports.text import Text
+from keval.ids import JsonObject
+from keval.reports import builder
+from keval.reports.model import BANNER, Claim, Report, Total
+from keval.stats.aggregates import aggregate
+from tests.builders import (
+    AGENT,
+    JUDGE,
+    JUDGE_ID,
+    condition_id,
+    failure_event,
+    judge_entry,
+    judge_failure_event,
+    judgment_event,
+    response_event,
+    retraction_event,
+    run_event,
+    write_log,
+)
+
+BOTH = ("baseline", "with_docs")
+
+
+def built(events: Sequence[JsonObject], folder: Path) -> Report:
+    """Return the report of a log, as the command makes it."""
+    path = write_log(folder / "log.jsonl", events)
+    with projections.connect([path]) as connection:
+        return builder.compose(connection, [path], builder.saved_aggregates([path]))
+
+
+def text(found: Report) -> str:
+    """Return a report as a person reads it."""
+    return Text(width=200).render(found).decode()
+
+
+def codes(found: Report) -> set[str]:
+    """Return the codes of a report's warnings."""
+    return {caution.code for caution in (*found.cautions_first, *found.cautions)}
+
+
+def judged(sample: str, score: float, condition: str = "baseline", repetition: int = 1) -> list[JsonObject]:
+    """Return an answer and its judgment."""
+    response = response_event(sample, condition, repetition)
+    return [response, judgment_event(response, score)]
+
+
+def scored(condition: str, scores: Sequence[float], repetitions: int = 1) -> list[JsonObject]:
+    """Return answers and judgments of a condition, the n-th score for the n-th sample."""
+    return [
+        event
+        for sample, score in enumerate(scores)
+        for repetition in range(1, repetitions + 1)
+        for event in judged(f"q{sample}", score, condition, repetition)
+    ]
+
+
+def complete() -> list[JsonObject]:
+    """Return a log of 2 conditions x 6 samples x 2 repetitions, everything judged once."""
+    return [
+        run_event(BOTH, samples=6, repetitions=2, seed=7, config={"name": "docs-server", "version": "1"}),
+        *scored("baseline", [2, 3, 4, 2, 3, 4], repetitions=2),
+        *scored("with_docs", [2, 4, 5, 3, 4, 5], repetitions=2),
+    ]
+
+
+def test_the_header_says_where_the_numbers_come_from(tmp_path: Path) -> None:
+    """Name, agent, models, judge, dataset, seed and counts are those of the log."""
+    run, *others = complete()
+    agent = {**run["agent"], "model": "m-agent"}
+    events = [run | {"time": "2026-11-20T10:00:00.000Z", "agent": agent}, *others]
+    events[1] |= {"models": ["m-agent-2026"]}
+    header = built(events, tmp_path).header
+    assert (header.name, header.version, header.seed) == ("docs-server", "1", 7)
+    assert header.agent is not None
+    assert (header.agent.name, header.agent.type, header.agent.model) == ("echo", "echo", "m-agent")
+    assert header.models == ("m-agent-2026",)
+    assert [(judge.name, judge.model, judge.judge_id) for judge in header.judges] == [
+        ("rubric", "claude-opus-5", JUDGE_ID)
+    ]
+    assert header.dataset is not None
+    assert (header.dataset.path, header.dataset.samples, header.dataset.sha256) == ("questions.jsonl", 6, "d" * 64)
+    assert (header.first_time, header.last_time) == ("2026-11-20T10:00:00.000Z", "2026-11-20T11:00:00.123Z")
+    assert (header.runs, header.responses, header.judgments, header.failures) == (1, 24, 24, 0)
+
+
+def test_numbers_of_the_tables_are_those_of_the_judgments(tmp_path: Path) -> None:
+    """Means are means of sample means; the difference is paired by sample."""
+    (table,) = built(complete(), tmp_path).metrics
+    assert (table.judge, table.metric, table.min, table.max) == ("rubric", "completeness", 1, 5)
+    assert [score.condition for score in table.scores] == ["baseline", "with_docs"]
+    assert [score.mean for score in table.scores] == pytest.approx([3.0, 3 + 5 / 6])
+    assert [score.n_samples for score in table.scores] == [6, 6]
+    assert [(score.scored, score.planned) for score in table.scores] == [(12, 12), (12, 12)]
+    (difference,) = table.differences
+    assert (difference.baseline, difference.condition) == ("baseline", "with_docs")
+    assert difference.difference == pytest.approx(5 / 6)
+    assert (difference.wins, difference.ties, difference.losses) == (5, 1, 0)
+    assert difference.verdict == "higher"
+
+
+def test_costs_of_unknown_amount_are_counted_and_not_0(tmp_path: Path) -> None:
+    """The sum is over what is known; an answer whose cost is unknown stands beside it."""
+    events = [
+        run_event(["baseline"], samples=3),
+        response_event("q1", cost_usd=0.25),
+        response_event("q2", cost_usd=None),
+        response_event("q3", cost_usd=0.75),
+    ]
+    (summary,) = built(events, tmp_path).conditions
+    assert summary.agent_cost_usd == Total(1.0, known=2, unknown=1)
+    assert summary.agent_cost_per_answer_usd == pytest.approx(0.5)
+    assert "agent cost: unknown for 1 of 3 attempts" in text(built(events, tmp_path))
+
+
+def test_a_cost_that_is_known_nowhere_is_null(tmp_path: Path) -> None:
+    """No answer of known cost, duration or tokens: None each, not 0."""
+    response = response_event("q1", cost_usd=None, usage=None, duration_ms=None)
+    (summary,) = built([run_event(["baseline"], samples=1), response], tmp_path).conditions
+    assert summary.agent_cost_usd == Total(None, known=0, unknown=1)
+    assert summary.agent_cost_per_answer_usd is None
+    assert (summary.mean_duration_ms, summary.median_duration_ms) == (None, None)
+    assert summary.tokens["input_tokens"] == Total(None, known=0, unknown=1)
+
+
+ATTEMPT = {"kind": "timeout", "message": "late", "cost_usd": 0.125, "usage": None, "duration_ms": 5}
+
+
+def test_failed_attempts_and_failures_cost_money_too(tmp_path: Path) -> None:
+    """The agent's cost holds what was paid for attempts that led to nothing."""
+    events = [
+        run_event(["baseline"], samples=2),
+        response_event("q1", cost_usd=0.25, attempts=2, failed_attempts=[ATTEMPT]),
+        failure_event(response_event("q2"), cost_usd=0.5),
+    ]
+    (summary,) = built(events, tmp_path).conditions
+    assert summary.agent_cost_usd == Total(0.875, known=3, unknown=0)
+    assert summary.agent_cost_per_answer_usd == pytest.approx(0.25)
+
+
+def test_the_judges_cost_stands_apart_from_the_agents(tmp_path: Path) -> None:
+    """Two judgments at 0.50 are no cost of the agent."""
+    (summary,) = built([run_event(["baseline"]), *scored("baseline", [3, 3])], tmp_path).conditions
+    assert (summary.agent_cost_usd.value, summary.judge_cost_usd.value) == (0.5, 1.0)
+
+
+def test_durations_have_mean_and_median(tmp_path: Path) -> None:
+    """One slow answer moves the mean, not the median."""
+    answers = [response_event(f"q{number}", duration_ms=number) for number in (1000, 2000, 9000)]
+    (summary,) = built([run_event(["baseline"], samples=3), *answers], tmp_path).conditions
+    assert (summary.mean_duration_ms, summary.median_duration_ms) == (4000, 2000)
+
+
+def test_calls_of_each_server_are_counted(tmp_path: Path) -> None:
+    """Calls, failed calls and the answers that used the server, out of those that could."""
+    call: JsonObject = {"type": "tool_call", "id": None, "name": "mcp__docs__search", "server": "docs", "input": {}}
+    turns = [
+        call | {"result": "found", "error": False, "duration_ms": 1},
+        call | {"result": None, "error": True, "duration_ms": None},
+    ]
+    use: JsonObject = {"status": "connected", "offered": ["search"], "called": 2, "failed": 1}
+    events = [
+        run_event(["with_docs"]),
+        response_event("q1", "with_docs", turns=turns, mcp={"docs": use}),
+        response_event("q2", "with_docs", mcp={"docs": use | {"called": 0, "failed": 0}}),
+    ]
+    (summary,) = built(events, tmp_path).conditions
+    assert (summary.tool_calls, summary.tool_calls_failed) == (2, 1)
+    (docs,) = summary.servers
+    assert (docs.server, docs.responses, docs.responses_using, docs.called, docs.failed) == ("docs", 2, 1, 2, 1)
+
+
+def test_failures_stand_beside_the_answers_with_a_message(tmp_path: Path) -> None:
+    """Planned, completed, failed by kind and not done add up, and each kind has an example."""
+    events = [
+        run_event(BOTH, samples=4),
+        *judged("q1", 3),
+        failure_event(response_event("q2"), "timeout"),
+        failure_event(response_event("q3"), "infra_error"),
+    ]
+    found = built(events, tmp_path)
+    baseline, with_docs = found.conditions
+    assert (baseline.planned, baseline.completed, baseline.not_done) == (4, 1, 1)
+    assert baseline.failed == {"infra_error": 1, "timeout": 1}
+    assert (with_docs.planned, with_docs.completed, with_docs.not_done) == (4, 0, 4)
+    assert {(group.condition, group.stage, group.kind, group.count, group.example) for group in found.failures} == {
+        ("baseline", "generate", "timeout", 1, "what went wrong: timeout"),
+        ("baseline", "generate", "infra_error", 1, "what went wrong: infra_error"),
+    }
+
+
+def test_a_failure_that_a_later_run_made_good_is_none(tmp_path: Path) -> None:
+    """The same task answered later counts as completed, and its failure is not in the table."""
+    run, answer = run_event(["baseline"], samples=1), response_event("q1")
+    found = built([run, failure_event(answer, "infra_error"), run | {"id": "again"}, answer], tmp_path)
+    assert (found.conditions[0].completed, found.conditions[0].failed) == (1, {})
+    assert found.failures == ()
+
+
+def test_failures_of_the_judge_are_shown(tmp_path: Path) -> None:
+    """An answer that could not be judged is a failure of its condition, in the judging stage."""
+    answer = response_event("q1")
+    events = [run_event(["baseline"], samples=1), answer, judge_failure_event(answer, "judge_invalid")]
+    found = built(events, tmp_path)
+    (group,) = found.failures
+    assert (group.stage, group.kind, group.count) == ("judge", "judge_invalid", 1)
+    assert found.metrics[0].scores[0].not_measured == 1
+    assert "unjudged" not in codes(found)
+
+
+def test_an_interrupted_run_is_incomplete_before_any_number(tmp_path: Path) -> None:
+    """What is not done stands at the top, with its count."""
+    found = built([run_event(BOTH, samples=2), response_event("q1")], tmp_path)
+    assert "incomplete" in {caution.code for caution in found.cautions_first}
+    assert "INCOMPLETE: 3 of 4 planned answers are not done (baseline 1, with_docs 2)" in text(found)
+
+
+def test_claims_are_counted_once_per_answer_and_shown_for_a_single_condition(tmp_path: Path) -> None:
+    """Two judgments of one answer that flag the same claim are one answer with that claim."""
+    first, second = response_event("q1"), response_event("q2")
+    events = [
+        run_event(["baseline"]),
+        first,
+        second,
+        judgment_event(first, replicate=1, unverified_claims=["It is red.", "It is tall."]),
+        judgment_event(first, replicate=2, unverified_claims=[" It is tall."]),
+        judgment_event(second, unverified_claims=["It is tall.", " "]),
+    ]
+    found = built(events, tmp_path)
+    (claims,) = found.claims
+    assert (claims.condition, claims.answers_judged, claims.answers_with_claims) == ("baseline", 2, 2)
+    assert claims.claims == (Claim("It is tall.", 2), Claim("It is red.", 1))
+    assert "It is tall." in text(found)
+
+
+def test_claims_beyond_the_tenth_are_counted(tmp_path: Path) -> None:
+    """The text names ten and says how many more there are, and where."""
+    answer = response_event("q1")
+    claims = [f"claim {number}" for number in range(13)]
+    found = built([run_event(["baseline"]), answer, judgment_event(answer, unverified_claims=claims)], tmp_path)
+    assert len(found.claims[0].claims) == 13
+    assert "and 3 more: keval report -f json" in text(found)
+
+
+@pytest.mark.parametrize("where", ["run", "response", "judgment"])
+def test_one_mocked_part_makes_the_report_mocked(tmp_path: Path, where: str) -> None:
+    """A mocked run, answer or judgment puts the banner on top."""
+    run, mocked, answer = run_event(["baseline"]), response_event("q1"), response_event("q2")
+    judgment = judgment_event(mocked)
+    {"run": run, "response": mocked, "judgment": judgment}[where]["mock"] = True
+    found = built([run, mocked, judgment, answer, judgment_event(answer)], tmp_path)
+    assert (found.mock, found.banner) == (True, BANNER)
+    assert text(found).startswith(BANNER)
+
+
+def test_without_a_mock_there_is_no_banner(tmp_path: Path) -> None:
+    """A real run says nothing about mocks, not even when an older condition was mocked."""
+    old = response_event("q0", prompt="Old.", mock=True)
+    found = built([run_event({"baseline": "Old."}), old, *complete()], tmp_path)
+    assert (found.mock, found.banner) == (False, None)
+    assert "MOCK" not in text(found)
+
+
+def test_one_condition_has_a_table_and_no_difference(tmp_path: Path) -> None:
+    """Nothing to compare with is no reason to show nothing."""
+    found = built([run_event(["baseline"], samples=6), *scored("baseline", [2, 3, 4, 2, 3, 4])], tmp_path)
+    (table,) = found.metrics
+    assert table.differences == ()
+    assert table.scores[0].mean == pytest.approx(3.0)
+
+
+def test_an_unjudged_log_shows_costs_and_says_what_to_do(tmp_path: Path) -> None:
+    """Answers without judgments are counted; no score is made up for them."""
+    found = built([run_event(["baseline"]), response_event("q1"), response_event("q2")], tmp_path)
+    assert found.conditions[0].agent_cost_usd.value == pytest.approx(0.5)
+    assert [score.mean for table in found.metrics for score in table.scores] == [None]
+    assert "unjudged" in codes(found)
+    assert "2 responses have no judgment" in text(found)
+
+
+def test_equal_scores_are_ties_and_nobody_is_higher(tmp_path: Path) -> None:
+    """All samples tie: 0 wins, 0 losses, difference 0, and no interval to read anything from."""
+    scores = [2, 3, 4, 2, 3, 4]
+    events = [run_event(BOTH, samples=6), *scored("baseline", scores), *scored("with_docs", scores)]
+    (difference,) = built(events, tmp_path).metrics[0].differences
+    assert (difference.difference, difference.wins, difference.ties, difference.losses) == (0, 0, 6, 0)
+    assert difference.reading == "cannot tell: no sample differs"
+
+
+def test_one_sample_has_no_interval_and_the_reason_is_shown(tmp_path: Path) -> None:
+    """One sample: a mean, a dash for each spread, and the reasons below."""
+    events = [run_event(BOTH, samples=1), *scored("baseline", [4]), *scored("with_docs", [4])]
+    found = built(events, tmp_path)
+    (table,) = found.metrics
+    for score in table.scores:
+        assert score.mean == 4
+        assert (score.ci_lower, score.ci_upper, score.sd_between_samples, score.sd_over_repetitions) == (None,) * 4
+        assert {"ci_lower", "sd_between_samples", "sd_over_repetitions"} <= set(score.reasons)
+    assert table.differences[0].verdict == "cannot tell"
+    assert "95 % CI, all conditions: " in text(found)
+    assert "fewer than 5 samples" in text(found)
+    assert "the input does not say why" not in text(found)
+    assert {"fewest_samples", "one_repetition", "one_judgment"} <= codes(found)
+
+
+def test_a_ranking_that_failures_turn_around_is_said_first(tmp_path: Path) -> None:
+    """With failures counted, one condition leads; without them, the other: nobody should miss that."""
+    failed = [failure_event(response_event(f"q{sample}")) for sample in range(3, 6)]
+    events = [run_event(BOTH, samples=6), *scored("baseline", [5, 5, 5]), *failed, *scored("with_docs", [4] * 6)]
+    first, *_ = built(events, tmp_path).cautions_first
+    assert first.code == "ranking_depends_on_failures"
+
+
+@pytest.mark.parametrize(("events", "says"), [([], "log is empty"), ([run_event(BOTH)], "holds no response")])
+def test_a_log_without_answers_is_reported_as_such(tmp_path: Path, events: list[JsonObject], says: str) -> None:
+    """No crash, no zeros that look like results, and one sentence that says it."""
+    found = built(events, tmp_path)
+    assert (found.metrics, found.claims, found.failures) == ((), (), ())
+    assert says in text(found)
+    assert "nothing to report" in text(found)
+
+
+def test_older_versions_of_a_condition_are_counted_and_not_pooled(tmp_path: Path) -> None:
+    """A prompt was changed between two runs: the old answers are in no mean, and the report says so."""
+    old = response_event("q1", prompt="Old.")
+    events = [
+        run_event({"baseline": "Old."}, samples=1),
+        old,
+        judgment_event(old, 1),
+        run_event({"baseline": "Answer."}, samples=1),
+        *judged("q1", 5),
+    ]
+    found = built(events, tmp_path)
+    assert [summary.condition_id for summary in found.conditions] == [condition_id("baseline")]
+    assert [score.mean for score in found.metrics[0].scores] == [5]
+    assert "older versions of conditions in the log are not shown: 1 (baseline)" in text(found)
+
+
+def test_answers_to_an_edited_question_are_counted_apart(tmp_path: Path) -> None:
+    """The old answer is in no mean, and the report says that there is one."""
+    old = response_event("q1", question="Why, again?")
+    found = built([run_event(["baseline"], samples=1), old, judgment_event(old, 1), *judged("q1", 5)], tmp_path)
+    assert [score.mean for score in found.metrics[0].scores] == [5]
+    assert "answers to older versions of their questions are not counted: 1" in text(found)
+
+
+def test_two_versions_of_a_judge_stand_apart(tmp_path: Path) -> None:
+    """A rubric was edited: the newest scores come first, the old ones keep a table of their own."""
+    answer = response_event("q1")
+    events = [
+        run_event(["baseline"], samples=1),
+        answer,
+        judgment_event(answer, 2),
+        run_event([], judges=[judge_entry(judge_id="edited-judge-id")]),
+        judgment_event(answer, 4, judge_id="edited-judge-id"),
+    ]
+    found = built(events, tmp_path)
+    assert [(table.judge_id, table.scores[0].mean) for table in found.metrics] == [
+        ("edited-judge-id", 4),
+        (JUDGE_ID, 2),
+    ]
+    assert [judge.judge_id for judge in found.header.judges] == ["edited-judge-id", JUDGE_ID]
+    assert "judge rubric, version edited-j" in text(found)
+
+
+def test_a_judge_of_the_agents_own_model_is_pointed_out(tmp_path: Path) -> None:
+    """A model may favour what it wrote itself."""
+    answer = response_event("q1", models=[JUDGE["model"]])
+    events = [run_event(["baseline"], samples=1), answer, judgment_event(answer)]
+    assert "judge_is_agent" in codes(built(events, tmp_path))
+    assert "judge_is_agent" not in codes(built(complete(), tmp_path))
+
+
+def test_conditions_of_different_agents_are_pointed_out(tmp_path: Path) -> None:
+    """Two logs joined: what differs between the conditions is not only the condition."""
+    other: JsonObject = {**AGENT, "agent_id": "other-id", "options": {}}
+    answer = response_event("q1", "with_docs", agent_id="other-id")
+    events = [
+        run_event(["baseline"], samples=1),
+        *judged("q1", 3),
+        run_event(["with_docs"], samples=1, agent=other),
+        answer,
+        judgment_event(answer),
+    ]
+    assert "several_agents" in codes(built(events, tmp_path))
+
+
+def test_conditions_stand_in_the_order_of_the_config(tmp_path: Path) -> None:
+    """Neither the alphabet nor the order of the answers decides."""
+    events = [run_event(["zero", "alpha"], samples=1), *scored("alpha", [3]), *scored("zero", [3])]
+    found = built(events, tmp_path)
+    assert [summary.name for summary in found.conditions] == ["zero", "alpha"]
+    assert [score.condition for score in found.metrics[0].scores] == ["zero", "alpha"]
+
+
+def test_names_out_of_a_log_are_only_names(tmp_path: Path) -> None:
+    """A condition called like SQL, markup or nothing at all is reported under that name."""
+    names = ["x'; drop table lines; --", "[bold]|<b>`\x1b[31m", " "]
+    answers = [response_event("q1", name) for name in names]
+    judgments = [judgment_event(answer, unverified_claims=[answer["condition"]]) for answer in answers]
+    found = built([run_event(names, samples=1), *answers, *judgments], tmp_path)
+    assert [summary.name for summary in found.conditions] == names
+    assert [score.condition for score in found.metrics[0].scores] == names
+    assert [[claim.text for claim in claims.claims] for claims in found.claims] == [[names[0]], [names[1]], []]
+
+
+def saved(events: Sequence[JsonObject], folder: Path) -> list[JsonObject]:
+    """Return the events that `keval aggregate` makes of a log."""
+    with projections.connect([write_log(folder / "whole.jsonl", events)]) as connection:
+        bodies = list(aggregate(connection, levels={"condition", "sample"}))
+    envelope = {"v": 1, "time": "2026-11-20T12:00:00.000Z", "run_id": "run"}
+    return [{**body, **envelope, "id": f"id-{number}"} for number, body in enumerate(bodies)]
+
+
+def test_a_log_of_aggregates_only_shows_them_and_says_what_is_missing(tmp_path: Path) -> None:
+    """The tables are those of the whole log; costs and claims are said not to be in the input."""
+    events = saved(complete(), tmp_path)
+    found = built(events, tmp_path)
+    assert found.metrics == built(complete(), tmp_path).metrics
+    assert found.conditions == ()
+    assert "not in the input" in text(found)
+
+
+def test_aggregates_beside_their_run_are_no_unfinished_run(tmp_path: Path) -> None:
+    """A log cut down to runs and aggregates does not look as if nothing had been done."""
+    events = complete()
+    found = built([events[0], *saved(events, tmp_path)], tmp_path)
+    assert found.header.name == "docs-server"
+    assert "incomplete" not in codes(found)
+
+
+def test_a_log_with_answers_is_computed_anew(tmp_path: Path) -> None:
+    """Aggregates saved before the last judgment came do not stand for the log."""
+    events = [*complete(), *saved(complete()[:-2], tmp_path)]
+    path = write_log(tmp_path / "log.jsonl", events)
+    assert builder.saved_aggregates([path]) is None
+    assert built(events, tmp_path).metrics == built(complete(), tmp_path).metrics
+
+
+def test_mocked_aggregates_make_the_report_mocked(tmp_path: Path) -> None:
+    """The banner does not get lost on the way through `keval aggregate`."""
+    run, *others = complete()
+    assert built(saved([run | {"mock": True}, *others], tmp_path), tmp_path).mock
+
+
+def test_the_same_log_gives_the_same_report(tmp_path: Path) -> None:
+    """Two builds are equal, whatever order the database found the rows in."""
+    assert built(complete(), tmp_path) == built(complete(), tmp_path)
+
+
+GOLDEN = "The tower is 330 metres high."
+
+
+def looked_up(sample_id: str, *tools: tuple[str, str | None], golden: str = GOLDEN) -> JsonObject:
+    """Return an answer for which these tools of these servers returned a text with the golden answer."""
+    calls: list[JsonObject] = [
+        {
+            "type": "tool_call", "id": None, "name": name, "server": server, "input": {},
+            "result": f"It says: {GOLDEN}", "error": False, "duration_ms": 1,
+        }
+        for name, server in tools
+    ]  # fmt: skip
+    asked = {"id": sample_id, "question": "How high?", "answer": golden}
+    return response_event(condition="with_docs", id=sample_id, sample=asked, sample_sha256=sample_id, turns=calls)
+
+
+def test_golden_answers_in_tool_results_are_counted_over_those_that_were_searched(tmp_path: Path) -> None:
+    """A short golden answer is not searched; a server that has the answer is no cause for a warning."""
+    search = ("mcp__docs__search", "docs")
+    log = [
+        run_event(),
+        looked_up("q1", search),
+        looked_up("q2"),
+        looked_up("q3", search, golden="330 m"),
+        response_event("q4"),
+    ]
+    found = built(log, tmp_path)
+    counted = {summary.name: (summary.answers_with_leakage, summary.answers_searched) for summary in found.conditions}
+    assert counted == {"with_docs": (1, 2), "baseline": (0, 0)}
+    assert "golden answer in tool results" in text(found)
+    assert "1 of 2 answers" in text(found)
+    assert "golden answer in tool results, baseline: no golden answer is long enough" in text(found)
+    assert "golden_answer_read" not in codes(found)
+
+
+def test_a_golden_answer_that_another_tool_returned_is_a_warning(tmp_path: Path) -> None:
+    """What is no MCP server of the condition, such as a file, should not hold the answer; each answer counts once."""
+    log = [run_event(), looked_up("q1", ("Read", None), ("Bash", None)), looked_up("q2", ("Read", None))]
+    found = built(log, tmp_path)
+    (told,) = [caution.text for caution in found.cautions if caution.code == "golden_answer_read"]
+    assert told.startswith("with_docs: in 2 answers the golden answer was returned by a tool")
+    assert "(Bash, Read)" in told
+
+
+def test_a_condition_that_was_asked_until_its_gate_let_an_answer_through_is_pointed_out(tmp_path: Path) -> None:
+    """Only attempts that a gate refused count, and only of answers that are in the numbers."""
+    refused = ATTEMPT | {"kind": "mcp_unused"}
+    log = [
+        run_event(),
+        response_event("q1", attempts=3, failed_attempts=[refused, refused]),
+        response_event("q2", attempts=3, failed_attempts=[ATTEMPT, refused]),
+        response_event("q3", attempts=2, failed_attempts=[ATTEMPT]),
+    ]
+    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "asked_again_by_a_gate"]
+    assert told == (
+        "baseline: 2 answers met the condition's gates only when asked again (retry_gates); "
+        "3 attempts that did not are in no mean"
+    )
+    assert "asked_again_by_a_gate" not in codes(built([run_event(), log[-1]], tmp_path))
+
+
+def test_processes_that_were_left_behind_are_named(tmp_path: Path) -> None:
+    """Each name once; a failure counts too, and what a later event replaced does not."""
+    log = [
+        run_event(),
+        response_event("q1", leaked_processes=["python", "python"]),
+        failure_event(response_event("q2"), leaked_processes=["sh"]),
+        response_event("q4", attempts=2, failed_attempts=[ATTEMPT | {"leaked_processes": ["node"]}]),
+        response_event("q5", attempts=2, failed_attempts=[ATTEMPT]),
+        response_event("q3", leaked_processes=["gone"]),
+        response_event("q3"),
+    ]
+    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "processes_left_behind"]
+    assert told == "baseline: 3 tasks left processes behind: node, python, sh; they were ended"
+    assert "processes_left_behind" not in codes(built([run_event(), response_event("q1")], tmp_path))
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-100, 1.0, 1e12])
+def test_numbers_are_equal_by_their_own_size(scale: float, tmp_path: Path) -> None:
+    """Means, spreads, wins and ties of a scale are those of any other scale, multiplied."""
+    metric = {"name": "completeness", "min": 0, "max": scale}
+    log = [run_event(judges=[judge_entry([metric])], samples=6)]
+    for condition, scores in (("baseline", (1, 2, 3, 4, 5, 6)), ("with_docs", (1.5, 2, 4, 3, 7, 8))):
+        for number, score in enumerate(scores):
+            response = response_event(f"q{number}", condition)
+            given = {"completeness": {"score": score * scale / 8, "reasoning": None, **metric}}
+            del given["completeness"]["name"]
+            log += [response, judgment_event(response) | {"scores": given}]
+    (table,) = built(log, tmp_path).metrics
+    ((baseline, _), (difference,)) = (table.scores, table.differences)
+    assert baseline.mean == pytest.approx(3.5 * scale / 8, rel=1e-9, abs=0)
+    assert baseline.sd_between_samples == pytest.approx(3.5**0.5 * scale / 8, rel=1e-9, abs=0)
+    assert difference.difference == pytest.approx(4.5 / 6 * scale / 8, rel=1e-9, abs=0)
+    assert (difference.wins, difference.ties, difference.losses) == (4, 1, 1)
+
+
+def test_float_noise_is_a_tie(tmp_path: Path) -> None:
+    """0.1 + 0.2 and 0.3 are the same score."""
+    log = [run_event(samples=6), *scored("baseline", [1.3] * 6), *scored("with_docs", [1 + 0.1 + 0.2] * 6)]
+    ((difference,),) = (table.differences for table in built(log, tmp_path).metrics)
+    assert (difference.difference, difference.wins, difference.ties) == (0, 0, 6)
+
+
+def test_a_retracted_aggregate_is_not_reported(tmp_path: Path) -> None:
+    """What was retracted is in no report, and what was computed again after it is."""
+    events = saved([run_event(), *scored("baseline", range(1, 6)), *scored("with_docs", range(1, 6))], tmp_path)
+    gone = [retraction_event(event) for event in events]
+    assert built([*events, *gone], tmp_path).metrics == ()
+    assert built([*events, *gone, *events], tmp_path).metrics == built(events, tmp_path).metrics
+
+
+@settings(max_examples=2)
+@given(st.data())
+def test_without_a_run_the_order_of_lines_does_not_matter(data: st.DataObject) -> None:
+    """The first condition by name is the baseline, which the report says, and every line may stand anywhere."""
+    log: list[JsonObject] = []
+    for number, condition in itertools.product(range(6), ("with_docs", "baseline")):
+        response = response_event(f"q{number}", condition)
+        strict = {"name": "strict", "type": "rubric", "model": "claude-opus-5"}
+        log += [response, judgment_event(response, {"clarity": 1 + number / 2, "completeness": 2.0})]
+        log += [judgment_event(response, 3.0, judge_id="another-judge", judge=strict)]
+    log += [failure_event(response_event(f"q{n}"), "timeout", message=f"no. {n}") for n in (7, 8)]
+    shuffled = data.draw(st.permutations(log))
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        found, again = built(log, Path(one)), built(shuffled, Path(other))
+    assert found == again
+    assert [table.differences[0].baseline for table in found.metrics] == ["baseline"] * 3
+    assert "baseline_by_name" in codes(found)
+    assert "baseline_by_name" not in codes(built_once([run_event(), *log]))
+
+
+def built_once(events: Sequence[JsonObject]) -> Report:
+    """Return the report of a log that is not kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        return built(events, Path(folder))
+
+
+def test_a_condition_that_the_config_no_longer_has_is_not_incomplete(tmp_path: Path) -> None:
+    """What an older run planned of it is planned no more; it is shown, and named."""
+    log = [run_event(("baseline", "dropped"), samples=3), *judged("q1", 3.0, "dropped")]
+    log += [run_event(("baseline",), samples=1), *judged("q1", 3.0)]
+    found = built(log, tmp_path)
+    assert "incomplete" not in codes(found)
+    assert {summary.name: (summary.planned, summary.not_done) for summary in found.conditions} == {
+        "baseline": (1, 0),
+        "dropped": (None, None),
+    }
+    assert "not in the config of the newest run, so nothing more is planned of it: dropped" in text(found)
+    back = [*log, run_event(("baseline", "dropped"), samples=3, run_id="fedcba9876543210")]
+    assert "incomplete" in codes(built(back, tmp_path))
+
+
+@pytest.mark.parametrize(("model", "said"), [("claude-opus-5", True), (None, False)])
+def test_a_program_has_no_variation_to_measure(model: str | None, said: bool, tmp_path: Path) -> None:
+    """That one judgment measures no variation is said of a judge that asks a model, not of a program."""
+    judge = {"name": "judge", "type": "any", "model": model}
+    log = [run_event(judges=[judge_entry() | judge])]
+    for number in range(2):
+        response = response_event(f"q{number}")
+        log += [response, judgment_event(response, 3.0, judge=judge)]
+    assert ("one_judgment" in codes(built(log, tmp_path))) == said

@@ -1,0 +1,258 @@
+"""Properties of what is read from aggregates: verdicts, reversals and warnings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval.ids import JsonObject
+from keval.reports.conclusions import metric_tables, reversals, small_numbers
+
+
+def aggregate(condition: str, **changes: object) -> JsonObject:
+    """Return the body of an aggregate event: 30 samples, 3 repetitions, all scored."""
+    body: dict[str, Any] = {
+        "type": "aggregate",
+        "level": "condition",
+        "condition": condition,
+        "condition_id": f"{condition}-id",
+        "agent_id": "agent-id",
+        "judge": "rubric",
+        "judge_id": "judge-id",
+        "metric": "completeness",
+        "sample_id": None,
+        "min": 1,
+        "max": 5,
+        "current": True,
+        "mock": False,
+        "planned": 90,
+        "scored": 90,
+        "agent_failed": 0,
+        "not_measured": 0,
+        "not_done": 0,
+        "failed": {},
+        "n_samples": 30,
+        "n_responses": 90,
+        "n_judgments": 180,
+        "mean": 3.0,
+        "mean_completed": 3.0,
+        "mean_lower": 3.0,
+        "mean_upper": 3.0,
+        "var_between_samples": 1.0,
+        "sd_between_samples": 1.0,
+        "var_over_repetitions": 0.25,
+        "sd_over_repetitions": 0.5,
+        "se": 0.18,
+        "ci_lower": 2.6,
+        "ci_upper": 3.4,
+        "ci_level": 0.95,
+        "ci_method": "t",
+        "reasons": {},
+    }
+    return {**body, **changes}
+
+
+def comparison(condition: str, lower: float | None, upper: float | None, **changes: object) -> JsonObject:
+    """Return the body of a comparison event of a condition with `baseline`."""
+    body: dict[str, Any] = {
+        "type": "comparison",
+        "baseline": "baseline",
+        "condition": condition,
+        "baseline_id": "baseline-id",
+        "condition_id": f"{condition}-id",
+        "agent_id": "agent-id",
+        "judge": "rubric",
+        "judge_id": "judge-id",
+        "metric": "completeness",
+        "current": True,
+        "mock": False,
+        "n_paired": 30,
+        "n_dropped": 0,
+        "difference": None if lower is None or upper is None else (lower + upper) / 2,
+        "sd_difference": 0.5,
+        "se": 0.1,
+        "ci_lower": lower,
+        "ci_upper": upper,
+        "ci_level": 0.95,
+        "ci_method": "t",
+        "wins": 20,
+        "ties": 5,
+        "losses": 5,
+        "reasons": {},
+    }
+    return {**body, **changes}
+
+
+def reading(lower: float | None, upper: float | None, **changes: object) -> tuple[str, str]:
+    """Return verdict and reading of one difference between two fully measured conditions."""
+    bodies = [aggregate("baseline"), aggregate("docs"), comparison("docs", lower, upper, **changes)]
+    (table,) = metric_tables(bodies)
+    (found,) = table.differences
+    return found.verdict, found.reading
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "expected"),
+    [
+        (0.1, 0.5, ("higher", "higher than baseline")),
+        (-0.5, -0.1, ("lower", "lower than baseline")),
+        (-0.1, 0.5, ("no difference shown", "no difference shown (the interval includes 0)")),
+        (0.0, 0.5, ("no difference shown", "no difference shown (the interval includes 0)")),
+        (-0.5, 0.0, ("no difference shown", "no difference shown (the interval includes 0)")),
+    ],
+)
+def test_a_condition_is_higher_or_lower_only_if_the_interval_excludes_0(
+    lower: float, upper: float, expected: tuple[str, str]
+) -> None:
+    """An interval that touches 0 includes it."""
+    assert reading(lower, upper) == expected
+
+
+def test_without_an_interval_nothing_can_be_told_and_the_reason_is_given() -> None:
+    """All differences equal: the reason that the interval is missing is the reading."""
+    found = reading(None, None, difference=0.0, reasons={"ci_lower": "no sample differs"})
+    assert found == ("cannot tell", "cannot tell: no sample differs")
+
+
+def test_four_paired_samples_show_no_interval() -> None:
+    """Below 5 samples an interval that was computed is left out, and with it the verdict."""
+    verdict, text = reading(0.1, 0.5, n_paired=4)
+    assert verdict == "cannot tell"
+    assert "fewer than 5 samples" in text
+
+
+def test_four_samples_show_a_mean_without_an_interval() -> None:
+    """The mean stays; the interval is None with its reason."""
+    (table,) = metric_tables([aggregate("baseline", n_samples=4)])
+    (found,) = table.scores
+    assert (found.mean, found.ci_lower, found.ci_upper) == (3.0, None, None)
+    assert found.reasons["ci_lower"] == "fewer than 5 samples"
+
+
+@given(st.floats(-4, 4), st.floats(-4, 4))
+def test_no_verdict_contradicts_its_interval(one: float, other: float) -> None:
+    """Higher means that the whole interval is above 0, lower that it is below."""
+    lower, upper = sorted((one, other))
+    verdict, _ = reading(lower, upper)
+    assert (verdict == "higher") == (lower > 0)
+    assert (verdict == "lower") == (upper < 0)
+
+
+@pytest.mark.parametrize("state", ["not_measured", "not_done"])
+def test_a_difference_that_missing_answers_could_reverse_is_no_difference(state: str) -> None:
+    """10 % missing and a worst case that overlaps: cannot tell; 4 % missing: the interval decides."""
+
+    def verdict(missing: int) -> str:
+        lacking = aggregate("docs", scored=90 - missing, mean=3.5, mean_lower=2.9, mean_upper=3.7, **{state: missing})
+        (table,) = metric_tables([aggregate("baseline"), lacking, comparison("docs", 0.1, 0.9)])
+        return table.differences[0].verdict
+
+    assert verdict(9) == "cannot tell"
+    assert verdict(4) == "higher"
+
+
+def test_a_difference_that_survives_the_worst_case_stands() -> None:
+    """10 % missing, and even if all of them scored the minimum the condition is above the baseline."""
+    lacking = aggregate("docs", scored=81, not_measured=9, mean=4.5, mean_lower=4.1, mean_upper=4.6)
+    (table,) = metric_tables([aggregate("baseline"), lacking, comparison("docs", 1.1, 1.9)])
+    assert table.differences[0].verdict == "higher"
+
+
+def test_a_missing_plan_counts_what_is_known() -> None:
+    """Without a run event the share of what is missing is taken of what was seen."""
+    lacking = aggregate("docs", planned=None, not_done=None, scored=45, not_measured=45, mean_lower=2.0, mean_upper=4.0)
+    (table,) = metric_tables([aggregate("baseline"), lacking, comparison("docs", 0.1, 0.9)])
+    assert table.differences[0].reading == (
+        "cannot tell: answers not measured or not done: docs 50%; they could change the result"
+    )
+
+
+def test_only_current_bodies_of_whole_conditions_count() -> None:
+    """Older versions of a condition and single samples do not stand beside the current ones."""
+    bodies = [
+        aggregate("baseline", condition_id="old", current=False),
+        aggregate("baseline"),
+        aggregate("baseline", level="sample", sample_id="1"),
+        comparison("docs", 0.1, 0.5, current=False),
+    ]
+    (table,) = metric_tables(bodies)
+    assert [score.condition_id for score in table.scores] == ["baseline-id"]
+    assert table.differences == ()
+
+
+def test_the_last_of_equal_bodies_counts() -> None:
+    """A log that was aggregated twice shows the newer numbers, once."""
+    (table,) = metric_tables([aggregate("baseline", mean=1.0), aggregate("baseline", mean=2.0)])
+    assert [score.mean for score in table.scores] == [2.0]
+
+
+def test_conditions_stand_in_the_order_of_the_config() -> None:
+    """The order is the user's; conditions that it does not name come last."""
+    bodies = [aggregate(name) for name in ("c", "x", "a", "b")]
+    (table,) = metric_tables(bodies, ["b", "a", "c"])
+    assert [score.condition for score in table.scores] == ["b", "a", "c", "x"]
+
+
+def test_each_judge_and_metric_has_its_own_table() -> None:
+    """Two judges of one name are two judges, and no mean is taken over metrics."""
+    bodies = [
+        aggregate("a"),
+        aggregate("a", metric="helpfulness_and_clarity"),
+        aggregate("a", judge_id="other-judge-id"),
+    ]
+    found = [(table.judge_id, table.metric) for table in metric_tables(bodies)]
+    assert found == [
+        ("judge-id", "completeness"),
+        ("judge-id", "helpfulness_and_clarity"),
+        ("other-judge-id", "completeness"),
+    ]
+
+
+def test_a_ranking_that_failures_turn_around_is_said() -> None:
+    """A is above B on completed answers only, B above A with A's failures counted."""
+    bodies = [
+        aggregate("a", mean=3.0, mean_completed=4.5, agent_failed=30, scored=60),
+        aggregate("b", mean=4.0, mean_completed=4.0),
+    ]
+    (caution,) = reversals(metric_tables(bodies))
+    assert caution.text == (
+        "completeness, judge rubric: with failures counted, b (4.00) is above a (3.00); "
+        "among completed answers only, a (4.50) is above b (4.00)"
+    )
+
+
+@pytest.mark.parametrize(("completed_a", "completed_b"), [(3.1, 4.0), (4.0, 4.0), (None, 4.0)])
+def test_a_ranking_that_stays_is_not_mentioned(completed_a: float | None, completed_b: float) -> None:
+    """The same order, a tie and an unknown mean are no reversal."""
+    bodies = [
+        aggregate("a", mean=3.0, mean_completed=completed_a),
+        aggregate("b", mean=4.0, mean_completed=completed_b),
+    ]
+    assert list(reversals(metric_tables(bodies))) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "says"),
+    [
+        ({"n_samples": 4}, "fewest_samples", "no interval shown; descriptive only (a, 4 samples)"),
+        ({"n_samples": 5}, "few_samples", "wide, approximate (a, 5 samples)"),
+        ({"n_samples": 29}, "few_samples", "wide, approximate (a, 29 samples)"),
+        ({"sd_over_repetitions": None}, "one_repetition", "run-to-run variation not measured (a)"),
+        ({"n_judgments": 90}, "one_judgment", "judge variation not measured (rubric)"),
+    ],
+)
+def test_small_numbers_are_named(changes: dict[str, int | None], code: str, says: str) -> None:
+    """Each threshold of the specification has its sentence, once for all metrics."""
+    bodies = [aggregate("a", **changes), aggregate("a", metric="other", **changes)]
+    (caution,) = small_numbers(metric_tables(bodies))
+    assert caution.code == code
+    assert caution.text.endswith(says)
+
+
+def test_enough_of_everything_needs_no_warning() -> None:
+    """30 samples, 3 repetitions and 2 judgments are not warned about; nothing measured neither."""
+    nothing = aggregate("b", n_samples=0, n_responses=0, n_judgments=0, scored=0, mean=None)
+    assert list(small_numbers(metric_tables([aggregate("a"), nothing]))) == []

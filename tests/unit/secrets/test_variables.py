@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
+from html import escape
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from keval.errors import EnvironmentLacksError
+from keval.secrets.lengths import SHORTEST_REDACTED
+from keval.secrets.variables import Secrets, malformed, variables
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+NAME = "KEY"
+VALUES = st.text(st.characters(exclude_characters="\0${KEY}", exclude_categories=["Cs"]), min_size=SHORTEST_REDACTED)
+"""Values that have no character in common with what stands in their place."""
+
+
+def test_a_variable_is_resolved_in_every_nested_value_and_in_no_key() -> None:
+    """`${VAR}` means the variable in values at any depth; keys stay as written."""
+    secrets = Secrets({"TOKEN": "abcd"})
+    written = {"headers": {"${TOKEN}": "Bearer ${TOKEN}"}, "args": ["--key=${TOKEN}${TOKEN}", 3, None, True]}
+    assert secrets.resolve(written) == {
+        "headers": {"${TOKEN}": "Bearer abcd"},
+        "args": ["--key=abcdabcd", 3, None, True],
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "resolved"),
+    [
+        ("$${TOKEN}", "${TOKEN}"),
+        ("$$${TOKEN}", "$${TOKEN}"),
+        ("$TOKEN and $$ and {TOKEN}", "$TOKEN and $$ and {TOKEN}"),
+        ("$${", "${"),
+        ("${1X} ${} ${A-B}", "${1X} ${} ${A-B}"),
+    ],
+)
+def test_a_doubled_dollar_makes_a_literal(written: str, resolved: str) -> None:
+    """`$${` stands for `${`, and what does not name a variable is text."""
+    secrets = Secrets({"TOKEN": "abcd"})
+    assert secrets.resolve(written) == resolved
+    assert secrets.missing(written) == []
+
+
+def test_what_a_variable_holds_is_not_looked_at_again() -> None:
+    """A value that looks like a variable is a value."""
+    assert Secrets({"A": "${B}", "B": "never"}).resolve("${A}") == "${B}"
+
+
+def test_all_missing_variables_are_named_at_once_and_sorted() -> None:
+    """One error names every variable that is not set."""
+    secrets = Secrets({"SET": ""})
+    written = {"b": ["${ZULU}", "${SET}"], "a": "${ALPHA} $${LITERAL}", "${KEY}": 1}
+    assert secrets.missing(written) == ["ALPHA", "ZULU"]
+    with pytest.raises(EnvironmentLacksError, match="ALPHA, ZULU"):
+        secrets.resolve(written)
+    assert secrets.resolve_known("${SET}${ZULU}") == "${ZULU}"
+
+
+def test_only_values_that_were_handed_out_are_redacted() -> None:
+    """What the config does not name is not ours to hide."""
+    secrets = Secrets({"USED": "first-secret", "UNUSED": "second-secret"})
+    assert secrets.redact("first-secret") == "first-secret"
+    secrets.resolve("${USED}")
+    assert secrets.redact("first-secret second-secret") == "${USED} second-secret"
+
+
+def test_the_longest_value_wins() -> None:
+    """A value that contains another is replaced as a whole, not in part."""
+    secrets = Secrets({"PART": "abcd", "WHOLE": "abcdefgh"})
+    secrets.resolve("${PART} ${WHOLE}")
+    assert secrets.redact("abcdefgh abcd") == "${WHOLE} ${PART}"
+
+
+def test_short_values_stay() -> None:
+    """Values below the limit are too common to be told from text."""
+    secrets = Secrets({"SHORT": "abc", "EMPTY": ""})
+    secrets.resolve("${SHORT}${EMPTY}")
+    assert secrets.redact("abcabc") == "abcabc"
+    assert secrets.redact_value(["abcabc"]) == ["abcabc"]
+
+
+def test_a_value_is_found_inside_json_and_urls() -> None:
+    """Escaping does not let a value through."""
+    value = 'pä"ss\\w/o rd\n'
+    secrets = Secrets({"KEY": value})
+    secrets.resolve("${KEY}")
+    for form in (value, value.strip(), json.dumps(value), json.dumps(value, ensure_ascii=False), quote(value, safe="")):
+        assert "ss" not in secrets.redact(f"before {form} after")
+
+
+SECRET = st.text(st.characters(min_codepoint=1, exclude_categories=["Cs", "Z", "Cc"]), min_size=30)
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "base64": lambda value: b64encode(value.encode()).decode(),
+    "base64 after one byte": lambda value: b64encode(b":" + value.encode() + b"!").decode(),
+    "base64 after two bytes": lambda value: b64encode(b"a:" + value.encode() + b"!!").decode(),
+    "base64 for URLs": lambda value: urlsafe_b64encode(b"me:" + value.encode()).decode().rstrip("="),
+    "hex": lambda value: value.encode().hex(),
+    "hex in capitals": lambda value: value.encode().hex().upper(),
+    "a URL": lambda value: quote(value, safe=""),
+    "a URL in small letters": lambda value: re.sub("%..", lambda found: found[0].lower(), quote(value, safe="")),
+    "a form": quote_plus,
+    "JSON": json.dumps,
+    "JSON in JSON": lambda value: json.dumps(json.dumps({"said": value})),
+    "HTML": escape,
+    "Python": repr,
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@settings(max_examples=25)
+@given(value=SECRET)
+def test_a_value_is_found_however_it_is_spelt(spelling: str, value: str) -> None:
+    """Its name stands in its place, and what is left of an encoding are a few letters at its ends."""
+    secrets = Secrets({"NAME": value})
+    secrets.resolve("${NAME}")
+    spelt = SPELLINGS[spelling](value)
+    assert secrets.names_in(spelt) == {"NAME"}
+    left = secrets.redact(spelt).split("${NAME}")
+    assert sum(map(len, left)) <= 20, left
+
+
+def test_nested_values_are_redacted_with_their_keys() -> None:
+    """A value may come back as a key, for instance in a tool's result."""
+    secrets = Secrets({"KEY": "s3cret"})
+    secrets.resolve("${KEY}")
+    assert secrets.redact_value({"s3cret": ["is s3cret", 1, None]}) == {"${KEY}": ["is ${KEY}", 1, None]}
+
+
+def test_secrets_do_not_show_in_their_own_repr() -> None:
+    """A traceback that shows the object shows names only."""
+    secrets = Secrets({"KEY": "s3cret"})
+    secrets.resolve("${KEY}")
+    assert "s3cret" not in repr(secrets)
+    assert "KEY" in repr(secrets)
+
+
+def test_shell_like_defaults_are_malformed() -> None:
+    """Only a plain name is a variable; everything else is pointed out."""
+    assert malformed("${A} $${B} ${C:-x} ${} ${ d } ${") == ["${C:-x}", "${}", "${", "${"]
+    assert malformed("plain $X $ {Y}") == []
+
+
+@given(JSON_VALUES, VALUES)
+def test_no_value_survives_redaction(value: object, variable: str) -> None:
+    """Whatever was resolved, its redacted form holds no secret value."""
+    secrets = Secrets({NAME: variable})
+    resolved = secrets.resolve({"written": f"x${{{NAME}}}y", "other": repr(value).replace("${", "") + variable})
+    assert all(variable not in text for text in secrets.redact_value(resolved).values())
+    assert variable not in secrets.redact(json.dumps(resolved))
+    assert variable not in json.loads(secrets.redact(json.dumps(resolved)))["written"]
+
+
+@given(JSON_VALUES)
+def test_values_without_variables_are_unchanged(value: object) -> None:
+    """Resolving changes nothing but variables and the doubled dollar."""
+    assume(not variables(value))
+    assume("$${" not in json.dumps(value, ensure_ascii=False))
+    assert Secrets({}).resolve(value) == value
+
+
+@given(st.text())
+def test_any_text_can_be_written_literally(text: str) -> None:
+    """Doubling the dollar before each brace gives back the text, whatever it holds."""
+    assert Secrets({}).resolve(text.replace("${", "$${")) == text
+
+
+def test_the_limit_is_as_documented() -> None:
+    """Four characters are the shortest that is redacted."""
+    secrets = Secrets({"KEY": "x" * SHORTEST_REDACTED})
+    secrets.resolve("${KEY}")
+    assert secrets.redact("xxxx") == "${KEY}"
