@@ -9,6 +9,7 @@ from pathlib import Path
 
 from keval.events import now
 from keval.ids import JsonObject
+from keval.logs.costs import MeasuredCosts
 from keval.logs.stream import Line, opened
 
 GATES = ("mcp_unused", "mcp_all_failed")
@@ -61,6 +62,8 @@ class History:
     """The newest `run` event that has conditions."""
     newest_judges: list[JsonObject] = field(default_factory=list)
     """The judges of the newest `run` event of a config."""
+    costs: MeasuredCosts = field(default_factory=MeasuredCosts)
+    """What answers and judgments have cost."""
     skipped: int = 0
     """Lines that were left out because they are no valid events."""
     today: str = field(default_factory=lambda: now()[:DATE])
@@ -81,9 +84,11 @@ class History:
             self._spent[bool(event.get("mock"))].add(event)
         match event["type"]:
             case "response":
+                self.costs.add(event)
                 self._note_response(event)
                 self.responses[event["id"]] = line.number
             case "judgment":
+                self.costs.add(event)
                 self.judged.add(event["id"])
                 about = event.get("response_id", "")
                 self._verdicts[about] = (*self._verdicts.get(about, ()), event["id"])
