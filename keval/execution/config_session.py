@@ -41,7 +41,7 @@ from keval.logs import history
 from keval.logs.history import History
 from keval.logs.outputs import check_stdout
 from keval.logs.stream import Announced, Sink, Stdout
-from keval.logs.writer import Log, open_log
+from keval.logs.writer import open_log
 
 
 def generate(config: Config, log: Path | None, request: Request, warn: Warn, executor: Executor | None = None) -> int:
@@ -86,7 +86,7 @@ def past(log: Path | None, request: Request, warn: Warn) -> History:
 
 
 @contextmanager
-def _sink(output: Path | None, inputs: Sequence[Path], warn: Warn) -> Iterator[Log | Stdout]:
+def _sink(output: Path | None, inputs: Sequence[Path], warn: Warn) -> Iterator[Sink]:
     if output is not None:
         if output.suffix in {".yaml", ".yml"}:
             raise UsageError(f"{output} looks like a config; -o names the log that is appended to")
@@ -106,7 +106,7 @@ class ConfigWork:
     """What one command does for a config."""
 
     prepared: Prepared
-    sink: Log | Stdout
+    sink: Sink
     past: History
     request: Request
     warn: Warn
@@ -126,8 +126,7 @@ class ConfigWork:
         return self.generated.failed + self.judged.failed + self.failed_before
 
     async def _do(self, stop: asyncio.Event) -> None:
-        if isinstance(self.sink, Log):
-            self.sink.tell(stop)
+        self.sink.tell(stop)
         skipped = to_skip(self.past, self.prepared.config, self.request)
         number = self._plan(skipped)
         news = number > 0 or not is_recorded(self.prepared, self.past.newest_generate)
@@ -196,11 +195,12 @@ class ConfigWork:
 
     def _unjudged(self, skipped: AbstractSet[str]) -> Iterator[Job]:
         """Yield what the judges have to do for responses of earlier runs that are not asked for again."""
-        if not self.judges or not isinstance(self.sink, Log):
+        log = self.prepared.log
+        if not self.judges or log is None:
             return
         kept = {found: line for found, line in self.past.responses.items() if found in skipped}
         judged = self.past.judgments_done(mock=self.request.mock)
-        for job in pending(self.sink.path, kept, self.judges, judged):
+        for job in pending(log, kept, self.judges, judged):
             self.judged.plan(job.judge.name, 1)
             yield job
 

@@ -37,23 +37,7 @@ def judge_log(path: Path, judge_files: Sequence[Path], request: Request, environ
     if not path.exists():
         raise UsageError(f"{path}: no such log; `keval generate CONFIG -o {path}` makes one")
     with open_log(path, ("judge",), warn) as log, shown(work.progress, quiet=request.quiet):
-        past = history.of_log(path, warn, skip_invalid=request.skip_invalid)
-        judges = work.judges(past)
-        backlog = list(pending(path, past.responses, judges, past.judgments_done(mock=request.mock)))
-        for job in backlog:
-            work.progress.plan(job.judge.name, 1)
-        if not backlog:
-            why = "every response has its judgments" if past.responses else "the log holds no response"
-            warn(f"nothing to judge: {why}")
-            return 0
-
-        async def main(stop: asyncio.Event) -> None:
-            log.tell(stop)
-            session = await work.session(judges, past, log, stop)
-            await session.judging(work.progress).work_off(backlog)
-            session.ledger.check()
-
-        interrupt.run(main, warn)
+        work.judge(path, log, history.of_log(path, warn, skip_invalid=request.skip_invalid))
     return work.progress.failed
 
 
@@ -109,6 +93,25 @@ class JudgeWork:
         if not judges:
             raise UsageError("the log names no judge; give one with -j JUDGE.yaml")
         return judges
+
+    def judge(self, path: Path, sink: Sink, past: History) -> None:
+        """Judge what stands in a log and has not been judged; `past` is what the log holds."""
+        judges = self.judges(past)
+        backlog = list(pending(path, past.responses, judges, past.judgments_done(mock=self.request.mock)))
+        for job in backlog:
+            self.progress.plan(job.judge.name, 1)
+        if not backlog:
+            why = "every response has its judgments" if past.responses else "the log holds no response"
+            self.warn(f"nothing to judge: {why}")
+            return
+
+        async def main(stop: asyncio.Event) -> None:
+            sink.tell(stop)
+            session = await self.session(judges, past, sink, stop)
+            await session.judging(self.progress).work_off(backlog)
+            session.ledger.check()
+
+        interrupt.run(main, self.warn)
 
     async def session(self, judges: Sequence[JudgeConfig], past: History, sink: Sink, stop: asyncio.Event) -> Session:
         """Return the session of these judges, whose keys the service takes; the log says how the work is done."""

@@ -127,6 +127,9 @@ class Sink(Protocol):
     async def write(self, line: bytes) -> None:
         """Write the line of one event, which was checked when it was encoded; it is safe when this returns."""
 
+    def tell(self, stop: asyncio.Event) -> None:
+        """Name what is to be set when nothing more can be written here, although nobody is told by an error."""
+
 
 class Announced:
     """A sink that writes a command's `run` event before its first event, and nothing if there is none."""
@@ -144,6 +147,10 @@ class Announced:
             if self._run_event is not None:
                 await self._sink.append(self._run_event)
                 self._run_event = None
+
+    def tell(self, stop: asyncio.Event) -> None:
+        """As the sink's own."""
+        self._sink.tell(stop)
 
     async def append(self, event: JsonObject) -> None:
         """Write one event, after the `run` event."""
@@ -174,6 +181,9 @@ class Stdout:
     async def write(self, line: bytes) -> None:
         """Write one line, unchanged."""
         await asyncio.get_running_loop().run_in_executor(self._writer, self._write, line)
+
+    def tell(self, stop: asyncio.Event) -> None:
+        """Do nothing: who leaves a pipe is an error of the next write."""
 
     def _write(self, line: bytes) -> None:
         view = memoryview(line)
