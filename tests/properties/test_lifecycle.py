@@ -36,13 +36,14 @@ from keval.datasets import Samples
 from keval.events import encode, event, new_run_id
 from keval.execution.budget import Ledger
 from keval.execution.judging import Judging, pending
-from keval.execution.preparation import Prepared, is_recorded, run_event
+from keval.execution.preparation import Prepared, is_recorded, run_event, run_records
 from keval.execution.progress import Progress
 from keval.execution.tasks import Task, remaining
-from keval.ids import JsonObject, canonical, digest, judgment_id
+from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id
 from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
 from keval.logs import history
 from keval.logs.history import GATES, History
+from keval.logs.samples import NewestRecords
 from keval.logs.stream import Announced, Line, Reader
 from keval.logs.writer import Log, open_log
 from keval.retry import Retry
@@ -232,7 +233,8 @@ class Facts:
         missing = set()
         for known in self.ids("response"):
             for judge in judges:
-                target = judgment_id(known, self.live[known]["text"], judge.judge_id, 1)
+                given = given_sha256(self.live[known]["sample"], judge.judge.sample_fields)
+                target = judgment_id(known, self.live[known]["text"], given, judge.judge_id, 1)
                 if target not in self.live or self.at[target] < self.rewritten.get(known, 0):
                     missing.add(target)
         return missing
@@ -414,7 +416,7 @@ class Lifecycle(RuleBasedStateMachine):
     def _prepared(self, config: Config) -> Prepared:
         samples = self._samples()
         sha256 = hashlib.sha256(canonical(list(samples))).hexdigest()
-        return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None)
+        return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None, self.log)
 
     def _planned(self) -> dict[str, Task]:
         return {task.response_id: task for task in remaining(self._config(), self._samples(), set())}
@@ -509,10 +511,12 @@ class Lifecycle(RuleBasedStateMachine):
             prepared, progress = self._prepared(config), Progress("generate")
             past = history.of_log(log.path, lambda _: None)
             skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=fresh)
-            if not plan(prepared, skipped, progress, 0) and is_recorded(prepared, past.newest_generate):
+            if not plan(prepared, skipped, progress, 0) and is_recorded(prepared, past):
                 return
             run_id = new_run_id()
-            await log.append(run_event(prepared, "generate", run_id, {}))
+            await log.append(run_event(prepared, "generate", run_id))
+            for record in run_records(prepared, past, run_id):
+                await log.append(record)
             stage = generation(prepared, run_id, log, progress, Ledger(), asyncio.Event())
             await stage.work_off(remaining(config, prepared.samples, skipped))
 
@@ -524,18 +528,20 @@ class Lifecycle(RuleBasedStateMachine):
         config = self._config()
         stage = Judging(
             run_id=run_id,
-            sink=Announced(log, run_event(self._prepared(config), "judge", run_id, {}) | {"conditions": None}),
+            sink=Announced(log, run_event(self._prepared(config), "judge", run_id) | {"conditions": None}),
             env={}, mock=False, progress=Progress("judge"), ledger=Ledger(), stop=asyncio.Event(),
             retry=Retry(1, 0, 1), max_concurrent=AT_ONCE, secrets=config.secrets,
         )  # fmt: skip
-        await stage.work_off(pending(log.path, past.responses, self.judges, past.judgments_done(mock=False)))
+        await stage.work_off(
+            pending(NewestRecords(log.path, past), past.responses, self.judges, past.judgments_done(mock=False))
+        )
 
     def _run(self, config: Config) -> Callable[[Mortal], Any]:
         async def work(log: Mortal) -> None:
             prepared, stages = self._prepared(config), (Progress("generate"), Progress("judge"))
             past = history.of_log(log.path, lambda _: None)
             skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=False)
-            news = plan(prepared, skipped, stages[0], 0) > 0 or not is_recorded(prepared, past.newest_generate)
+            news = plan(prepared, skipped, stages[0], 0) > 0 or not is_recorded(prepared, past)
             whole = Whole(prepared, cast("Log", log), past, skipped, stages, Ledger(), news=news)
             await whole.work_off(asyncio.Event())
 
