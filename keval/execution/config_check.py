@@ -16,6 +16,7 @@ from keval.execution.preparation import (
     check_fits,
     check_judge_keys,
     check_program,
+    identify,
     offered,
     prepare,
 )
@@ -43,8 +44,10 @@ def check(config: Config, log: Path, warn: Callable[[str], None], *, skip_invali
     lacking = dict.fromkeys(_lacking(prepared))
     refused, servers = asyncio.run(_asked(prepared, ask_keys=not lacking))
     unreachable = [f"MCP server {info.name!r}: {info.error}" for info in servers.values() if info.error]
-    costs = history.of_log(log, warn, skip_invalid=skip_invalid).costs
-    return Findings(prepared, servers, tuple(estimate(prepared, costs)), (*lacking, *refused, *unreachable))
+    past = history.of_log(log, warn, skip_invalid=skip_invalid)
+    identified = identify(prepared, servers, past.newest_run(config.name, mock=False))
+    estimates = tuple(estimate(identified, past.costs))
+    return Findings(identified, servers, estimates, (*lacking, *refused, *unreachable))
 
 
 def _lacking(prepared: Prepared) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,30 +16,34 @@ from keval.errors import UsageError
 from keval.events import encode, new_run_id
 from keval.execution import interrupt
 from keval.execution.answering import Answerer
+from keval.execution.changes import changes
 from keval.execution.estimate import estimate, ledger
 from keval.execution.executors import Executor, InProcess
 from keval.execution.job_feed import JobFeed
-from keval.execution.jobs import Job, jobs, pending
+from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.preparation import (
     Prepared,
     check_agent_keys,
     check_judge_keys,
     end_orphans,
     end_unmarked,
+    identify,
     is_recorded,
     offered,
     prepare,
     run_event,
+    run_records,
     set_up,
 )
 from keval.execution.progress import Progress, shown
 from keval.execution.recording import EncodedEvent
 from keval.execution.scoring import Scorer
 from keval.execution.session import Request, Session, Warn
-from keval.execution.tasks import remaining
+from keval.execution.tasks import TaskList, WorkList, work_list
 from keval.logs import history
 from keval.logs.history import History
 from keval.logs.outputs import check_stdout
+from keval.logs.samples import NewestRecords
 from keval.logs.stream import Announced, Sink, Stdout
 from keval.logs.writer import open_log
 
@@ -127,40 +131,68 @@ class ConfigWork:
 
     async def _do(self, stop: asyncio.Event) -> None:
         self.sink.tell(stop)
-        skipped = to_skip(self.past, self.prepared.config, self.request)
-        number = self._plan(skipped)
-        news = number > 0 or not is_recorded(self.prepared, self.past.newest_generate)
-        if news:
-            await end_orphans(self.prepared, self.warn)
-            await check_agent_keys(self.prepared)
-        if news and self.judges:
-            await check_judge_keys(self.prepared)
-        infos = await offered(self.prepared) if news else {}
+        await self._identify()
+        work = self._decide()
+        news = len(work.remaining) > 0 or not is_recorded(self.prepared, self.past)
         run_id = new_run_id()
-        announced = run_event(self.prepared, "run" if self.judges else "generate", run_id, infos)
-        sink = Announced(self.sink, announced)
-        session = self._session(run_id, sink, stop)
+        announcement = self._announcement(run_id)
+        session = self._session(run_id, announcement, stop)
         if news:
-            await sink.announce()
-        await self._work(session, skipped)
+            await check_agent_keys(self.prepared)
+            await announcement.announce()
+        backlog = self._backlog(work)
+        if self.judges and (work.remaining or backlog.planned):
+            await check_judge_keys(self.prepared)
+        await self._work(session, work.remaining, backlog)
         await end_unmarked(self.warn)
         session.ledger.check()
 
-    def _plan(self, skipped: AbstractSet[str]) -> int:
-        """Tell the progress how many tasks remain per condition, and return how many in all."""
-        left_failed, number = self.past.failed & skipped, 0
-        for task in remaining(self.prepared.config, self.prepared.samples, set()):
-            if task.response_id not in skipped:
-                self.generated.plan(task.condition.name, 1)
-                number += 1
-            self.failed_before += task.response_id in left_failed
-        if not number and self.failed_before:
-            tasks = "1 task" if self.failed_before == 1 else f"{self.failed_before} tasks"
+    async def _identify(self) -> None:
+        """Find out what the config's servers are, and say what changed and is asked again for it."""
+        await end_orphans(self.prepared, self.warn)
+        newest = self.past.newest_run(self.prepared.config.name, mock=self.request.mock)
+        self.prepared = identify(self.prepared, await offered(self.prepared), newest)
+        for change in changes(newest, self.prepared, self.past):
+            self.warn(change)
+
+    def _decide(self) -> WorkList:
+        """Return the tasks, and tell the progress how many remain."""
+        config, samples = self.prepared.config, self.prepared.samples
+        work = work_list(config, samples, to_skip(self.past, config, self.request), self.past.failed)
+        self.failed_before = work.failed
+        for name, number in work.remaining.by_condition().items():
+            self.generated.plan(name, number)
+        if not work.remaining and work.failed:
+            tasks = "1 task" if work.failed == 1 else f"{work.failed} tasks"
             told = f"{tasks} failed earlier and will not be tried again; every other has its response"
             self.warn(f"nothing to generate: {told}")
-        elif not number:
+        elif not work.remaining:
             self.warn("nothing to generate: every task has its response")
-        return number
+        return work
+
+    def _announcement(self, run_id: str) -> Announced:
+        """Return the sink that first writes down what this run plans, and the samples that changed."""
+        command = "run" if self.judges else "generate"
+        records = [run_event(self.prepared, command, run_id), *run_records(self.prepared, self.past, run_id)]
+        for record in records:
+            self.past.add_written(record)
+        return Announced(self.sink, *records)
+
+    def _backlog(self, work: WorkList) -> Backlog:
+        """Return what the judges have to do for responses of earlier runs, and tell the progress how much that is."""
+        there = self.past.responses
+        if self.request.judge_all:
+            asked = {task.response_id for task in work.remaining}
+            responses: Iterable[str] = (response for response in there if response not in asked)
+        else:
+            responses = (task.response_id for task in work.skipped if task.response_id in there)
+        log = self.prepared.log or Path()
+        dataset = dict(zip(self.prepared.question_ids, self.prepared.samples, strict=True))
+        records = NewestRecords(log, self.past, dataset)
+        backlog = Backlog(records, responses if self.judges else (), self.judges, mock=self.request.mock)
+        for name, number in backlog.planned.items():
+            self.judged.plan(name, number)
+        return backlog
 
     def _session(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Session:
         config, mock = self.prepared.config, self.request.mock
@@ -177,10 +209,9 @@ class ConfigWork:
             stop=stop,
         )
 
-    async def _work(self, session: Session, skipped: AbstractSet[str]) -> None:
+    async def _work(self, session: Session, tasks: TaskList, backlog: Backlog) -> None:
         """Let both stages work side by side, until all is done."""
-        tasks = remaining(self.prepared.config, self.prepared.samples, skipped)
-        feed = JobFeed(self._unjudged(skipped))
+        feed = JobFeed(backlog)
 
         async def judge_soon(encoded: EncodedEvent) -> None:
             for job in self._jobs_of(encoded):
@@ -192,17 +223,6 @@ class ConfigWork:
             on_written = judge_soon if self.judges else None
             await session.generation(self.prepared.config, self.generated, on_written).work_off(tasks)
             await feed.close()
-
-    def _unjudged(self, skipped: AbstractSet[str]) -> Iterator[Job]:
-        """Yield what the judges have to do for responses of earlier runs that are not asked for again."""
-        log = self.prepared.log
-        if not self.judges or log is None:
-            return
-        kept = {found: line for found, line in self.past.responses.items() if found in skipped}
-        judged = self.past.judgments_done(mock=self.request.mock)
-        for job in pending(log, kept, self.judges, judged):
-            self.judged.plan(job.judge.name, 1)
-            yield job
 
     def _jobs_of(self, encoded: EncodedEvent) -> Iterator[Job]:
         """Yield what the judges have to do for a response that was just written.

@@ -12,7 +12,7 @@ from keval.events import can_hold, event, failure_id
 from keval.execution.recording import attempts_field, leaked_field, usage_field
 from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.execution.stage import Stage
-from keval.execution.tasks import Task
+from keval.execution.tasks import Task, turns
 from keval.ids import JsonObject
 
 
@@ -59,6 +59,7 @@ class Generation(Stage[Task, Answer]):
             self.recorder.run_id,
             sample=task.sample,
             sample_sha256=task.sample_sha256,
+            question_id=task.question_id,
             **_coordinates(task),
             agent={"name": agent.name, "type": agent.type, "model": agent.model},
             agent_id=agent.agent_id,
@@ -85,6 +86,7 @@ class Generation(Stage[Task, Answer]):
             message=failed.message,
             sample_id=task.sample["id"],
             sample_sha256=task.sample_sha256,
+            question_id=task.question_id,
             **_coordinates(task),
             agent_id=self.config.agent.agent_id,
             response_id=task.response_id,
@@ -111,7 +113,7 @@ def answer_spec(task: Task) -> AnswerSpec:
     """Return what the agent is to be asked for a task: nothing of the golden answer, no name of the condition."""
     condition = task.condition
     return AnswerSpec(
-        turns=(str(task.sample["question"]),),
+        turns=turns(task.sample),
         system_prompt=condition.system_prompt,
         mcp_servers=dict(condition.mcp_servers),
         repetition=task.repetition,

@@ -16,7 +16,7 @@ from keval.execution import interrupt
 from keval.execution.estimate import estimate_judgments, ledger
 from keval.execution.executors import InProcess
 from keval.execution.job_feed import JobFeed
-from keval.execution.jobs import jobs, pending
+from keval.execution.jobs import Backlog, jobs
 from keval.execution.preparation import check_keys, judge_env, judge_keys, judge_run_event
 from keval.execution.progress import Progress, shown
 from keval.execution.scoring import Scorer
@@ -25,6 +25,7 @@ from keval.logs import history
 from keval.logs.history import History
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.redaction import redacted
+from keval.logs.samples import NewestRecords
 from keval.logs.stream import Announced, Line, Sink, Stdout, read_live, standard_input
 from keval.logs.writer import open_log
 from keval.secrets.checks import warn_of_weak_secrets
@@ -97,10 +98,11 @@ class JudgeWork:
     def judge(self, path: Path, sink: Sink, past: History) -> None:
         """Judge what stands in a log and has not been judged; `past` is what the log holds."""
         judges = self.judges(past)
-        backlog = list(pending(path, past.responses, judges, past.judgments_done(mock=self.request.mock)))
-        for job in backlog:
-            self.progress.plan(job.judge.name, 1)
-        if not backlog:
+        responses = past.responses if self.request.judge_all else past.planned()
+        backlog = Backlog(NewestRecords(path, past), responses, judges, mock=self.request.mock)
+        for name, number in backlog.planned.items():
+            self.progress.plan(name, number)
+        if not backlog.planned:
             why = "every response has its judgments" if past.responses else "the log holds no response"
             self.warn(f"nothing to judge: {why}")
             return

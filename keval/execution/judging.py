@@ -69,6 +69,7 @@ class Judging(Stage[Job, Verdict]):
             job.judgment_id,
             self.recorder.run_id,
             **_coordinates(job),
+            sample_fields=job.judge.judge.sample_fields,
             scores={
                 name: _score_field(score, scales[name].min, scales[name].max) for name, score in verdict.scores.items()
             },

@@ -36,8 +36,8 @@ from keval.execution.config_session import ConfigWork, past
 from keval.execution.judge_session import JudgeWork
 from keval.execution.preparation import Prepared
 from keval.execution.session import Request
-from keval.execution.tasks import Task, remaining
-from keval.ids import JsonObject, canonical, digest, judgment_id
+from keval.execution.tasks import Task, work_list
+from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id
 from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
 from keval.logs import history
 from keval.logs.history import GATES, History
@@ -195,13 +195,15 @@ class Facts:
     retracted: set[str]
     rewritten: dict[str, int]
     """The position at which a response's text last became another one."""
+    changed: dict[str, list[tuple[int, set[str]]]]
+    """By sample, the positions at which fields of its record changed."""
     gated: set[str]
     """Tasks whose last answer a gate refused: they are not tried again."""
 
     @classmethod
     def of(cls, events: Sequence[JsonObject]) -> Facts:
         """Fold the lines."""
-        found = cls({}, {}, set(), {}, set())
+        found = cls({}, {}, set(), {}, {}, set())
         texts: dict[str, str] = {}
         tasks = {each["id"]: each["response_id"] for each in events if each["type"] == "failure"}
         for position, each in enumerate(events):
@@ -212,7 +214,9 @@ class Facts:
                 continue
             found.live[each["id"]], found.at[each["id"]] = each, position
             found.retracted.discard(each["id"])
-            if each["type"] == "response":
+            if each["type"] == "sample_change":
+                found.changed.setdefault(each["sample"]["id"], []).append((position, set(each["changed"])))
+            elif each["type"] == "response":
                 found.gated.discard(each["id"])
                 if texts.get(each["id"], each["text"]) != each["text"]:
                     found.rewritten[each["id"]] = position
@@ -229,11 +233,28 @@ class Facts:
         """Return the judgments that are missing."""
         missing = set()
         for known in self.ids("response"):
+            given = given_sha256(self._record(self.live[known]), ("question", "answer"))
             for judge in judges:
-                target = judgment_id(known, self.live[known]["text"], judge.judge_id, 1)
-                if target not in self.live or self.at[target] < self.rewritten.get(known, 0):
+                target = judgment_id(known, self.live[known]["text"], given, judge.judge_id, 1)
+                if target not in self.live or self.at[target] < self._outdated(known):
                     missing.add(target)
         return missing
+
+    def _record(self, response: JsonObject) -> JsonObject:
+        """Return the newest record that asks what a response answers, if it is the newest of its sample."""
+        told = [
+            (self.at[each["id"]], each["sample"])
+            for each in self.live.values()
+            if each["type"] in {"response", "sample_change"} and each["sample"]["id"] == response["sample"]["id"]
+        ]
+        newest: JsonObject = max(told, key=lambda entry: entry[0])[1]
+        return newest if newest["question"] == response["sample"]["question"] else response["sample"]
+
+    def _outdated(self, response: str) -> int:
+        """Return the position up to which judgments of a response are of what is no more."""
+        changes = self.changed.get(self.live[response]["sample"]["id"], [])
+        given = [position for position, fields in changes if fields & {"question", "answer"}]
+        return max([self.rewritten.get(response, 0), *given])
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -245,6 +266,8 @@ class Lifecycle(RuleBasedStateMachine):
         self.log = self.folder / "run.jsonl"
         self.world = World()
         self.versions = [0] * SAMPLES
+        self.answers = [0] * SAMPLES
+        self.notes = [0] * SAMPLES
         self.repetitions = 1
         self.judges = [self._judge("yes")]
         self.torn: list[bytes] = []
@@ -352,6 +375,16 @@ class Lifecycle(RuleBasedStateMachine):
         """Write another question in the dataset."""
         self.versions[number] += 1
 
+    @rule(number=st.integers(0, SAMPLES - 1), back=st.booleans())
+    def correct_a_golden_answer(self, number: int, back: bool) -> None:
+        """Write another golden answer in the dataset, or the first one again."""
+        self.answers[number] = 0 if back else self.answers[number] + 1
+
+    @rule(number=st.integers(0, SAMPLES - 1))
+    def add_a_note(self, number: int) -> None:
+        """Write in the dataset what neither agent nor judge is given."""
+        self.notes[number] += 1
+
     @precondition(lambda self: self.repetitions == 1)
     @rule()
     def add_a_repetition(self) -> None:
@@ -408,8 +441,8 @@ class Lifecycle(RuleBasedStateMachine):
 
     def _samples(self) -> tuple[JsonObject, ...]:
         return tuple(
-            {"id": f"s{number}", "question": question(number, version), "answer": "yes"}
-            for number, version in enumerate(self.versions)
+            {"id": f"s{number}", "question": question(number, version), "answer": f"yes{answer}", "note": note}
+            for number, (version, answer, note) in enumerate(zip(self.versions, self.answers, self.notes, strict=True))
         )
 
     def _prepared(self, config: Config) -> Prepared:
@@ -418,7 +451,7 @@ class Lifecycle(RuleBasedStateMachine):
         return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None, self.log)
 
     def _planned(self) -> dict[str, Task]:
-        return {task.response_id: task for task in remaining(self._config(), self._samples(), set())}
+        return {task.response_id: task for task in work_list(self._config(), self._samples(), set()).remaining}
 
     def _targets(self, config: Config) -> dict[tuple[str, str, int], str]:
         """Return the id of the response that each prompt asks for."""
@@ -547,6 +580,7 @@ def seen(past: History) -> dict[str, object]:
         "failed": set(past.failed),
         "gated": set(past.gated),
         "newest": past.newest_generate,
+        "records": {known: (each.sha256, each.question_id) for known, each in past.newest_records.items()},
         "judges": past.newest_judges,
         "spent": past.spent_today(mock=False).usd,
     }

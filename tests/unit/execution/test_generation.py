@@ -12,7 +12,7 @@ from keval.config.model import AgentConfig, Config, Execution, Gates
 from keval.config.reader import load
 from keval.execution.budget import Ledger
 from keval.execution.progress import Progress
-from keval.execution.tasks import remaining
+from keval.execution.tasks import work_list
 from keval.ids import JsonObject
 from keval.models import prices
 from keval.retry import Retry
@@ -78,7 +78,7 @@ def generated(
     async def main() -> None:
         session = session_of(changed, kept, ledger or Ledger(), env={"PATH": "/bin"})
         stage = session.generation(changed, Progress("generate"))
-        await stage.work_off(remaining(changed, SAMPLES, set()))
+        await stage.work_off(work_list(changed, SAMPLES, set()).remaining)
 
     asyncio.run(main())
     return kept.events, agent.asked
