@@ -229,10 +229,31 @@ class Facts:
         """Return the ids of a type that count."""
         return {known for known, each in self.live.items() if each["type"] == event_type}
 
+    def planned(self) -> set[str]:
+        """Return the responses that the newest run with a whole plan asks for; without any, all."""
+        runs = [each for each in self.live.values() if each["type"] == "run" and each["conditions"]]
+        for run in sorted(runs, key=lambda each: self.at[each["id"]], reverse=True):
+            plans = (each for each in self.live.values() if each["type"] == "plan")
+            parts = [each for each in plans if each["plan_id"] == run["plan_id"]]
+            if not parts or len(parts) < parts[0]["parts"]:
+                continue
+            asked = {known for part in parts for known in part["question_ids"]}
+            conditions = {each["condition_id"] for each in run["conditions"].values()}
+            return {
+                known
+                for known in self.ids("response")
+                for each in (self.live[known],)
+                if each["question_id"] in asked
+                and each["condition_id"] in conditions
+                and each["agent_id"] == run["agent"]["agent_id"]
+                and each["repetition"] <= run["repetitions"]
+            }
+        return self.ids("response")
+
     def unjudged(self, judges: Sequence[JudgeConfig]) -> set[str]:
-        """Return the judgments that are missing."""
+        """Return the judgments of planned responses that are missing."""
         missing = set()
-        for known in self.ids("response"):
+        for known in self.planned():
             given = given_sha256(self._record(self.live[known]), ("question", "answer"))
             for judge in judges:
                 target = judgment_id(known, self.live[known]["text"], given, judge.judge_id, 1)
@@ -555,7 +576,7 @@ class Lifecycle(RuleBasedStateMachine):
         return ConfigWork(self._prepared(config), log, found, request, ignored, judges=judges)
 
     def _judge_log(self, log: Mortal) -> None:
-        request, secrets = Request(quiet=True), self._config().secrets
+        request, secrets = Request(quiet=True, max_concurrent=AT_ONCE), self._config().secrets
         work = JudgeWork(given=self.judges, request=request, environ={}, secrets=secrets, warn=ignored)
         work.judge(log.path, log, history.of_log(log.path, ignored))
 
