@@ -59,6 +59,10 @@ def response_id(sample_hash: str, condition: str, agent: str, repetition: int) -
     return digest("response", sample_hash, condition, agent, repetition)
 
 
-def judgment_id(response: str, text: str, judge: str, replicate: int) -> str:
-    """Return the id of a judgment, known before the judge is asked; `text` is the answer's text."""
-    return digest("judgment", response, hashlib.sha256(text.encode()).hexdigest(), judge, replicate)
+def judgment_id(response: str, text: str, judge: str, replicate: int, other: str | None = None) -> str:
+    """Return the id of a judgment, known before the judge is asked; `text` is the answer's text.
+
+    `other` is the second answer of a pair: what identifies it and its text.
+    """
+    answer = hashlib.sha256(text.encode()).hexdigest()
+    return digest("judgment", response, answer, judge, replicate, *(() if other is None else (other,)))

@@ -1,4 +1,4 @@
-"""Lets judges score responses that they have not scored yet, and writes one event per verdict.
+"""Lets judges score responses that they have not scored yet, and writes one event per judgment.
 
 The judge works on saved responses: the agent is not needed, and a judge's failure leaves the
 response as it was. One judgment is made per response, judge and replicate.
@@ -14,12 +14,13 @@ from pathlib import Path
 from keval.config.model import JudgeConfig
 from keval.errors import ItemError
 from keval.events import event, failure_id
+from keval.execution.judge_once import case_of, judge_once
 from keval.execution.stage import Stage, Work, attempt_record, usage_field
 from keval.ids import JsonObject, judgment_id
-from keval.judges import Case, JudgeError, Score, Verdict
+from keval.judges import Context, JudgeError, Judgment, Score
 from keval.logs.stream import read
 from keval.models.prices import Prices, load
-from keval.processes import machine
+from keval.processes import environment
 from keval.usage import Usage
 
 
@@ -67,6 +68,8 @@ class Judging(Stage[Job]):
 
     env: Mapping[str, str]
     """The variables that reach the Messages API."""
+    program_env: Mapping[str, str] = field(default_factory=lambda: environment.allowed({}))
+    """The whole environment of programs that a judge starts."""
     prices: Prices = field(default_factory=load)
     """The shipped prices, and those of the config in place of theirs."""
 
@@ -93,32 +96,14 @@ class Judging(Stage[Job]):
 
     async def attempt(self, work: Work[Job]) -> JsonObject:
         """Let the judge decide once and return its judgment. Raises JudgeError."""
-        verdict = await self._verdict(work.item)
-        _check_scale(verdict, work.item.judge)
-        return self._judgment(work, verdict)
+        return self._judgment(work, await self._judge(work.item))
 
-    async def _verdict(self, job: Job) -> Verdict:
-        response = job.unredacted
-        case = Case(
-            question=response["sample"]["question"],
-            golden_answer=response["sample"]["answer"],
-            text=response["text"],
-            sample=response["sample"],
-            turns=tuple(response["turns"]),
-            sources=tuple(response["sources"]),
-        )
-        try:
-            return await job.judge.judge.judge(case, self.env)
-        except JudgeError as error:
-            if machine.exhausted(error) is not None:
-                error.retryable = error.overloaded = True
-            raise
-        except Exception as error:  # foreign code: a plug-in's surprise is about this response only
-            lacked = machine.exhausted(error) is not None
-            told = f"{type(error).__name__}: {error}"
-            raise JudgeError("judge_error", told, retryable=lacked, overloaded=lacked) from error
+    async def _judge(self, job: Job) -> Judgment:
+        judge = job.judge.judge
+        context = Context(seed=job.judgment_id, model=judge.model_settings, env=self.env, program_env=self.program_env)
+        return await judge_once(judge, case_of(judge, job.unredacted), context)
 
-    def _judgment(self, work: Work[Job], verdict: Verdict) -> JsonObject:
+    def _judgment(self, work: Work[Job], judgment: Judgment) -> JsonObject:
         scales = {metric.name: metric for metric in work.item.judge.judge.metrics}
         return event(
             "judgment",
@@ -126,12 +111,12 @@ class Judging(Stage[Job]):
             self.run_id,
             **_coordinates(work.item),
             scores={
-                name: _score_field(score, scales[name].min, scales[name].max) for name, score in verdict.scores.items()
+                name: _score_field(score, scales[name].min, scales[name].max) for name, score in judgment.scores.items()
             },
-            unverified_claims=list(verdict.unverified_claims),
-            outcome=None if verdict.outcome is None else dict(verdict.outcome),
-            usage=usage_field(verdict.usage),
-            cost_usd=self._cost_usd(work.item, verdict),
+            unverified_claims=list(judgment.unverified_claims),
+            outcome=None if judgment.outcome is None else dict(judgment.outcome),
+            usage=usage_field(judgment.usage),
+            cost_usd=self._cost_usd(work.item, judgment),
             duration_ms=work.duration_ms,
             attempts=len(work.failed) + 1,
             failed_attempts=work.failed,
@@ -139,7 +124,7 @@ class Judging(Stage[Job]):
         )
 
     def invalid(self, event: JsonObject, message: str) -> ItemError:
-        """Return the error of a verdict that no log can hold."""
+        """Return the error of a judgment that no log can hold."""
         usage = event["usage"] and Usage(**event["usage"])
         return JudgeError("judge_error", message, usage=usage, cost_usd=event["cost_usd"])
 
@@ -178,7 +163,7 @@ class Judging(Stage[Job]):
         """Return the tokens and the cost of an attempt that failed."""
         return (error.usage, self._cost_usd(job, error)) if isinstance(error, JudgeError) else (None, None)
 
-    def _cost_usd(self, job: Job, made: Verdict | JudgeError) -> float | None:
+    def _cost_usd(self, job: Job, made: Judgment | JudgeError) -> float | None:
         """Return what the judge cost: its tokens at the config's own price for its model, else what the judge says."""
         model = job.judge.model
         if made.usage is None or not self.prices.is_own(model):
@@ -208,18 +193,5 @@ def _score_field(score: Score, minimum: float, maximum: float) -> JsonObject:
         "min": minimum,
         "max": maximum,
         "passed": score.passed,
+        **({} if score.not_applicable is None else {"not_applicable": score.not_applicable}),
     }
-
-
-def _check_scale(verdict: Verdict, judge: JudgeConfig) -> None:
-    """Raise JudgeError unless the verdict has exactly the judge's metrics, each within its scale."""
-
-    def invalid(message: str) -> JudgeError:
-        return JudgeError("judge_invalid", message, usage=verdict.usage, cost_usd=verdict.cost_usd)
-
-    scales = {metric.name: metric for metric in judge.judge.metrics}
-    if set(verdict.scores) != set(scales):
-        raise invalid(f"expected the metrics {sorted(scales)}, found {sorted(verdict.scores)}")
-    for name, score in verdict.scores.items():
-        if not scales[name].min <= score.score <= scales[name].max:
-            raise invalid(f"{name}: {score.score!r} is outside {scales[name].min:g} to {scales[name].max:g}")

@@ -184,7 +184,7 @@ def test_a_number_that_json_cannot_hold_is_refused(value: float) -> None:
     problem = schema.event_problem(judgment(cost_usd=value))
     assert problem == f"$.cost_usd: expected a number or null, found {value}"
     assert schema.event_problem(judgment(scores={"m": score(value)})) == (
-        f"$.scores.m.score: expected a number, found {value}"
+        f"$.scores.m.score: expected a number or null, found {value}"
     )
 
 

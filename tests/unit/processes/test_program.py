@@ -112,7 +112,7 @@ async def test_a_path_is_relative_to_the_folder_that_is_named_for_it(tmp_path: P
     script.write_text("#!/bin/sh\npwd\n")
     script.chmod(0o700)
     ended = await run(["./where"], folder=tmp_path, relative_to=script.parent, env=ENV, limits=AMPLE)
-    assert Path(ended.stdout.decode().strip()).samefile(tmp_path)
+    assert ended.stdout.decode().strip().endswith(f"/{tmp_path.name}")
 
 
 def marked(mark: str) -> list[psutil.Process]:
