@@ -191,3 +191,28 @@ def test_a_judge_with_a_scale_that_is_none_is_broken(metric: Metric) -> None:
 
     with pytest.raises(PluginError, match="a metric has a name, and a scale"):
         JudgeConfig("odd", "odd", Odd(_script=lambda _: Judgment({}), _seen=[]), 1, {})
+
+
+def test_a_threshold_outside_its_scale_is_refused() -> None:
+    """Nothing could ever pass, or fail, by it."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Odd(Scripted):
+        @property
+        def metrics(self) -> tuple[Metric, ...]:
+            return (Metric("quality", 1, 5, pass_from=6),)
+
+    with pytest.raises(PluginError, match="'quality' passes from 6, which is outside its scale, 1 to 5"):
+        JudgeConfig("odd", "odd", Odd(_script=fine, _seen=[]), 1, {})
+
+
+def test_what_is_not_applicable_is_a_judgment_with_the_reason() -> None:
+    """No failure, no number: null, with why."""
+    judgment = Judgment({"quality": Score(None, not_applicable="no tool was called")})
+    (made,) = judged(a_judge(lambda _: judgment), [response(1)])
+    assert made["scores"] == {
+        "quality": {
+            "score": None, "reasoning": None, "min": 1, "max": 5, "passed": None,
+            "not_applicable": "no tool was called",
+        }
+    }  # fmt: skip
