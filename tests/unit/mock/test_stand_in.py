@@ -270,10 +270,10 @@ GOLDEN = st.lists(st.text("abcdefgh", min_size=3, max_size=6), min_size=1, max_s
 
 @given(GOLDEN, st.data())
 def test_more_of_the_golden_answer_never_scores_less(golden: list[str], data: st.DataObject) -> None:
-    """Every score rises with the share of words found; the same prompt always gets the same verdict."""
+    """Every score rises with the share of words found; the same prompt always gets the same scores."""
     less = data.draw(st.integers(0, len(golden)))
     more = data.draw(st.integers(less, len(golden)))
-    one, other = (verdict(" ".join(golden), " ".join(golden[:count])) for count in (less, more))
+    one, other = (judgment(" ".join(golden), " ".join(golden[:count])) for count in (less, more))
     assert all(one[metric]["score"] <= other[metric]["score"] for metric in METRICS)
     assert one["overall_score"] <= other["overall_score"]
     assert one == judgment(" ".join(golden), " ".join(golden[:less]))
