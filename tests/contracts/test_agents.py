@@ -21,7 +21,7 @@ from keval import events, plugins
 from keval.agents import Agent, AgentError, Answer, Status
 from keval.config import plugin_options
 from keval.execution.generation import mcp_field, turn_field
-from keval.execution.stage import usage_field
+from keval.execution.recording import usage_field
 from keval.mock import Mock
 from tests.builders import response_event
 from tests.conftest import Keval

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 import duckdb
 import orjson
@@ -28,22 +28,20 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from keval import projections
 from keval.agents import Agent, AgentError, Answer, McpUse, Prompt
-from keval.commands.generate import generation, plan, to_skip
-from keval.commands.run import Whole
 from keval.config.model import AgentConfig, Config, Execution, JudgeConfig
 from keval.config.reader import load
 from keval.datasets import Samples
 from keval.events import encode, event, new_run_id
-from keval.execution.budget import Ledger
-from keval.execution.judging import Judging, pending
-from keval.execution.preparation import Prepared, is_recorded, run_event
-from keval.execution.progress import Progress
-from keval.execution.tasks import Task, remaining
-from keval.ids import JsonObject, canonical, digest, judgment_id
+from keval.execution.config_session import ConfigWork, past
+from keval.execution.judge_session import JudgeWork
+from keval.execution.preparation import Prepared
+from keval.execution.session import Request
+from keval.execution.tasks import Task, work_list
+from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.logs import history
 from keval.logs.history import GATES, History
-from keval.logs.stream import Announced, Line, Reader
+from keval.logs.stream import Line, Reader
 from keval.logs.writer import Log, open_log
 from keval.retry import Retry
 from keval.stats.aggregates import aggregate
@@ -197,13 +195,15 @@ class Facts:
     retracted: set[str]
     rewritten: dict[str, int]
     """The position at which a response's text last became another one."""
+    changed: dict[str, list[tuple[int, set[str]]]]
+    """By sample, the positions at which fields of its record changed."""
     gated: set[str]
     """Tasks whose last answer a gate refused: they are not tried again."""
 
     @classmethod
     def of(cls, events: Sequence[JsonObject]) -> Facts:
         """Fold the lines."""
-        found = cls({}, {}, set(), {}, set())
+        found = cls({}, {}, set(), {}, {}, set())
         texts: dict[str, str] = {}
         tasks = {each["id"]: each["response_id"] for each in events if each["type"] == "failure"}
         for position, each in enumerate(events):
@@ -214,7 +214,9 @@ class Facts:
                 continue
             found.live[each["id"]], found.at[each["id"]] = each, position
             found.retracted.discard(each["id"])
-            if each["type"] == "response":
+            if each["type"] == "sample_change":
+                found.changed.setdefault(each["sample"]["id"], []).append((position, set(each["changed"])))
+            elif each["type"] == "response":
                 found.gated.discard(each["id"])
                 if texts.get(each["id"], each["text"]) != each["text"]:
                     found.rewritten[each["id"]] = position
@@ -231,11 +233,28 @@ class Facts:
         """Return the judgments that are missing."""
         missing = set()
         for known in self.ids("response"):
+            given = given_sha256(self._record(self.live[known]), ("question", "answer"))
             for judge in judges:
-                target = judgment_id(known, self.live[known]["text"], judge.judge_id, 1)
-                if target not in self.live or self.at[target] < self.rewritten.get(known, 0):
+                target = judgment_id(known, self.live[known]["text"], given, judge.judge_id, 1)
+                if target not in self.live or self.at[target] < self._outdated(known):
                     missing.add(target)
         return missing
+
+    def _record(self, response: JsonObject) -> JsonObject:
+        """Return the newest record that asks what a response answers, if it is the newest of its sample."""
+        told = [
+            (self.at[each["id"]], each["sample"])
+            for each in self.live.values()
+            if each["type"] in {"response", "sample_change"} and each["sample"]["id"] == response["sample"]["id"]
+        ]
+        newest: JsonObject = max(told, key=lambda entry: entry[0])[1]
+        return newest if newest["question"] == response["sample"]["question"] else response["sample"]
+
+    def _outdated(self, response: str) -> int:
+        """Return the position up to which judgments of a response are of what is no more."""
+        changes = self.changed.get(self.live[response]["sample"]["id"], [])
+        given = [position for position, fields in changes if fields & {"question", "answer"}]
+        return max([self.rewritten.get(response, 0), *given])
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -247,6 +266,8 @@ class Lifecycle(RuleBasedStateMachine):
         self.log = self.folder / "run.jsonl"
         self.world = World()
         self.versions = [0] * SAMPLES
+        self.answers = [0] * SAMPLES
+        self.notes = [0] * SAMPLES
         self.repetitions = 1
         self.judges = [self._judge("yes")]
         self.torn: list[bytes] = []
@@ -339,10 +360,13 @@ class Lifecycle(RuleBasedStateMachine):
         with projections.connect([self.log]) as connection:
             bodies = aggregates(connection)
 
-        async def work(log: Mortal) -> None:
+        async def append_all(log: Mortal) -> None:
             for number, body in enumerate(bodies):
                 fields = {name: value for name, value in body.items() if name != "type"}
                 await log.append(event(body["type"], digest("aggregate", number), "aggregates", **fields))
+
+        def work(log: Mortal) -> None:
+            asyncio.run(append_all(log))
 
         self._command(work, ("aggregate",), None, None)
 
@@ -350,6 +374,16 @@ class Lifecycle(RuleBasedStateMachine):
     def edit_a_question(self, number: int) -> None:
         """Write another question in the dataset."""
         self.versions[number] += 1
+
+    @rule(number=st.integers(0, SAMPLES - 1), back=st.booleans())
+    def correct_a_golden_answer(self, number: int, back: bool) -> None:
+        """Write another golden answer in the dataset, or the first one again."""
+        self.answers[number] = 0 if back else self.answers[number] + 1
+
+    @rule(number=st.integers(0, SAMPLES - 1))
+    def add_a_note(self, number: int) -> None:
+        """Write in the dataset what neither agent nor judge is given."""
+        self.notes[number] += 1
 
     @precondition(lambda self: self.repetitions == 1)
     @rule()
@@ -407,17 +441,17 @@ class Lifecycle(RuleBasedStateMachine):
 
     def _samples(self) -> tuple[JsonObject, ...]:
         return tuple(
-            {"id": f"s{number}", "question": question(number, version), "answer": "yes"}
-            for number, version in enumerate(self.versions)
+            {"id": f"s{number}", "question": question(number, version), "answer": f"yes{answer}", "note": note}
+            for number, (version, answer, note) in enumerate(zip(self.versions, self.answers, self.notes, strict=True))
         )
 
     def _prepared(self, config: Config) -> Prepared:
         samples = self._samples()
         sha256 = hashlib.sha256(canonical(list(samples))).hexdigest()
-        return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None)
+        return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None, self.log)
 
     def _planned(self) -> dict[str, Task]:
-        return {task.response_id: task for task in remaining(self._config(), self._samples(), set())}
+        return {task.response_id: task for task in work_list(self._config(), self._samples(), set()).remaining}
 
     def _targets(self, config: Config) -> dict[tuple[str, str, int], str]:
         """Return the id of the response that each prompt asks for."""
@@ -448,19 +482,19 @@ class Lifecycle(RuleBasedStateMachine):
         run_id = new_run_id()
         made = event("retraction", digest("retraction", target, run_id), run_id, target=target, reason="r", author=None)
 
-        async def work(log: Mortal) -> None:
-            await log.append(made)
+        def work(log: Mortal) -> None:
+            asyncio.run(log.append(made))
 
         self._command(work, (), None, None)
 
     def _mend(self) -> None:
-        async def nothing(_: Mortal) -> None:
+        def nothing(_: Mortal) -> None:
             return
 
         self._command(nothing, (), None, None)
 
     def _command(
-        self, work: Callable[[Mortal], Any], stages: tuple[str, ...], lives: int | None, kept: float | None
+        self, work: Callable[[Mortal], None], stages: tuple[str, ...], lives: int | None, kept: float | None
     ) -> bool:
         """Do the work of one command and return whether it died; `kept` is how much of the last line stays then."""
         self.world.begin()
@@ -469,7 +503,7 @@ class Lifecycle(RuleBasedStateMachine):
         with open_log(self.log, stages, lambda _: None) as log:
             mended = self.log.read_bytes()
             try:
-                asyncio.run(work(Mortal(log, self.world, lives)))
+                work(Mortal(log, self.world, lives))
             except* DiedError:
                 died = True
         written_now = self.log.read_bytes()
@@ -504,42 +538,30 @@ class Lifecycle(RuleBasedStateMachine):
             except orjson.JSONDecodeError:
                 self.torn.append(tail + b"\n")
 
-    def _generate(self, config: Config, *, fresh: bool) -> Callable[[Mortal], Any]:
-        async def work(log: Mortal) -> None:
-            prepared, progress = self._prepared(config), Progress("generate")
-            past = history.of_log(log.path, lambda _: None)
-            skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=fresh)
-            if not plan(prepared, skipped, progress, 0) and is_recorded(prepared, past.newest_generate):
-                return
-            run_id = new_run_id()
-            await log.append(run_event(prepared, "generate", run_id, {}))
-            stage = generation(prepared, run_id, log, progress, Ledger(), asyncio.Event())
-            await stage.work_off(remaining(config, prepared.samples, skipped))
+    def _generate(self, config: Config, *, fresh: bool) -> Callable[[Mortal], None]:
+        def work(log: Mortal) -> None:
+            self._work_of(config, log, Request(fresh=fresh, quiet=True)).do()
 
         return work
 
-    async def _judge_log(self, log: Mortal) -> None:
-        past = history.of_log(log.path, lambda _: None)
-        run_id = new_run_id()
-        config = self._config()
-        stage = Judging(
-            run_id=run_id,
-            sink=Announced(log, run_event(self._prepared(config), "judge", run_id, {}) | {"conditions": None}),
-            env={}, mock=False, progress=Progress("judge"), ledger=Ledger(), stop=asyncio.Event(),
-            retry=Retry(1, 0, 1), max_concurrent=AT_ONCE, secrets=config.secrets,
-        )  # fmt: skip
-        await stage.work_off(pending(log.path, past.responses, self.judges, past.judgments_done(mock=False)))
-
-    def _run(self, config: Config) -> Callable[[Mortal], Any]:
-        async def work(log: Mortal) -> None:
-            prepared, stages = self._prepared(config), (Progress("generate"), Progress("judge"))
-            past = history.of_log(log.path, lambda _: None)
-            skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=False)
-            news = plan(prepared, skipped, stages[0], 0) > 0 or not is_recorded(prepared, past.newest_generate)
-            whole = Whole(prepared, cast("Log", log), past, skipped, stages, Ledger(), news=news)
-            await whole.work_off(asyncio.Event())
+    def _run(self, config: Config) -> Callable[[Mortal], None]:
+        def work(log: Mortal) -> None:
+            self._work_of(config, log, Request(quiet=True), config.judges).do()
 
         return work
+
+    def _work_of(self, config: Config, log: Mortal, request: Request, judges: Sequence[JudgeConfig] = ()) -> ConfigWork:
+        found = past(log.path, request, ignored)
+        return ConfigWork(self._prepared(config), log, found, request, ignored, judges=judges)
+
+    def _judge_log(self, log: Mortal) -> None:
+        request, secrets = Request(quiet=True), self._config().secrets
+        work = JudgeWork(given=self.judges, request=request, environ={}, secrets=secrets, warn=ignored)
+        work.judge(log.path, log, history.of_log(log.path, ignored))
+
+
+def ignored(_: str) -> None:
+    """Say nothing."""
 
 
 def folded(lines: Sequence[Line]) -> dict[str, object]:
@@ -558,6 +580,7 @@ def seen(past: History) -> dict[str, object]:
         "failed": set(past.failed),
         "gated": set(past.gated),
         "newest": past.newest_generate,
+        "records": {known: (each.sha256, each.question_id) for known, each in past.newest_records.items()},
         "judges": past.newest_judges,
         "spent": past.spent_today(mock=False).usd,
     }

@@ -10,16 +10,14 @@ import pytest
 from keval.config.model import JudgeConfig
 from keval.errors import PluginError
 from keval.events import event
-from keval.execution.budget import Ledger
-from keval.execution.judging import Job, Judging, jobs
+from keval.execution.jobs import Job, jobs
 from keval.execution.progress import Progress
 from keval.ids import JsonObject
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.models import prices
-from keval.retry import Retry
-from keval.secrets.variables import Secrets
 from keval.usage import Usage
 from tests.builders import Kept
+from tests.sessions import judging_session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,11 +60,8 @@ def judged(judge: JudgeConfig, responses: Sequence[JsonObject], done: set[str] |
     todo: list[Job] = [job for each in responses for job in jobs(each, [judge], done or set())]
 
     async def main() -> None:
-        stage = Judging(
-            run_id="run", sink=kept, env={"KEY": "k"}, mock=True, progress=Progress("judge"), ledger=Ledger(),
-            stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=2, prices=PRICES, secrets=Secrets({}),
-        )  # fmt: skip
-        await stage.work_off(todo)
+        session = judging_session([judge], kept, env={"KEY": "k"}, prices=PRICES)
+        await session.judging(Progress("judge")).work_off(todo)
 
     asyncio.run(main())
     return kept.events

@@ -7,22 +7,25 @@ from keval.logs.history import History
 from keval.logs.stream import Line
 
 TODAY = "2026-11-20"
+JUDGE = {"judge_id": "judge", "replicate": 1}
 ENVELOPE = {"run_id": "run", "time": f"{TODAY}T11:00:00.123Z", "cost_usd": None}
 
 
 def folded(*events: dict[str, Any]) -> History:
     history = History(today=TODAY)
     for number, event in enumerate(events, start=1):
-        history.add(Line(number, b"", ENVELOPE | event))
+        history.add(Line(number, b"", ENVELOPE | event, offset=100 * number))
     return history
 
 
 def response(target: str, *, mock: bool = False) -> dict[str, Any]:
-    return {"type": "response", "id": target, "mock": mock}
+    made = {"sample": {"id": "q"}, "sample_sha256": "s", "question_id": "q?", "agent_id": "a", "condition_id": "c"}
+    return {"type": "response", "id": target, "mock": mock, **made}
 
 
 def judgment(target: str, *, mock: bool = False) -> dict[str, Any]:
-    return {"type": "judgment", "id": target, "mock": mock}
+    made = {"response_id": "a", "sample_id": "q", "sample_fields": ["question", "answer"]} | JUDGE
+    return {"type": "judgment", "id": target, "mock": mock, **made}
 
 
 def failure(target: str, kind: str = "timeout") -> dict[str, Any]:
@@ -35,8 +38,8 @@ def names(found: Iterable[str]) -> list[str]:
 
 
 def test_the_last_event_of_an_id_counts() -> None:
-    """A response that the log holds twice is the later line."""
-    assert folded(response("a"), response("b"), response("a")).responses == {"a": 3, "b": 2}
+    """A response that the log holds twice is the later line, by where it begins."""
+    assert folded(response("a"), response("b"), response("a")).responses == {"a": 300, "b": 200}
 
 
 def test_a_failure_counts_until_its_task_has_a_response() -> None:
@@ -74,7 +77,8 @@ def test_what_is_retracted_is_to_do_again() -> None:
 
 def test_the_newest_run_of_a_config_names_the_judges() -> None:
     """A `run` event of a command without conditions does not replace the config's judges."""
-    first = {"type": "run", "conditions": {"a": {}}, "judges": [{"name": "one"}]}
+    planned = {"config_name": "c", "plan_id": None, "mock": False}
+    first: dict[str, Any] = {"type": "run", "conditions": {"a": {}}, "judges": [{"name": "one"}], **planned}
     bare = {"type": "run", "conditions": None, "judges": [{"name": "other"}]}
     assert folded(first, bare).newest_judges == [{"name": "one"}]
 
