@@ -14,7 +14,7 @@ def pairs(responses: Iterable[JsonObject], baseline: str, condition: str) -> lis
     the last counts. What has no partner is in no pair. Pairs come in the order in which the responses of
     `condition` first came.
     """
-    found: dict[str, dict[tuple[str, str, str, int], JsonObject]] = {baseline: {}, condition: {}}
+    found: dict[str, dict[tuple[str, str, int], JsonObject]] = {baseline: {}, condition: {}}
     for response in responses:
         if response["condition_id"] in found:
             found[response["condition_id"]][_place(response)] = response
@@ -23,6 +23,5 @@ def pairs(responses: Iterable[JsonObject], baseline: str, condition: str) -> lis
     ]
 
 
-def _place(response: JsonObject) -> tuple[str, str, str, int]:
-    sample = response["sample"]
-    return sample["id"], sample["question"], response["agent_id"], response["repetition"]
+def _place(response: JsonObject) -> tuple[str, str, int]:
+    return response["question_id"], response["agent_id"], response["repetition"]
