@@ -25,35 +25,31 @@ async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
     """
     if judge.needs_golden_answer and case.sample.get("answer") is None:
         return Judgment({metric.name: Score(None, not_applicable=NO_GOLDEN_ANSWER) for metric in judge.metrics})
-    judgment = await _judged(judge, case, context)
-    usage, cost_usd = _spent(context, judgment.usage, judgment.cost_usd)
+    made: Judgment | None = None
     try:
-        check_scores(judgment.scores, judge.metrics)
+        if judge.unit == "pair" and case.other is None:
+            raise JudgeError("judge_error", "this judge compares two responses, and was given one")  # noqa: TRY301 - like any error of a judge
+        said = await judge.judge(case, context)
+        usage, cost_usd = _spent(context, said.usage, said.cost_usd)
+        made = replace(said, usage=usage, cost_usd=cost_usd)
+        check_scores(made.scores, judge.metrics)
     except JudgeError as error:
-        error.usage, error.cost_usd = usage, cost_usd
-        raise
-    return replace(judgment, usage=usage, cost_usd=cost_usd)
-
-
-async def _judged(judge: Judge, case: Case, context: Context) -> Judgment:
-    """Return what the judge says, or raise JudgeError with the cost, whatever the judge raises."""
-    if judge.unit == "pair" and case.other is None:
-        raise JudgeError("judge_error", "this judge compares two responses, and was given one")
-    try:
-        return await judge.judge(case, context)
-    except JudgeError as error:
-        _complete(error, context, error)
+        _complete(error, context, made, error)
         raise
     except Exception as error:  # foreign code: a plug-in's surprise is about this response only
         told = JudgeError("judge_error", f"{type(error).__name__}: {error}")
-        _complete(told, context, error)
+        _complete(told, context, made, error)
         raise told from error
+    return made
 
 
-def _complete(told: JudgeError, context: Context, raised: Exception) -> None:
-    """Add to an error what its judge does not know: what the context has cost, and what the machine has no more of."""
+def _complete(told: JudgeError, context: Context, made: Judgment | None, raised: Exception) -> None:
+    """Add to an error what its judge does not know: what all has cost, and what the machine has no more of."""
     if machine.exhausted(raised) is not None:
         told.retryable = told.overloaded = True
+    if made is not None:
+        told.usage, told.cost_usd = made.usage, made.cost_usd
+        return
     # Once the context was asked, a judge that says nothing has paid nothing beside it.
     own = told.cost_usd if context.usage is None else told.cost_usd or 0.0
     told.usage, told.cost_usd = _spent(context, told.usage, own)
@@ -71,16 +67,12 @@ def case_of(
     judge: Judge,
     response: Mapping[str, Any],
     *,
-    sample: Mapping[str, Any] | None = None,
     other: Mapping[str, Any] | None = None,
     workspace: Path | None = None,
 ) -> Case:
-    """Return what a judge is given of a response event, and of a second one where it judges pairs.
-
-    `sample` is the newest record of the response's sample, if that is not the one in the event.
-    """
+    """Return what a judge is given of a response event, and of a second one where it judges pairs."""
     return Case(
-        sample=judge.given(response["sample"] if sample is None else sample),
+        sample=judge.given(response["sample"]),
         text=response["text"],
         turns=tuple(response["turns"]),
         sources=tuple(response["sources"]),

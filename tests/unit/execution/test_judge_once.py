@@ -147,6 +147,20 @@ async def test_whatever_a_judge_raises_is_a_judge_error_that_names_it() -> None:
     assert (raised.kind, raised.message, raised.retryable) == ("judge_error", "ZeroDivisionError: by nought", False)
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (None, "AttributeError: "),
+        (Judgment({"quality": Score("1")}), "TypeError: "),  # type: ignore[arg-type] # that is the point
+    ],
+)
+async def test_what_is_no_judgment_is_an_error_of_its_judge(said: Any, told: str) -> None:  # noqa: ANN401 - any value
+    """A plug-in need not be type-checked."""
+    raised = await error_of(Scripted(_script=lambda _: said))
+    assert raised.kind == "judge_error"
+    assert raised.message.startswith(told)
+
+
 @pytest.mark.parametrize("wrap", [lambda error: error, lambda error: caused(JudgeError("judge_error", "no"), error)])
 async def test_what_the_machine_has_no_more_of_is_tried_again_with_fewer_at_once(
     wrap: Callable[[Exception], Exception],
@@ -234,10 +248,3 @@ def test_a_case_holds_what_its_judge_is_given_and_nothing_else(tmp_path: Path) -
     everything = case_of(All(_script=fine), response, workspace=tmp_path)
     assert (everything.sample, everything.workspace) == (response["sample"], tmp_path)
     assert "with_docs" not in json.dumps(everything.sample) + repr(everything.turns)
-
-
-def test_a_corrected_sample_takes_the_place_of_the_one_in_the_response() -> None:
-    """The answer is judged against the newest golden answer."""
-    response = {"sample": {"question": "q", "answer": "old"}, "text": "x", "turns": [], "sources": []}
-    corrected = {"question": "q", "answer": "new"}
-    assert case_of(Scripted(_script=fine), response, sample=corrected).golden_answer == "new"
