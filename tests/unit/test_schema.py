@@ -248,3 +248,11 @@ def test_deciding_does_not_load_what_explains() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_schema_of_the_callers_own_is_explained_in_the_same_words() -> None:
+    """What a model was asked for and has not given is said with its place."""
+    asked = {"type": "object", "properties": {"score": {"enum": [1, 2]}}, "required": ["score"]}
+    assert schema.problem_by(asked, {"score": 1}) is None
+    assert schema.problem_by(asked, {"score": 3}) == "$.score: 3 is not one of 1, 2"
+    assert schema.problem_by(asked, {}) == "$: 'score' is missing"
