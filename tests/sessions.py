@@ -28,7 +28,7 @@ def session_of(config: Config, sink: Sink, ledger: Ledger, env: Mapping[str, str
         timeout_s=execution.timeout_s,
         idle_timeout_s=execution.idle_timeout_s,
     )
-    executor = InProcess(answerer, Scorer(judges={}, env={}))
+    executor = InProcess(answerer, Scorer(judges={}, env={}, program_env={}))
     return Session(
         run_id="run", sink=sink, executor=executor, ledger=ledger, execution=execution, prices=config.prices,
         secrets=config.secrets, mock=True, stop=asyncio.Event(),
@@ -37,7 +37,7 @@ def session_of(config: Config, sink: Sink, ledger: Ledger, env: Mapping[str, str
 
 def judging_session(judges: Sequence[JudgeConfig], sink: Sink, env: Mapping[str, str], prices: Prices) -> Session:
     """Return a session that asks judges; `env` is what reaches their models."""
-    scorer = Scorer(judges={judge.judge_id: judge.judge for judge in judges}, env=env)
+    scorer = Scorer(judges={judge.judge_id: judge.judge for judge in judges}, env=env, program_env={})
     return Session(
         run_id="run", sink=sink, executor=InProcess(None, scorer), ledger=Ledger(),
         execution=Execution(max_concurrent=2, retry=Retry(3, 0, 1)), prices=prices, secrets=Secrets({}),

@@ -46,6 +46,7 @@ from keval.logs.outputs import check_stdout
 from keval.logs.samples import NewestRecords
 from keval.logs.stream import Announced, Sink, Stdout
 from keval.logs.writer import open_log
+from keval.processes import environment
 
 
 def generate(config: Config, log: Path | None, request: Request, warn: Warn, executor: Executor | None = None) -> int:
@@ -262,5 +263,9 @@ def in_process(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProcess:
         timeout_s=config.execution.timeout_s,
         idle_timeout_s=config.execution.idle_timeout_s,
     )
-    env = prepared.judge_env if judges else {}
-    return InProcess(answerer, Scorer(judges={judge.judge_id: judge.judge for judge in judges}, env=env))
+    scorer = Scorer(
+        judges={judge.judge_id: judge.judge for judge in judges},
+        env=prepared.judge_env if judges else {},
+        program_env=environment.allowed(config.environ) | prepared.mark,
+    )
+    return InProcess(answerer, scorer)

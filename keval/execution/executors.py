@@ -13,7 +13,7 @@ from keval.agents import Answer
 from keval.execution.answering import Answerer
 from keval.execution.scoring import Scorer
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
-from keval.judges import Verdict
+from keval.judges import Judgment
 
 
 class Executor(Protocol):
@@ -22,7 +22,7 @@ class Executor(Protocol):
     async def answer(self, spec: AnswerSpec) -> Outcome[Answer]:
         """Ask the agent once."""
 
-    async def judge(self, spec: JudgeSpec) -> Outcome[Verdict]:
+    async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
         """Ask one judge once."""
 
     def release(self, workspace: Path) -> None:
@@ -42,7 +42,7 @@ class InProcess:
             raise LookupError("this executor was made without an agent")
         return await self._answerer.answer(spec)
 
-    async def judge(self, spec: JudgeSpec) -> Outcome[Verdict]:
+    async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
         """Ask one judge once."""
         return await self._scorer.judge(spec)
 

@@ -28,6 +28,7 @@ from keval.logs.redaction import redacted
 from keval.logs.samples import NewestRecords
 from keval.logs.stream import Announced, Line, Sink, Stdout, read_live, standard_input
 from keval.logs.writer import open_log
+from keval.processes import environment
 from keval.secrets.checks import warn_of_weak_secrets
 from keval.secrets.variables import Secrets
 
@@ -127,10 +128,15 @@ class JudgeWork:
         items = estimate_judgments(judges, 1, prices, past.costs)
         books = ledger(items, execution, past.spent_today(mock=mock), self.warn)
         await check_keys(env, judge_keys(judges))
+        scorer = Scorer(
+            judges={judge.judge_id: judge.judge for judge in judges},
+            env=env,
+            program_env=environment.allowed(self.environ),
+        )
         return Session(
             run_id=run_id,
             sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets)),
-            executor=InProcess(None, Scorer(judges={judge.judge_id: judge.judge for judge in judges}, env=env)),
+            executor=InProcess(None, scorer),
             ledger=books,
             execution=execution,
             prices=prices,

@@ -12,16 +12,17 @@ from typing import ClassVar
 from keval.events import event, failure_id
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Job
+from keval.execution.judge_once import case_of
 from keval.execution.recording import attempts_field, usage_field
 from keval.execution.specs import Failed, JudgeSpec, Outcome
 from keval.execution.stage import Stage
 from keval.ids import JsonObject
-from keval.judges import Case, Score, Verdict
+from keval.judges import Judgment, Score
 from keval.models.prices import Prices
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging(Stage[Job, Verdict]):
+class Judging(Stage[Job, Judgment]):
     """One run of the `judge` stage."""
 
     prices: Prices
@@ -36,33 +37,33 @@ class Judging(Stage[Job, Verdict]):
         """Return the id of the job's judge."""
         return item.judge_id
 
-    async def perform(self, item: Job) -> Outcome[Verdict]:
+    async def perform(self, item: Job) -> Outcome[Judgment]:
         """Let the judge be asked once."""
         return await self.executor.judge(judge_spec(item))
 
-    def examined(self, item: Job, outcome: Outcome[Verdict]) -> Outcome[Verdict]:
-        """Return a verdict with its cost: at the config's own price for the model, else what the judge says."""
-        verdict, model = outcome.known, item.judge.model
-        if verdict.usage is None or not self.prices.is_own(model):
+    def examined(self, item: Job, outcome: Outcome[Judgment]) -> Outcome[Judgment]:
+        """Return a judgment with its cost: at the config's own price for the model, else what the judge says."""
+        judgment, model = outcome.known, item.judge.model
+        if judgment.usage is None or not self.prices.is_own(model):
             return outcome
-        return replace(outcome, known=replace(verdict, cost_usd=self.prices.cost_usd(model, verdict.usage)))
+        return replace(outcome, known=replace(judgment, cost_usd=self.prices.cost_usd(model, judgment.usage)))
 
     async def work_off_feed(self, feed: JobFeed) -> None:
         """Do all jobs that are brought; after a stop whoever brings them is not held up."""
         await self.work_off(feed.jobs())
         await feed.drain()
 
-    def event(self, item: Job, outcomes: list[Outcome[Verdict]]) -> JsonObject:
+    def event(self, item: Job, outcomes: list[Outcome[Judgment]]) -> JsonObject:
         """Return the judgment, or the failure of a response that got none."""
         failed = outcomes[-1].failed
         return self._judgment(item, outcomes) if failed is None else self._failure(item, outcomes, failed)
 
-    def reduced(self, known: Verdict, *, cost: bool, usage: bool) -> Verdict:
-        """Return a verdict of which nothing is known but its cost and usage, where these are to stay."""
-        return Verdict({}, cost_usd=known.cost_usd if cost else None, usage=known.usage if usage else None)
+    def reduced(self, known: Judgment, *, cost: bool, usage: bool) -> Judgment:
+        """Return a judgment of which nothing is known but its cost and usage, where these are to stay."""
+        return Judgment({}, cost_usd=known.cost_usd if cost else None, usage=known.usage if usage else None)
 
-    def _judgment(self, job: Job, outcomes: list[Outcome[Verdict]]) -> JsonObject:
-        verdict = outcomes[-1].known
+    def _judgment(self, job: Job, outcomes: list[Outcome[Judgment]]) -> JsonObject:
+        judgment = outcomes[-1].known
         scales = {metric.name: metric for metric in job.judge.judge.metrics}
         return event(
             "judgment",
@@ -71,19 +72,19 @@ class Judging(Stage[Job, Verdict]):
             **_coordinates(job),
             sample_fields=job.judge.judge.sample_fields,
             scores={
-                name: _score_field(score, scales[name].min, scales[name].max) for name, score in verdict.scores.items()
+                name: _score_field(score, scales[name].min, scales[name].max) for name, score in judgment.scores.items()
             },
-            unverified_claims=list(verdict.unverified_claims),
-            outcome=None if verdict.outcome is None else dict(verdict.outcome),
-            usage=usage_field(verdict.usage),
-            cost_usd=verdict.cost_usd,
+            unverified_claims=list(judgment.unverified_claims),
+            outcome=None if judgment.outcome is None else dict(judgment.outcome),
+            usage=usage_field(judgment.usage),
+            cost_usd=judgment.cost_usd,
             duration_ms=outcomes[-1].duration_ms,
             **attempts_field(outcomes),
             mock=self.recorder.mock,
         )
 
-    def _failure(self, job: Job, outcomes: list[Outcome[Verdict]], failed: Failed) -> JsonObject:
-        verdict = outcomes[-1].known
+    def _failure(self, job: Job, outcomes: list[Outcome[Judgment]], failed: Failed) -> JsonObject:
+        judgment = outcomes[-1].known
         return event(
             "failure",
             failure_id(job.judgment_id, self.recorder.run_id),
@@ -93,8 +94,8 @@ class Judging(Stage[Job, Verdict]):
             message=failed.message,
             **_coordinates(job),
             **attempts_field(outcomes),
-            cost_usd=verdict.cost_usd,
-            usage=usage_field(verdict.usage),
+            cost_usd=judgment.cost_usd,
+            usage=usage_field(judgment.usage),
             duration_ms=outcomes[-1].duration_ms,
             turns=[],
             mock=self.recorder.mock,
@@ -103,16 +104,7 @@ class Judging(Stage[Job, Verdict]):
 
 def judge_spec(job: Job) -> JudgeSpec:
     """Return what a judge is to be asked: the response as the agent gave it, and nothing of its condition."""
-    response = job.unredacted
-    case = Case(
-        question=response["sample"]["question"],
-        golden_answer=response["sample"]["answer"],
-        text=response["text"],
-        sample=response["sample"],
-        turns=tuple(response["turns"]),
-        sources=tuple(response["sources"]),
-    )
-    return JudgeSpec(job.judge_id, case)
+    return JudgeSpec(job.judge_id, case_of(job.judge.judge, job.unredacted), job.judgment_id)
 
 
 def _coordinates(job: Job) -> JsonObject:
@@ -137,4 +129,5 @@ def _score_field(score: Score, minimum: float, maximum: float) -> JsonObject:
         "min": minimum,
         "max": maximum,
         "passed": score.passed,
+        **({} if score.not_applicable is None else {"not_applicable": score.not_applicable}),
     }

@@ -9,9 +9,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from keval.execution.judge_once import judge_once
 from keval.execution.specs import Failed, JudgeSpec, Outcome
-from keval.judges import Judge, JudgeError, Verdict
-from keval.processes import machine
+from keval.judges import Context, Judge, JudgeError, Judgment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,35 +22,17 @@ class Scorer:
     """By judge_id."""
     env: Mapping[str, str]
     """The variables that reach the Messages API."""
+    program_env: Mapping[str, str]
+    """The whole environment of programs that a judge starts."""
 
-    async def judge(self, spec: JudgeSpec) -> Outcome[Verdict]:
-        """Let the judge decide once; a verdict that is not on the judge's scales is a failure."""
+    async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
+        """Let the judge judge once; a judgment that is not on the judge's scales is a failure."""
         began = time.monotonic()
         judge = self.judges[spec.judge_id]
+        context = Context(seed=spec.judgment_id, model=judge.model_settings, env=self.env, program_env=self.program_env)
+        failed = None
         try:
-            verdict = await judge.judge(spec.case, self.env)
-            failed = off_scale(verdict, judge)
+            judgment = await judge_once(judge, spec.case, context)
         except JudgeError as error:
-            verdict, failed = Verdict({}, usage=error.usage, cost_usd=error.cost_usd), _blamed(error)
-        except Exception as error:  # noqa: BLE001 - foreign code: a plug-in's surprise is about this response only
-            verdict, failed = Verdict({}), _blamed(JudgeError("judge_error", f"{type(error).__name__}: {error}"), error)
-        return Outcome(verdict, round((time.monotonic() - began) * 1000), failed)
-
-
-def _blamed(error: JudgeError, cause: Exception | None = None) -> Failed:
-    """Return the failure; what the machine had no more of may be there again for the next attempt."""
-    if machine.exhausted(cause or error) is not None:
-        error.retryable = error.overloaded = True
-    return Failed.of(error)
-
-
-def off_scale(verdict: Verdict, judge: Judge) -> Failed | None:
-    """Return the failure of a verdict that has not exactly the judge's metrics, each within its scale."""
-    scales = {metric.name: metric for metric in judge.metrics}
-    if set(verdict.scores) != set(scales):
-        return Failed("judge_invalid", f"expected the metrics {sorted(scales)}, found {sorted(verdict.scores)}")
-    for name, score in verdict.scores.items():
-        if not scales[name].min <= score.score <= scales[name].max:
-            told = f"{name}: {score.score!r} is outside {scales[name].min:g} to {scales[name].max:g}"
-            return Failed("judge_invalid", told)
-    return None
+            judgment, failed = Judgment({}, usage=error.usage, cost_usd=error.cost_usd), Failed.of(error)
+        return Outcome(judgment, round((time.monotonic() - began) * 1000), failed)

@@ -14,10 +14,10 @@ from typing import Generic, TypeVar
 from keval.agents import Answer
 from keval.errors import ItemError
 from keval.ids import JsonObject
-from keval.judges import Case, Verdict
+from keval.judges import Case, Judgment
 
-Known = TypeVar("Known", Answer, Verdict)
-"""What an attempt brings: an agent's answer, or a judge's verdict."""
+Known = TypeVar("Known", Answer, Judgment)
+"""What an attempt brings: an agent's answer, or a judge's judgment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class JudgeSpec:
 
     judge_id: str
     case: Case
+    judgment_id: str
+    """The seed of what the judge draws at random."""
 
 
 @dataclass(frozen=True, slots=True)

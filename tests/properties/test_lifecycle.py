@@ -13,7 +13,7 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -38,7 +38,7 @@ from keval.execution.preparation import Prepared
 from keval.execution.session import Request
 from keval.execution.tasks import Task, work_list
 from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id
-from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
+from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.logs import history
 from keval.logs.history import GATES, History
 from keval.logs.stream import Line, Reader
@@ -136,14 +136,14 @@ class Opinion(Judge):
         """One metric from 0 to 1."""
         return (Metric("liked", 0, 1),)
 
-    async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:
+    async def judge(self, case: Case, context: Context) -> Judgment:
         """Score 1 for the mood that it likes."""
-        assert not env
+        assert not context.env
         self._world.judged += not self._world.dead
         await asyncio.sleep(0)
         if sample_number(case.question) in self._world.unjudgeable:
             raise JudgeError("judge_error", "no")
-        return Verdict({"liked": Score(float(self.likes in case.text))}, cost_usd=1.0)
+        return Judgment({"liked": Score(float(self.likes in case.text))}, cost_usd=1.0)
 
 
 class DiedError(Exception):

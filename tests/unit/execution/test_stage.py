@@ -28,7 +28,7 @@ class Releasing(InProcess):
     """Notes which folders it is told to release."""
 
     def __init__(self) -> None:
-        super().__init__(None, Scorer(judges={}, env={}))
+        super().__init__(None, Scorer(judges={}, env={}, program_env={}))
         self.released: list[Path] = []
 
     def release(self, workspace: Path) -> None:
