@@ -513,15 +513,15 @@ def test_an_edited_program_of_the_agent_is_another_agent(folder: Path) -> None:
     """A script that the command names is part of the agent, and of what a run records of it."""
     (folder / "agent.py").write_text("print(1)")
     content = EVAL.replace("type: echo", "type: command\n  command: [python, agent.py]")
-    before = load(folder, content, DOCS_TOKEN="t").agent
+    before = load(folder, content).agent
     assert [file["name"] for file in before.described()["files"]] == ["agent.py"]
-    assert load(folder, content, DOCS_TOKEN="t").agent.agent_id == before.agent_id
+    assert load(folder, content).agent.agent_id == before.agent_id
     (folder / "agent.py").write_text("print(2)")
-    assert load(folder, content, DOCS_TOKEN="t").agent.agent_id != before.agent_id
+    assert load(folder, content).agent.agent_id != before.agent_id
 
 
 def test_a_dataset_may_be_said_to_have_no_golden_answers(folder: Path) -> None:
     """`answer_key: null` is another thing than leaving it out."""
     without = EVAL.replace("path: questions.jsonl", "path: questions.jsonl\n  answer_key: null")
-    assert load(folder, without, DOCS_TOKEN="t").dataset.answer_key is None
-    assert load(folder, DOCS_TOKEN="t").dataset.answer_key == "answer"
+    assert load(folder, without).dataset.answer_key is None
+    assert load(folder).dataset.answer_key == "answer"

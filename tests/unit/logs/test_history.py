@@ -152,7 +152,7 @@ QUESTIONS = [ANSWER["question_id"], response_event("q2")["question_id"]]
 def a_run(*questions: str, samples: int = 2, **fields: object) -> list[dict[str, Any]]:
     """Return the events of a run that plans these questions."""
     part = plan_event(questions)
-    return [run_event(samples=samples, plan_id=part["plan_id"], **fields), part]
+    return [run_event(samples=samples) | {"plan_id": part["plan_id"], **fields}, part]
 
 
 def test_without_a_plan_every_response_is_planned() -> None:
