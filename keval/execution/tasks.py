@@ -54,8 +54,9 @@ def remaining(config: Config, samples: Sequence[JsonObject], done: Container[str
         for position in positions:
             order.shuffle(conditions)
             sample, question = samples[position], questions[position]
+            sha256 = ""
             for condition, condition_id in conditions:
                 target = response_id(question, condition_id, agent_id, repetition)
                 if target not in done:
-                    sha256 = sample_sha256(sample)
+                    sha256 = sha256 or sample_sha256(sample)
                     yield Task(sample, sha256, question, condition, condition_id, repetition, target)
