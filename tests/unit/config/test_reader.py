@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from keval import schema
 from keval.config import reader
@@ -89,7 +89,7 @@ def test_a_config_has_all_that_it_says_and_defaults_for_the_rest(folder: Path) -
     loaded = load(folder)
     assert (loaded.name, loaded.version, loaded.path) == ("docs-server", "1", folder / "eval.yaml")
     assert loaded.sha256 == hashlib.sha256((folder / "eval.yaml").read_bytes()).hexdigest()
-    assert loaded.as_written == yaml.safe_load(EVAL)
+    assert loaded.as_written == YAML(typ="safe", pure=True).load(EVAL)
     assert loaded.dataset.path.read_text().startswith("{")
     assert (loaded.dataset.written, loaded.dataset.question_key) == ("questions.jsonl", "question")
     assert (loaded.agent.name, loaded.agent.type, loaded.agent.model) == ("echo", "echo", None)
@@ -133,7 +133,7 @@ def test_other_systems_editors_are_accepted(folder: Path) -> None:
     """A byte order mark and carriage returns change nothing."""
     path = folder / "eval.yaml"
     path.write_bytes(("\ufeff" + EVAL.replace("\n", "\r\n")).encode())
-    assert reader.load(path, environ={}).as_written == yaml.safe_load(EVAL)
+    assert reader.load(path, environ={}).as_written == YAML(typ="safe", pure=True).load(EVAL)
 
 
 def test_three_mistakes_are_three_lines(folder: Path) -> None:
@@ -460,7 +460,7 @@ KEYS = st.sampled_from([
 @given(KEYS, JSON_VALUES)
 def test_any_value_anywhere_is_accepted_or_explained(keys: tuple[str, ...], value: object) -> None:
     """A config loads, or each of its problems has a line and a path; nothing else can happen."""
-    written: Any = yaml.safe_load(EVAL)
+    written: Any = YAML(typ="safe", pure=True).load(EVAL)
     section = written
     for key in keys[:-1]:
         section = section[key]
