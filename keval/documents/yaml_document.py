@@ -20,6 +20,7 @@ from ruamel.yaml.reader import ReaderError
 
 from keval.documents.strict_json import DEEPEST_VALUE
 from keval.errors import InputError
+from keval.schema import json_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,13 +70,6 @@ class Document:
         """Return a problem as `file:line: $.path: message`."""
         line, keys, message = problem
         return f"{self.path}:{line}: {json_path(keys)}: {message}"
-
-
-def json_path(keys: Keys) -> str:
-    """Return keys and indexes as a path such as `$.conditions.docs.mcp_servers[0]`."""
-    return "$" + "".join(
-        f".{key}" if isinstance(key, str) and key.replace("-", "_").isidentifier() else f"[{key!r}]" for key in keys
-    )
 
 
 def read(path: Path) -> Document:

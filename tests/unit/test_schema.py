@@ -247,3 +247,8 @@ def test_deciding_does_not_load_what_explains() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_path_quotes_what_is_no_plain_word() -> None:
+    """A key with a dot or a space cannot be taken for two keys."""
+    assert schema.json_path(("a", 0, "b-c", "d.e", "f g")) == "$.a[0].b-c['d.e']['f g']"

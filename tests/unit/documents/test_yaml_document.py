@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.documents import yaml_document
-from keval.documents.yaml_document import Document, json_path
+from keval.documents.yaml_document import Document
 from keval.errors import InputError
 
 UNPRINTABLE = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
@@ -172,11 +172,6 @@ def test_a_file_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
         yaml_document.read(tmp_path / "none.yaml")
     with pytest.raises(InputError, match="Is a directory"):
         yaml_document.read(tmp_path)
-
-
-def test_a_path_quotes_what_is_no_plain_word() -> None:
-    """A key with a dot or a space cannot be taken for two keys."""
-    assert json_path(("a", 0, "b-c", "d.e", "f g")) == "$.a[0].b-c['d.e']['f g']"
 
 
 @given(JSON_VALUES)
