@@ -128,7 +128,7 @@ def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets |
         raise InputError(
             f"the log's judge {name!r} cannot be built again: {told}; give it with -j JUDGE.yaml"
         ) from error
-    return JudgeConfig(name, judge_type, judge, description["replicates"], dict(description["parameters"]))
+    return JudgeConfig(name, judge_type, judge, _whole(description["replicates"]), dict(description["parameters"]))
 
 
 def _rebuilt(judge_class: type[Judge], description: Mapping[str, Any], secrets: Secrets) -> Judge:

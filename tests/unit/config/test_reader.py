@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import tempfile
@@ -14,7 +15,7 @@ from ruamel.yaml import YAML
 
 from keval import schema
 from keval.config import reader
-from keval.config.model import Config, Gates, JudgeConfig
+from keval.config.model import Config, Execution, Gates, JudgeConfig
 from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.retry import Retry
 from keval.secrets.variables import Secrets
@@ -477,6 +478,35 @@ def test_any_value_anywhere_is_accepted_or_explained(keys: tuple[str, ...], valu
             assert lines[:-1]
         else:
             assert found.as_written == written
+
+
+WHOLE_NUMBERS = {"repetitions": 4, "max_concurrent": 6, "timeout_s": 7, "idle_timeout_s": 8, "seed": 9}
+WHOLE_IN_RETRY = {"max_attempts": 5, "initial_backoff_s": 2, "backoff_multiplier": 3}
+
+
+def test_a_whole_number_may_be_written_with_a_point(folder: Path) -> None:
+    """3.0 is the integer 3 for every number of `execution`, in a config and in what a log recorded of one."""
+    execution: dict[str, Any] = {name: float(number) for name, number in WHOLE_NUMBERS.items()}
+    execution["retry"] = {name: float(number) for name, number in WHOLE_IN_RETRY.items()}
+    execution |= {"budget_usd": 10.0, "daily_budget_usd": 11.0}
+    written = YAML(typ="safe", pure=True).load(EVAL) | {"execution": execution}
+    (folder / "eval.yaml").write_text(json.dumps(written))
+    said: list[str] = []
+    loaded = reader.load(folder / "eval.yaml", environ={})
+    recorded, _ = reader.recorded(orjson.loads(orjson.dumps(loaded.as_written)), said.append)
+    wanted = Execution(**WHOLE_NUMBERS, retry=Retry(**WHOLE_IN_RETRY), budget_usd=10, daily_budget_usd=11)
+    assert repr(loaded.execution) == repr(recorded) == repr(wanted)  # 3 and 3.0 are equal, and look different
+    assert set(dataclasses.asdict(wanted)) == execution.keys()
+    assert not said
+
+
+def test_a_log_may_hold_whole_numbers_with_a_point(folder: Path) -> None:
+    """A judge that another tool recorded with 2.0 replicates has 2."""
+    (folder / "judge.yaml").write_text("{type: exact_match, replicates: 2.0}")
+    described = reader.load_judge(folder / "judge.yaml", secrets=Secrets({})).described()
+    assert repr(described["replicates"]) == "2"
+    rebuilt = reader.judge_from_description(described | {"replicates": 2.0}, secrets=Secrets({}))
+    assert repr(rebuilt.replicates) == "2"
 
 
 @pytest.mark.parametrize(
