@@ -87,6 +87,7 @@ async def test_an_answer_holds_everything_that_happened(tmp_path: Path, mock: Mo
     assert said == Turn("text", text=answer.text)
     assert (answer.status, answer.num_turns, answer.models) == ("answered", 2, ("claude-sonnet-5",))
     assert answer.mcp == {"docs": McpUse("connected", ("search", "pages"), 1, 0, "docs", "1.0")}
+    assert mock.requests.by_kind == {"tool_call": 1, "from_tool": 1}  # what the CLI adds hides no result from the model
     assert answer.usage is not None
     assert answer.usage.input_tokens
     assert answer.usage.output_tokens
