@@ -68,6 +68,8 @@ TOO_LONG = CLIJSONDecodeError("JSON message exceeded maximum buffer size of 9 by
         (TOO_LONG, "agent_error", False, "longer than the limit of 67108864 bytes"),
         (ResultError("no", {"api_error_status": 503, "result": "busy"}), "infra_error", True, "HTTP 503: busy"),
         (ResultError("no", {"api_error_status": 403, "result": "no"}), "infra_error", False, "the key was refused"),
+        (ResultError("no", {"api_error_status": 400, "result": "no"}), "agent_error", False, "HTTP 400: no"),
+        (ResultError("no", {"api_error_status": 404, "result": "no"}), "agent_error", False, "HTTP 404: no"),
         (ResultError("no", {"errors": ["hook failed"]}), "agent_error", True, "hook failed"),
         (Exception("Control request timeout: initialize"), "agent_error", True, "timeout: initialize"),
         (TimeoutError(), "agent_error", True, "TimeoutError"),
