@@ -8,7 +8,8 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent.parent / "keval"
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "keval"
 
 FLOORS = (
     ("errors", "ids", "printable", "retry", "usage"),
@@ -22,6 +23,45 @@ FLOORS = (
     ("cli",),
 )
 """The house from the bottom up: a room, which is a folder or a file at the top, stands on rooms of lower floors."""
+
+TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
+    "contracts/test_agents.py": ("what every agent gives and takes", {"agents"}),
+    "contracts/test_judges.py": ("what every judge gives and takes", {"judges"}),
+    "golden/test_golden.py": (
+        "a command parses, calls and prints",
+        {"commands.aggregate", "commands.plugins", "commands.schemas", "commands.validate"},
+    ),
+    "pipes/test_broken_servers.py": ("it takes real servers to find fault with", {"commands.check"}),
+    "pipes/test_files_kept.py": ("what matters is which file it writes", {"commands.report"}),
+    "pipes/test_hostile_text.py": ("what matters is what a terminal gets", {"commands.messages"}),
+    "pipes/test_money.py": ("commands refuse what they cannot do before they pay", {"execution.preparation"}),
+    "pipes/test_orphans.py": ("a process has orphans, and tests of one worker share theirs", {"processes.orphans"}),
+    "pipes/test_pipes.py": (
+        "they work together, as processes",
+        {"commands.generate", "commands.judge", "commands.options", "commands.run"},
+    ),
+    "pipes/test_streams.py": ("only a process of its own can lose its streams", {"logs.standard_streams"}),
+    "unit/agents/test_claude.py": (
+        "what an option or a server comes to, a real CLI has to show",
+        {"agents._claude_options", "agents._claude_watch"},
+    ),
+    "unit/datasets/test_datasets.py": (
+        "the same records in every format",
+        {"datasets.csv", "datasets.json", "datasets.jsonl", "datasets.parquet"},
+    ),
+    "unit/exports/test_exports.py": (
+        "one report in every format",
+        {"exports._layout", "exports.csv", "exports.json", "exports.markdown", "exports.text"},
+    ),
+    "unit/logs/test_secret_scan.py": ("it prints what the scanner finds", {"commands.scan"}),
+    "unit/mock/test_mock.py": (
+        "to its clients it is one service",
+        {"mock.api", "mock.journal", "mock.server", "mock.wire"},
+    ),
+    "unit/mock/test_stand_in.py": ("one stand-in reads, answers and judges", {"mock.conversation", "mock.judging"}),
+    "unit/reports/test_builder.py": ("a warning is part of the report of a log", {"reports.model", "reports.warnings"}),
+}
+"""Modules whose tests stand in another file than the one that is named after them: in which, why, and which modules."""
 
 HEAVY = (
     "anthropic",
@@ -71,6 +111,33 @@ def _rooms() -> dict[str, set[str]]:
         own = _room(name)
         rooms.setdefault(own, set()).update(_room(imported) for imported in _imports(path))
     return {room: on - {room, ""} for room, on in rooms.items() if room}
+
+
+def _own_tests(name: str, path: Path) -> Path:
+    """Return the file named after a module: of `keval/<room>/<file>.py` it is `unit/<room>/test_<file>.py`."""
+    stem = name.rpartition(".")[2].removeprefix("_")
+    return TESTS / "unit" / path.relative_to(PACKAGE).parent / f"test_{stem}.py"
+
+
+def _does_something(path: Path) -> bool:
+    """Return whether a file has a function; docstrings, constants and plain records need no test of their own."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
+
+
+def test_every_module_has_its_tests() -> None:
+    """They stand in the file that is named after it, or in one that is listed with the reason; never both."""
+    files = _files()
+    elsewhere = [f"keval.{module}" for _, modules in TESTED_ELSEWHERE.values() for module in modules]
+    without = [name for name, path in files.items() if _does_something(path) and not _own_tests(name, path).exists()]
+    assert sorted(elsewhere) == without
+    assert [file for file in TESTED_ELSEWHERE if not (TESTS / file).is_file()] == []
+
+
+def test_every_file_of_tests_is_named_after_a_module() -> None:
+    """A module that is moved takes its tests with it."""
+    named = {_own_tests(name, path) for name, path in _files().items()}
+    assert set((TESTS / "unit").rglob("test_*.py")) - named == set()
 
 
 def test_each_room_stands_on_lower_floors() -> None:

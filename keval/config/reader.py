@@ -128,7 +128,7 @@ def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets |
         raise InputError(
             f"the log's judge {name!r} cannot be built again: {told}; give it with -j JUDGE.yaml"
         ) from error
-    return JudgeConfig(name, judge_type, judge, description["replicates"], dict(description["parameters"]))
+    return JudgeConfig(name, judge_type, judge, _whole(description["replicates"]), dict(description["parameters"]))
 
 
 def _rebuilt(judge_class: type[Judge], description: Mapping[str, Any], secrets: Secrets) -> Judge:
@@ -137,7 +137,7 @@ def _rebuilt(judge_class: type[Judge], description: Mapping[str, Any], secrets: 
         options.setdefault("model", description["model"])  # another version may have another default
     values, mistakes = plugin_options.read(judge_class, secrets.resolve_known(options))
     if mistakes:
-        raise InputError("; ".join(f"{yaml_document.json_path(keys)}: {message}" for keys, message in mistakes))
+        raise InputError("; ".join(f"{schema.json_path(keys)}: {message}" for keys, message in mistakes))
     metrics = [Metric(**metric) for metric in description["metrics"]]
     judge = judge_class.from_texts(values, description["texts"], metrics)
     judge.texts()
@@ -160,9 +160,7 @@ class _Draft:
 
     def error(self) -> InputError:
         """Return the error that lists all problems by line, each once."""
-        unique = sorted(
-            set(self.problems), key=lambda problem: (problem[0], yaml_document.json_path(problem[1]), problem[2])
-        )
+        unique = sorted(set(self.problems), key=lambda problem: (problem[0], schema.json_path(problem[1]), problem[2]))
         count = "1 problem" if len(unique) == 1 else f"{len(unique)} problems"
         told = [*map(self.document.described, unique), f"{count} in {self.document.path}; nothing was run"]
         return InputError(*map(self.secrets.redact, told))

@@ -1,6 +1,6 @@
-"""Reads a YAML file as JSON and knows the line of everything in it.
+"""Reads a YAML 1.2 file as JSON and knows the line of everything in it.
 
-YAML says more than JSON can hold, and some of it (`1:30`, `010`, a date) is seldom what was meant.
+YAML says more than JSON can hold, and some of it (`010`, `0x1F`, a date) is seldom what was meant.
 Such values are problems that name their line; nothing is turned into something else silently.
 """
 
@@ -13,10 +13,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
 
 from keval.documents.strict_json import DEEPEST_VALUE
 from keval.errors import InputError
+from keval.schema import json_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 Keys = tuple[str | int, ...]
 """Where a value is: the keys and indexes that lead to it."""
 
-Pairs = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
+Pairs = dict[str, tuple[ScalarNode, Node]]
 """The key and the value of each member of a mapping."""
 
 Problem = tuple[int, Keys, str]
@@ -33,10 +37,10 @@ Problem = tuple[int, Keys, str]
 TAG = "tag:yaml.org,2002:"
 
 INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
-"""YAML also reads `010`, `0x8` and `0:8` as 8."""
+"""YAML also reads `0x8` and `0o10` as 8, and older readers take `010` for 8, newer ones for 10."""
 
 BREAKS = "\x85\u2028\u2029"
-"""To YAML 1.1 these end a line; to editors and to us they are data, so stand-ins go through the parser."""
+"""To the parser these end a line, as in YAML 1.1; to YAML 1.2 and to editors they are data: stand-ins go through it."""
 
 LONGEST_NUMBER = 40
 """Characters; Python takes long for the integers of thousands of digits, and we have no use for them."""
@@ -68,13 +72,6 @@ class Document:
         return f"{self.path}:{line}: {json_path(keys)}: {message}"
 
 
-def json_path(keys: Keys) -> str:
-    """Return keys and indexes as a path such as `$.conditions.docs.mcp_servers[0]`."""
-    return "$" + "".join(
-        f".{key}" if isinstance(key, str) and key.replace("-", "_").isidentifier() else f"[{key!r}]" for key in keys
-    )
-
-
 def read(path: Path) -> Document:
     """Read a YAML file; what is wrong with its content is in `problems`.
 
@@ -101,20 +98,20 @@ class _Builder:
         spare = (code for code in range(0xE000, 0xF900) if chr(code) not in text and f"{code:x}" not in lowered)
         self.stand_ins = {next(spare): ord(character) for character in BREAKS if character in text}
         self.text = text.translate({character: code for code, character in self.stand_ins.items()})
-        self.within: list[yaml.Node] = []
-        self.known_pairs: dict[yaml.MappingNode, Pairs] = {}
+        self.within: list[Node] = []
+        self.known_pairs: dict[MappingNode, Pairs] = {}
 
     def build(self) -> None:
         try:
-            node = yaml.compose(self.text, Loader=yaml.SafeLoader)
+            node = _parser().compose(self.text)
             if node is None:
                 self.problem_at(1, (), "the file is empty")
             else:
                 self.document.value = self.value(node, ())
-        except yaml.reader.ReaderError as error:
+        except ReaderError as error:
             line = self.text.count("\n", 0, error.position) + 1
             self.problem_at(line, (), f"not YAML: character {error.character:#x} is not allowed")
-        except yaml.MarkedYAMLError as error:
+        except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             told = ", ".join(part for part in (error.context, error.problem) if part)
             self.problem_at(mark.line + 1 if mark else 1, (), f"not YAML: {told}")
@@ -124,60 +121,60 @@ class _Builder:
     def problem_at(self, line: int, keys: Keys, message: str) -> None:
         self.document.problems.append((line, keys, message))
 
-    def problem(self, node: yaml.Node, keys: Keys, message: str) -> None:
+    def problem(self, node: Node, keys: Keys, message: str) -> None:
         self.problem_at(_line(node), keys, message)
 
-    def value(self, node: yaml.Node, keys: Keys) -> Any:  # noqa: ANN401 - any JSON value
+    def value(self, node: Node, keys: Keys) -> Any:  # noqa: ANN401 - any JSON value
         self.document.lines.setdefault(keys, _line(node))
         if len(self.document.lines) > MOST_VALUES:
-            raise yaml.MarkedYAMLError(problem=f"more than {MOST_VALUES} values", problem_mark=node.start_mark)
+            raise MarkedYAMLError(problem=f"more than {MOST_VALUES} values", problem_mark=node.start_mark)
         if len(self.within) > DEEPEST_VALUE:
-            raise yaml.MarkedYAMLError(problem=f"deeper than {DEEPEST_VALUE} levels", problem_mark=node.start_mark)
+            raise MarkedYAMLError(problem=f"deeper than {DEEPEST_VALUE} levels", problem_mark=node.start_mark)
         if node in self.within:
             self.problem(node, keys, "an alias of what it is in has no end")
             return None
-        if isinstance(node, yaml.ScalarNode):
+        if isinstance(node, ScalarNode):
             return self.scalar(node, keys)
         self.within.append(node)
         try:
-            if isinstance(node, yaml.MappingNode) and node.tag == f"{TAG}map":
+            if isinstance(node, MappingNode) and node.tag == f"{TAG}map":
                 return self.mapping(node, keys)
-            if isinstance(node, yaml.SequenceNode) and node.tag == f"{TAG}seq":
+            if isinstance(node, SequenceNode) and node.tag == f"{TAG}seq":
                 return [self.value(item, (*keys, index)) for index, item in enumerate(node.value)]
         finally:
             self.within.pop()
         return self.foreign(node, keys)
 
-    def foreign(self, node: yaml.Node, keys: Keys) -> None:
-        self.problem(node, keys, f"{node.tag.replace(TAG, '!!')} has no JSON form")
+    def foreign(self, node: Node, keys: Keys) -> None:
+        self.problem(node, keys, f"{_tag(node)} has no JSON form")
 
-    def mapping(self, node: yaml.MappingNode, keys: Keys) -> dict[str, Any]:
+    def mapping(self, node: MappingNode, keys: Keys) -> dict[str, Any]:
         mapping = {}
         for name, (key, value) in self.pairs(node, keys).items():
             self.document.lines[(*keys, name)] = _line(key)
             mapping[name] = self.value(value, (*keys, name))
         return mapping
 
-    def pairs(self, node: yaml.MappingNode, keys: Keys) -> Pairs:
+    def pairs(self, node: MappingNode, keys: Keys) -> Pairs:
         """Return the keys and values of a mapping with those that `<<` brings in, its own first."""
         if node in self.known_pairs:
             return self.known_pairs[node]
         pairs: Pairs = {}
         self.known_pairs[node] = pairs  # known from here on, so that a mapping merged into itself has an end
-        sources: list[yaml.Node] = []
+        sources: list[Node] = []
         for key, value in node.value:
-            name = self.as_text(key.value) if isinstance(key, yaml.ScalarNode) else None
+            name = self.as_text(key.value) if isinstance(key, ScalarNode) else None
             if name is None:
                 self.problem(key, keys, "a key must be text")
             elif key.tag == f"{TAG}merge":
-                sources += value.value if isinstance(value, yaml.SequenceNode) else [value]
+                sources += value.value if isinstance(value, SequenceNode) else [value]
             elif name in pairs:
                 first = _line(pairs[name][0])
                 self.problem(key, (*keys, name), f"this key is already in line {first}")
             else:
                 pairs[name] = (key, value)
         for source in sources:
-            if isinstance(source, yaml.MappingNode):
+            if isinstance(source, MappingNode):
                 self.known_pairs[node] = pairs = {**self.pairs(source, keys), **pairs}
             else:
                 self.problem(source, keys, "`<<` takes a mapping or a list of mappings")
@@ -190,8 +187,8 @@ class _Builder:
         except UnicodeDecodeError:
             return None
 
-    def scalar(self, node: yaml.ScalarNode, keys: Keys) -> Any:  # noqa: ANN401 - any JSON value
-        kind = node.tag.removeprefix(TAG)
+    def scalar(self, node: ScalarNode, keys: Keys) -> Any:  # noqa: ANN401 - any JSON value
+        kind = _tag(node).removeprefix("!!")
         if kind == "null":
             return None
         found: str | float | None = None
@@ -207,10 +204,21 @@ class _Builder:
         return found
 
 
-_BOOLEANS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+_BOOLEANS = {"true": True, "false": False}
 
 
-def _line(node: yaml.Node) -> int:
+def _parser() -> YAML:
+    parser = YAML(typ="safe", pure=True)
+    parser.composer.warn_double_anchors = False  # YAML allows an anchor to be set anew, and stderr is ours
+    return parser
+
+
+def _tag(node: Node) -> str:
+    """Return a node's tag in short, such as `!!int`."""
+    return str(node.tag).replace(TAG, "!!")
+
+
+def _line(node: Node) -> int:
     return int(node.start_mark.line) + 1
 
 
@@ -225,8 +233,8 @@ def _number(kind: str, text: str) -> float | None:
     return real if math.isfinite(real) else None
 
 
-def _unfit_scalar(node: yaml.ScalarNode) -> str:
-    kind = node.tag.replace(TAG, "!!")
+def _unfit_scalar(node: ScalarNode) -> str:
+    kind = _tag(node)
     meaning = {
         "!!str": "half of a surrogate pair, no character",
         "!!timestamp": "a date",

@@ -96,8 +96,13 @@ def _holder(descriptor: int, stage: str) -> str | None:
 
 
 def _is_lock(words: list[str], stage: str) -> bool:
-    """Return whether a line of `fdinfo` is about a stage: `lock: 1: OFDLCK ADVISORY WRITE -1 08:01:12 START END`."""
-    return words[:1] == ["lock:"] and "OFDLCK" in words and words[-2] == str(_BYTES[stage])
+    """Return whether a line of `fdinfo` is about a stage: `lock: 1: OFDLCK ADVISORY WRITE -1 08:01:12 START END`.
+
+    The kernel shows neighbouring bytes that one process holds as one lock.
+    """
+    if words[:1] != ["lock:"] or "OFDLCK" not in words or not (words[-2] + words[-1]).isdigit():
+        return False
+    return int(words[-2]) <= _BYTES[stage] <= int(words[-1])
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from ruamel.yaml import YAML
 
 from keval.errors import InputError
 from keval.usage import Usage
@@ -112,7 +112,7 @@ def load(overrides: Mapping[str, Mapping[str, float]] | None = None) -> Prices:
 
 @cache
 def _shipped() -> Prices:
-    written = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    written = YAML(typ="safe", pure=True).load(FILE)
     models = {model: _price(f"{FILE.name}: {model}", price) for model, price in written["models"].items()}
     return Prices(str(written["as_of"]), written["source"], models)
 

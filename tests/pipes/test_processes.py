@@ -35,7 +35,7 @@ def started(folder: Path, service: Mock, timeout_s: int) -> subprocess.Popen[str
     (folder / "eval.yaml").write_text(CONFIG.replace("TIMEOUT", str(timeout_s)))
     (folder / "scratch").mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "keval", "run", "eval.yaml", "-o", "run.jsonl", "-q", "-f", "csv"],
+        [sys.executable, "-m", "keval", "generate", "eval.yaml", "-o", "run.jsonl", "-q"],
         cwd=folder, env={**os.environ, **service.env, "TMPDIR": str(folder / "scratch")},
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -70,12 +70,14 @@ def test_after_a_timeout_no_process_is_left_and_what_stayed_is_named(tmp_path: P
 
 
 def test_what_a_killed_run_leaves_is_ended_by_the_next_command(tmp_path: Path, service: Mock) -> None:
-    """SIGKILL leaves keval no time; the CLIs, their deaf servers and the daemons go when the run is taken up again."""
+    """SIGKILL leaves keval no time: the CLIs, deaf servers and daemons go with the next command for that log."""
     with service:
         process = started(tmp_path, service, timeout_s=600)
         process.kill()
         process.communicate()
         assert left_below(tmp_path) != []
+    config = tmp_path / "eval.yaml"
+    config.write_text(config.read_text().replace("type: claude, model: claude-sonnet-5", "type: echo"))
     again = [sys.executable, "-m", "keval", "generate", "eval.yaml", "-o", "run.jsonl", "--mock", "--quiet"]
     done = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

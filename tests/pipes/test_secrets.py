@@ -127,11 +127,8 @@ def test_secrets_that_come_back_from_everywhere_are_in_no_byte_of_any_output(fol
     told = f"{SECRETS['IN_HEADER']} {SECRETS['IN_URL']} {quote(SECRETS['IN_URL'])} {LITERAL['a header']}"
     with over_http("tells.py", folder, TOLD=told) as port, ScriptedApi(gossip) as api:
         (folder / "eval.yaml").write_text(CONFIG.format(agent=CLAUDE, servers=SERVERS, port=port))
-        run = [keval(folder, api.env, "run", "eval.yaml", "-o", "log.jsonl", "--quiet")]
-        log = folder / "log.jsonl"
-        os.truncate(log, log.stat().st_size - 20)
-        run.append(keval(folder, api.env, "run", "eval.yaml", "-o", "log.jsonl"))
-        run.append(keval(folder, api.env, "check", "eval.yaml"))
+        run = [keval(folder, api.env, "run", "eval.yaml", "-o", "log.jsonl")]
+    log = folder / "log.jsonl"
     events = [json.loads(line) for line in log.read_bytes().splitlines()]
     (answer,) = [event for event in events if event["type"] == "response"]
     assert {(event["type"], event.get("kind")) for event in events} == {
@@ -140,11 +137,11 @@ def test_secrets_that_come_back_from_everywhere_are_in_no_byte_of_any_output(fol
     assert [turn["error"] for turn in answer["turns"] if turn["type"] == "tool_call"] == [False, True, False, True]
     for name in (*SECRETS, "API_TOKEN", "Authorization"):
         assert f"${{{name}}}" in answer["text"], name
+    os.truncate(log, log.stat().st_size - 20)
+    run.append(keval(folder, {}, "retract", "log.jsonl", answer["id"], "--reason", "a torn line is set aside"))
     assert (folder / "log.jsonl.torn").exists()
-    formats = ("text", "markdown", "json", "csv")
-    read = [keval(folder, {}, "report", "log.jsonl", "-f", name) for name in formats]
-    read += [keval(folder, {}, *command.split(), "log.jsonl") for command in ("aggregate", "validate", "scan")]
-    read += [keval(folder, {}, "sql", "log.jsonl", f"from {view}") for view in ("events", "tool_calls")]
+    # The log itself is searched below: whatever reads only that has nothing else to show.
+    read = [keval(folder, {}, command, "log.jsonl") for command in ("report", "validate", "scan")]
     assert [each.returncode for each in read] == [0] * len(read), [each.stderr for each in read]
     check_is_hidden(outputs_of(folder, *run, *read))
 

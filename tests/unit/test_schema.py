@@ -256,3 +256,8 @@ def test_a_schema_of_the_callers_own_is_explained_in_the_same_words() -> None:
     assert schema.problem_by(asked, {"score": 1}) is None
     assert schema.problem_by(asked, {"score": 3}) == "$.score: 3 is not one of 1, 2"
     assert schema.problem_by(asked, {}) == "$: 'score' is missing"
+
+
+def test_a_path_quotes_what_is_no_plain_word() -> None:
+    """A key with a dot or a space cannot be taken for two keys."""
+    assert schema.json_path(("a", 0, "b-c", "d.e", "f g")) == "$.a[0].b-c['d.e']['f g']"

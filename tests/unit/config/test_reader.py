@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import tempfile
@@ -8,13 +9,13 @@ from typing import Any
 
 import orjson
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from keval import schema
 from keval.config import reader
-from keval.config.model import Config, Gates, JudgeConfig
+from keval.config.model import Config, Execution, Gates, JudgeConfig
 from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.retry import Retry
 from keval.secrets.variables import Secrets
@@ -89,7 +90,7 @@ def test_a_config_has_all_that_it_says_and_defaults_for_the_rest(folder: Path) -
     loaded = load(folder)
     assert (loaded.name, loaded.version, loaded.path) == ("docs-server", "1", folder / "eval.yaml")
     assert loaded.sha256 == hashlib.sha256((folder / "eval.yaml").read_bytes()).hexdigest()
-    assert loaded.as_written == yaml.safe_load(EVAL)
+    assert loaded.as_written == YAML(typ="safe", pure=True).load(EVAL)
     assert loaded.dataset.path.read_text().startswith("{")
     assert (loaded.dataset.written, loaded.dataset.question_key) == ("questions.jsonl", "question")
     assert (loaded.agent.name, loaded.agent.type, loaded.agent.model) == ("echo", "echo", None)
@@ -133,7 +134,7 @@ def test_other_systems_editors_are_accepted(folder: Path) -> None:
     """A byte order mark and carriage returns change nothing."""
     path = folder / "eval.yaml"
     path.write_bytes(("\ufeff" + EVAL.replace("\n", "\r\n")).encode())
-    assert reader.load(path, environ={}).as_written == yaml.safe_load(EVAL)
+    assert reader.load(path, environ={}).as_written == YAML(typ="safe", pure=True).load(EVAL)
 
 
 def test_three_mistakes_are_three_lines(folder: Path) -> None:
@@ -460,7 +461,7 @@ KEYS = st.sampled_from([
 @given(KEYS, JSON_VALUES)
 def test_any_value_anywhere_is_accepted_or_explained(keys: tuple[str, ...], value: object) -> None:
     """A config loads, or each of its problems has a line and a path; nothing else can happen."""
-    written: Any = yaml.safe_load(EVAL)
+    written: Any = YAML(typ="safe", pure=True).load(EVAL)
     section = written
     for key in keys[:-1]:
         section = section[key]
@@ -477,6 +478,35 @@ def test_any_value_anywhere_is_accepted_or_explained(keys: tuple[str, ...], valu
             assert lines[:-1]
         else:
             assert found.as_written == written
+
+
+WHOLE_NUMBERS = {"repetitions": 4, "max_concurrent": 6, "timeout_s": 7, "idle_timeout_s": 8, "seed": 9}
+WHOLE_IN_RETRY = {"max_attempts": 5, "initial_backoff_s": 2, "backoff_multiplier": 3}
+
+
+def test_a_whole_number_may_be_written_with_a_point(folder: Path) -> None:
+    """3.0 is the integer 3 for every number of `execution`, in a config and in what a log recorded of one."""
+    execution: dict[str, Any] = {name: float(number) for name, number in WHOLE_NUMBERS.items()}
+    execution["retry"] = {name: float(number) for name, number in WHOLE_IN_RETRY.items()}
+    execution |= {"budget_usd": 10.0, "daily_budget_usd": 11.0}
+    written = YAML(typ="safe", pure=True).load(EVAL) | {"execution": execution}
+    (folder / "eval.yaml").write_text(json.dumps(written))
+    said: list[str] = []
+    loaded = reader.load(folder / "eval.yaml", environ={})
+    recorded, _ = reader.recorded(orjson.loads(orjson.dumps(loaded.as_written)), said.append)
+    wanted = Execution(**WHOLE_NUMBERS, retry=Retry(**WHOLE_IN_RETRY), budget_usd=10, daily_budget_usd=11)
+    assert repr(loaded.execution) == repr(recorded) == repr(wanted)  # 3 and 3.0 are equal, and look different
+    assert set(dataclasses.asdict(wanted)) == execution.keys()
+    assert not said
+
+
+def test_a_log_may_hold_whole_numbers_with_a_point(folder: Path) -> None:
+    """A judge that another tool recorded with 2.0 replicates has 2."""
+    (folder / "judge.yaml").write_text("{type: exact_match, replicates: 2.0}")
+    described = reader.load_judge(folder / "judge.yaml", secrets=Secrets({})).described()
+    assert repr(described["replicates"]) == "2"
+    rebuilt = reader.judge_from_description(described | {"replicates": 2.0}, secrets=Secrets({}))
+    assert repr(rebuilt.replicates) == "2"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from keval.config.reader import load
 from keval.execution.changes import changes
 from keval.execution.preparation import Prepared, identify, prepare, run_event
-from keval.execution.tasks import remaining
+from keval.execution.tasks import work_list
 from keval.ids import JsonObject
 from keval.logs.history import History
 from keval.processes.local_files import LocalFile
@@ -60,7 +60,7 @@ def done(prepared: Prepared, mock: bool = False) -> tuple[JsonObject, History]:
     past = History()
     newest = run_event(prepared, "generate", "r") | {"mock": mock}
     past.add_written(newest)
-    for task in remaining(prepared.config, prepared.samples, set()):
+    for task in work_list(prepared.config, prepared.samples, set()).remaining:
         of_task = {"sample": task.sample, "sample_sha256": task.sample_sha256, "question_id": task.question_id}
         envelope = {"time": "2026-11-20T11:00:00.123Z", "run_id": "r", "cost_usd": None, "mock": mock}
         past.add_written({"type": "response", "id": task.response_id, "text": "", **of_task, **envelope})

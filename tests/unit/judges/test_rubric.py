@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -198,7 +197,7 @@ def test_only_the_answer_is_redacted() -> None:
 def test_a_judge_can_be_rebuilt_from_a_log_without_its_file(tmp_path: Path) -> None:
     """The texts survive JSON, and give the same metrics and the same prompts."""
     path = tmp_path / "rubric.yaml"
-    path.write_text(yaml.safe_dump(one_metric()), encoding="utf-8")
+    path.write_text(json.dumps(one_metric()), encoding="utf-8")
     judge = Rubric(model="m", rubric=path, redact=("Acme",))
     texts = json.loads(json.dumps(judge.texts()))
     path.unlink()
@@ -255,7 +254,7 @@ def test_the_texts_depend_on_the_rubrics_content_and_not_on_its_place(tmp_path: 
     for path in paths:
         if path.name == "edited.yaml":
             rubric["metrics"][0]["levels"][1] = "Rather polite."
-        path.write_text(yaml.safe_dump(rubric), encoding="utf-8")
+        path.write_text(json.dumps(rubric), encoding="utf-8")
     one, same, other = (Rubric(model="m", rubric=path).texts() for path in paths)
     assert one == same
     assert one != other

@@ -1,8 +1,8 @@
+import json
 import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from keval.errors import InputError
 from keval.ids import JsonObject
@@ -18,7 +18,7 @@ def methodology() -> JsonObject:
 def said_of(rubric: object, folder: Path) -> str:
     """Return what is said of a rubric file that holds this."""
     path = folder / "rubric.yaml"
-    path.write_text(yaml.safe_dump(rubric, sort_keys=False, width=1000), encoding="utf-8")
+    path.write_text(json.dumps(rubric, indent=1), encoding="utf-8")
     with pytest.raises(InputError) as caught:
         _rubrics.load(path)
     return str(caught.value).replace(str(path), "FILE")

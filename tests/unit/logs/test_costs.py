@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from keval.logs.costs import Cost, MeasuredCosts
+from tests.builders import JUDGE_ID, judgment_event, response_event
+
+
+def test_only_real_and_known_costs_are_measured_each_in_its_place() -> None:
+    """Answers of the mock, of another agent and of unknown cost tell nothing of what the next one costs."""
+    answer = response_event("q1", cost_usd=0.25)
+    costs = MeasuredCosts()
+    for event in (
+        answer,
+        response_event("q2", cost_usd=0.75),
+        response_event("q3", cost_usd=9.0, mock=True),
+        response_event("q4", cost_usd=9.0, agent_id="another-agent"),
+        response_event("q5", cost_usd=None),
+        judgment_event(answer, cost_usd=0.125),
+    ):
+        costs.add(event)
+    assert costs.of_answers(answer["agent_id"], answer["condition_id"]) == Cost(2, 1.0, 0.75)
+    assert costs.of_judgments(JUDGE_ID) == Cost(1, 0.125, 0.125)
+    assert costs.of_answers(answer["agent_id"], "another") is None
+    assert costs.of_judgments("another") is None

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from keval.errors import UsageError
+from keval.logs import locks
+
+HOLDS = """
+import os, sys, time
+from keval.logs import locks
+descriptor = os.open(sys.argv[1], os.O_RDWR)
+with locks.held(descriptor, sys.argv[1], "generate"), locks.writing(descriptor, sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Return a log with a line in it."""
+    path = tmp_path / "run.jsonl"
+    path.write_text("{}\n")
+    return path
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    """Open a file to read and write."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def held_by_another(path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Let another process generate for a log, and write to it."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        try:
+            yield other
+        finally:
+            other.kill()
+
+
+def test_a_stage_that_is_held_is_refused_with_the_process_that_holds_it(log: Path) -> None:
+    """Also through a link, and while it writes; another stage, and the same stage of another log, are free."""
+    link, copy = log.with_name("link"), log.with_name("copy")
+    link.symlink_to(log)
+    copy.write_bytes(log.read_bytes())
+    with held_by_another(log) as other, opened(link) as descriptor:
+        with (
+            pytest.raises(UsageError, match=rf"link: keval generate is already writing .*pid {other.pid}\)"),
+            locks.held(descriptor, link, "generate"),
+        ):
+            pass
+        with locks.held(descriptor, link, "judge"), opened(copy) as free, locks.held(free, copy, "generate"):
+            pass
+
+
+def test_a_process_that_is_killed_holds_nothing(log: Path) -> None:
+    """The system lets go of both locks: the next command neither waits nor is refused."""
+    with held_by_another(log) as other, opened(log) as descriptor:
+        other.kill()
+        other.wait()
+        with locks.held(descriptor, log, "generate"), locks.writing(descriptor, log):
+            pass
+
+
+def test_a_stage_ends_with_its_block(log: Path) -> None:
+    """Whether it was done or failed, the next one may begin in the same process."""
+    with opened(log) as first, opened(log) as second:
+        with pytest.raises(ValueError, match="broken"), locks.held(first, log, "aggregate"):
+            raise ValueError("broken")
+        with (
+            locks.held(second, log, "aggregate"),
+            pytest.raises(UsageError, match=f"pid {os.getpid()}"),
+            locks.held(first, log, "aggregate"),
+        ):
+            pass
+
+
+def test_locks_are_no_part_of_a_log(log: Path) -> None:
+    """They lie behind any byte that a log has: it stays as long as it was, and nothing is beside it."""
+    with opened(log) as descriptor, locks.held(descriptor, log, "judge"), locks.writing(descriptor, log):
+        assert log.read_text() == "{}\n"
+        assert list(log.parent.iterdir()) == [log]

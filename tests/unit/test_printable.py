@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval.printable import printable, printable_lines, spreadsheet_cell
+
+ANY_TEXT = st.text(st.characters())
+"""Surrogates included: a log may hold halves of characters."""
+
+
+def is_inert(text: str) -> bool:
+    return all(
+        character in "\u200c\u200d" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+        for character in text
+    )
+
+
+@given(ANY_TEXT)
+def test_nothing_in_printable_text_acts_or_hides(text: str) -> None:
+    """Whatever goes in, what comes out is one line without control, format or unassigned characters."""
+    shown = printable(text)
+    assert is_inert(shown)
+    assert len(shown.splitlines()) <= 1
+    assert printable(shown) == shown
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"])))
+def test_readable_text_stays_as_it_is(text: str) -> None:
+    """Letters, numbers, signs and spaces of any script are not touched."""
+    assert printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
+        ("one\ntwo\r\tthree", "one\\ntwo\\r\\tthree"),
+        ("abc\u202edcba", "abc\\u202edcba"),
+        ("\ud800", "\\ud800"),
+        ("a\u2028b", "a\\u2028b"),
+        ("\U000e0041", "\\U000e0041"),
+        ("می\u200cخواهم 👩\u200d👧", "می\u200cخواهم 👩\u200d👧"),
+    ],
+)
+def test_what_acts_becomes_an_escape(text: str, shown: str) -> None:
+    """Escape codes, line ends, changes of direction and hidden letters are seen; joiners of words and emoji stay."""
+    assert printable(text) == shown
+
+
+@given(st.lists(ANY_TEXT.filter(lambda text: "\n" not in text), min_size=1))
+def test_only_the_lines_of_a_text_are_lines(lines: list[str]) -> None:
+    """Text of several lines keeps their number: no other character makes a line."""
+    shown = printable_lines("\n".join(lines))
+    assert shown.split("\n") == [printable(line) for line in lines]
+
+
+@given(st.text(st.sampled_from(" \t\n\x00\u3000")), st.sampled_from("=+-@＝＋－＠"), ANY_TEXT)
+def test_no_cell_is_a_formula(before: str, sign: str, after: str) -> None:
+    """Whatever blanks stand before the sign of a formula, the cell begins with something else than the sign."""
+    cell = spreadsheet_cell(before + sign + after)
+    assert is_inert(cell)
+    assert cell.lstrip()[0] not in "=+-@＝＋－＠"
+
+
+def test_a_cell_that_is_no_formula_has_no_apostrophe() -> None:
+    """A sign inside a text is no formula."""
+    assert [spreadsheet_cell(text) for text in ("a=b", "1-2", "")] == ["a=b", "1-2", ""]
+    assert spreadsheet_cell(" =1+1") == "' =1+1"
