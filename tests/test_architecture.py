@@ -26,15 +26,16 @@ FLOORS = (
 
 TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "contracts/test_agents.py": ("what every agent gives and takes", {"agents"}),
-    "contracts/test_judges.py": ("what every judge gives and takes", {"judges"}),
     "golden/test_golden.py": (
         "a command parses, calls and prints",
         {"commands.aggregate", "commands.plugins", "commands.schemas", "commands.validate"},
     ),
-    "pipes/test_broken_servers.py": ("it takes real servers to find fault with", {"commands.check"}),
+    "pipes/test_broken_servers.py": (
+        "it takes real servers to find fault with",
+        {"commands.check", "execution.config_check"},
+    ),
     "pipes/test_files_kept.py": ("what matters is which file it writes", {"commands.report"}),
     "pipes/test_hostile_text.py": ("what matters is what a terminal gets", {"commands.messages"}),
-    "pipes/test_money.py": ("commands refuse what they cannot do before they pay", {"execution.preparation"}),
     "pipes/test_orphans.py": ("a process has orphans, and tests of one worker share theirs", {"processes.orphans"}),
     "pipes/test_pipes.py": (
         "they work together, as processes",
@@ -49,6 +50,14 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "the same records in every format",
         {"datasets.csv", "datasets.json", "datasets.jsonl", "datasets.parquet"},
     ),
+    "properties/test_lifecycle.py": (
+        "a session is right if the log is, whatever happens to it",
+        {"execution.config_session", "execution.judge_session", "execution.session"},
+    ),
+    "properties/test_specs.py": ("what they hold comes back from another process", {"execution.specs"}),
+    "unit/execution/test_generation.py": ("an agent is asked by the stage", {"execution.answering"}),
+    "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.scoring"}),
+    "unit/execution/test_stage.py": ("each item has its event", {"execution.recording"}),
     "unit/exports/test_exports.py": (
         "one report in every format",
         {"exports._layout", "exports.csv", "exports.json", "exports.markdown", "exports.text"},

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval.execution.job_feed import ROOM, JobFeed
+from keval.execution.jobs import Job
+from tests.jobs import job
+
+
+@given(new=st.integers(0, 5), left=st.integers(0, 5), taken_first=st.integers(0, 3))
+def test_each_job_is_brought_once(new: int, left: int, taken_first: int) -> None:
+    """Those of new responses and those of the backlog, whenever they come, until the feed is closed."""
+
+    async def main() -> list[str]:
+        feed = JobFeed(job(f"left{number}") for number in range(left))
+        taken: list[str] = []
+
+        async def take() -> None:
+            taken.extend([each.judgment_id async for each in feed.jobs()])
+
+        taking = asyncio.create_task(take())
+        for _ in range(taken_first):
+            await asyncio.sleep(0)
+        for number in range(new):
+            await feed.put(job(f"new{number}"))
+        await feed.close()
+        await taking
+        return taken
+
+    taken = asyncio.run(main())
+    assert sorted(taken) == sorted([*(f"left{n}" for n in range(left)), *(f"new{n}" for n in range(new))])
+
+
+async def test_a_new_response_is_judged_before_what_is_left_of_earlier_runs() -> None:
+    """Nobody waits for the backlog, which is not even read before somebody has time for it."""
+    read: list[str] = []
+
+    def backlog() -> Iterator[Job]:
+        for name in ("left1", "left2", "left3"):
+            read.append(name)
+            yield job(name)
+
+    feed = JobFeed(backlog())
+    jobs = feed.jobs()
+    assert (await anext(jobs)).judgment_id == "left1"
+    await feed.put(job("new"))
+    assert read == ["left1"]
+    assert (await anext(jobs)).judgment_id == "new"
+    await feed.close()
+    assert [each.judgment_id async for each in jobs][-2:] == ["left2", "left3"]
+
+
+async def test_whoever_brings_jobs_is_held_up_and_not_forever() -> None:
+    """So many wait at most; after a stop nobody takes them, and they are let go of."""
+    feed = JobFeed()
+
+    async def bring() -> None:
+        for number in range(3 * ROOM):
+            await feed.put(job(str(number)))
+        await feed.close()
+
+    bringing = asyncio.create_task(bring())
+    for _ in range(2 * ROOM):
+        await asyncio.sleep(0)
+    assert not bringing.done()
+    await asyncio.wait_for(feed.drain(), 10)
+    await bringing
