@@ -241,7 +241,12 @@ def identify(prepared: Prepared, infos: Mapping[str, ServerInfo], newest: JsonOb
         else info
         for name, info in infos.items()
     }
-    of_content = {name: info.identity() for name, info in found.items() if servers.REVISION not in used[name]}
+    # As a log holds it: what was recorded of a server that cannot be asked any more has to be the same.
+    of_content = {
+        name: secrets.redact_value(info.identity())
+        for name, info in found.items()
+        if servers.REVISION not in used[name]
+    }
     conditions = tuple(replace(condition, servers_found=of_content) for condition in prepared.config.conditions)
     return replace(prepared, config=replace(prepared.config, conditions=conditions), servers=found)
 

@@ -14,7 +14,17 @@ import pytest
 
 from keval.ids import JsonObject
 from tests import builders
-from tests.builders import failure_event, judgment_event, response_event, retraction_event, run_event, write_log
+from tests.builders import (
+    failure_event,
+    judgment_event,
+    plan_event,
+    response_event,
+    retraction_event,
+    run_event,
+    sample,
+    sample_change_event,
+    write_log,
+)
 from tests.prompts import SERVERS
 
 RAW = ("\x1b", "\r", "\x9b", "\u202e", "\u2066", "\u2028", "\x00", "\x07", "\x7f")
@@ -24,6 +34,7 @@ IN_FILES = "a\x1b[31m\r\x9b2J\u202e\nFORGED"
 OWN = {
     "type", "v", "time", "status", "stage", "kind", "command", "repetition", "replicate", "mock", "sha256",
     "config_sha256", "judge_id", "agent_id", "condition_id", "response_id", "sample_sha256",
+    "question_id", "plan_id",
 }  # fmt: skip
 """Fields whose values keval counts on to read a log at all; hashes stay what joins the events."""
 
@@ -51,7 +62,10 @@ def events() -> Iterator[JsonObject]:
     response = response_event("q1", turns=[call], sources=["s"])
     made = [
         run_event(mcp_servers={"docs": {
-            "server_name": "docs", "version": "1", "tools": ["search"], "tools_sha256": None, "error": "down"}}),
+            "server_name": "docs", "version": "1", "tools": ["search"], "tools_sha256": None, "error": "down",
+            "files": [{"name": "docs.py", "sha256": "00"}]}}),
+        plan_event([response["question_id"]]),
+        sample_change_event({**sample("q1"), "topic": "logs"}, "topic"),
         response,
         response_event("q1", "with_docs"),
         judgment_event(response, unverified_claims=["a claim"]),

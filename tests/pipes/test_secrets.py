@@ -132,7 +132,7 @@ def test_secrets_that_come_back_from_everywhere_are_in_no_byte_of_any_output(fol
     events = [json.loads(line) for line in log.read_bytes().splitlines()]
     (answer,) = [event for event in events if event["type"] == "response"]
     assert {(event["type"], event.get("kind")) for event in events} == {
-        ("run", None), ("response", None), ("failure", "agent_error"), ("failure", "judge_error")
+        ("run", None), ("plan", None), ("response", None), ("failure", "agent_error"), ("failure", "judge_error")
     }, run[0].stderr.decode()  # fmt: skip
     assert [turn["error"] for turn in answer["turns"] if turn["type"] == "tool_call"] == [False, True, False, True]
     for name in (*SECRETS, "API_TOKEN", "Authorization"):

@@ -85,7 +85,7 @@ def test_nobody_has_to_listen(stream: str, folder: Path, tmp_path: Path) -> None
     log = tmp_path / "new.jsonl"
     done = shell(f"generate eval.yaml -o {log} {stream}", folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert [json.loads(line)["type"] for line in log.read_text().splitlines()] == ["run", "response"]
+    assert [json.loads(line)["type"] for line in log.read_text().splitlines()] == ["run", "plan", "response"]
 
 
 @pytest.mark.parametrize("command", READS)
@@ -99,11 +99,11 @@ def test_a_closed_stdin_is_told_from_an_empty_one(command: str, folder: Path) ->
 def test_validate_reads_a_pipe_once_and_stdin_like_other_commands(folder: Path) -> None:
     """`-` and `<(zcat run.jsonl.gz)` are logs; a mistake in them has its line."""
     (folder / "log.jsonl.gz").write_bytes(gzip.compress((folder / "log.jsonl").read_bytes()))
-    assert shell("validate <(zcat log.jsonl.gz)", folder).stdout.endswith(": a log of 3 valid events\n")
-    assert shell("validate - < LOG", folder).stdout == "-: a log of 3 valid events\n"
+    assert shell("validate <(zcat log.jsonl.gz)", folder).stdout.endswith(": a log of 4 valid events\n")
+    assert shell("validate - < LOG", folder).stdout == "-: a log of 4 valid events\n"
     broken = shell("validate <(zcat log.jsonl.gz; echo '{oops')", folder)
     assert broken.returncode == 3
-    assert ":4: $: not JSON" in broken.stderr
+    assert ":5: $: not JSON" in broken.stderr
 
 
 def test_validate_says_that_an_empty_file_is_an_empty_log(folder: Path, tmp_path: Path) -> None:

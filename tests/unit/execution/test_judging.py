@@ -211,3 +211,31 @@ def test_what_is_not_applicable_is_a_judgment_with_the_reason() -> None:
             "not_applicable": "no tool was called",
         }
     }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(Scripted):
+    """A judge that is given all of the sample."""
+
+    sample_fields = None
+
+
+def given(judge: type[Scripted], sample: JsonObject) -> str:
+    """Return the id of the judgment that a judge would make of one response to this sample."""
+    made = JudgeConfig("scripted", "scripted", judge(_script=fine, _seen=[]), 1, {})
+    (job,) = jobs(response(1) | {"sample": sample}, [made], set())
+    return job.judgment_id
+
+
+def test_a_judgment_is_new_when_what_its_judge_is_given_of_the_sample_is() -> None:
+    """A corrected golden answer is judged again by both, a new note by the judge alone that is given all."""
+    one = {"id": "s1", "question": "q", "answer": "a"}
+    corrected, noted = one | {"answer": "b"}, one | {"note": 1}
+    assert given(Scripted, one) == given(Scripted, noted) != given(Scripted, corrected)
+    assert len({given(Reading, each) for each in (one, corrected, noted)}) == 3
+
+
+def test_a_judgment_says_what_its_judge_was_given_of_the_sample() -> None:
+    """So that whoever reads the log knows which change of the sample makes it outdated."""
+    (made,) = judged(a_judge(fine), [response(1)])
+    assert made["sample_fields"] == ["question", "answer"]

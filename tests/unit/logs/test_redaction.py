@@ -11,14 +11,41 @@ from keval import schema
 from keval.ids import JsonObject
 from keval.logs.redaction import redacted
 from keval.secrets.variables import Secrets
-from tests.builders import failure_event, judgment_event, response_event, run_event
+from tests.builders import (
+    failure_event,
+    judgment_event,
+    plan_event,
+    response_event,
+    run_event,
+    sample,
+    sample_change_event,
+)
 
 CALL = {
     "type": "tool_call", "id": "c", "name": "mcp__docs__search", "server": "docs", "input": {"text": "text"},
     "result": "text", "error": False, "duration_ms": 1,
 }  # fmt: skip
 RESPONSE = response_event("q1", turns=[CALL], text="text")
-EVENTS = [run_event(), RESPONSE, judgment_event(RESPONSE), failure_event(RESPONSE)]
+EVENTS = [
+    run_event(plan_id="planned in full"),
+    plan_event(["question one", "question two"]),
+    RESPONSE,
+    sample_change_event(sample(), "answer", "topic"),
+    judgment_event(RESPONSE),
+    failure_event(RESPONSE),
+]
+OWN = {
+    "type",
+    "time",
+    "condition",
+    "stage",
+    "kind",
+    "question_ids",
+    "changed",
+    "sample",
+    "sample_fields",
+    "config_name",
+}
 
 
 def words(value: object) -> set[str]:
@@ -37,7 +64,7 @@ def test_no_value_of_a_variable_can_spoil_an_event(event: JsonObject) -> None:
         made = redacted(event, secrets)
         assert schema.event_problem(made) is None, word
         for name, value in event.items():
-            if name.endswith(("id", "sha256")) or name in {"type", "time", "condition", "stage", "kind"}:
+            if name.endswith(("id", "sha256")) or name in OWN:
                 assert made[name] == value, word
 
 
