@@ -309,10 +309,10 @@ def _metric(table: MetricTable, tables: Sequence[MetricTable]) -> Section:
     ]
     if any(score.failed for score in table.scores):
         rows.append(_score("failures by kind", None, lambda s: kinds(s.failed)))
-    rows.append(_score("SD over repetitions", "sd_over_repetitions", lambda s: number(s.sd_over_repetitions)))
+    rows.append(_score("SD within samples", "sd_within_sample", lambda s: number(s.sd_within_sample)))
     rows.append(_score("SD between samples", "sd_between_samples", lambda s: number(s.sd_between_samples)))
-    if any(score.mean_completed != score.mean for score in table.scores):
-        rows.append(_score("mean of completed only", "mean_completed", lambda s: number(s.mean_completed)))
+    if any(score.mean_complete_case != score.mean for score in table.scores):
+        rows.append(_score("complete-case mean", "mean_complete_case", lambda s: number(s.mean_complete_case)))
     if any((score.mean_lower, score.mean_upper) != (score.mean, score.mean) for score in table.scores):
         rows.append(_score("worst and best case", "mean_lower", lambda s: interval(s.mean_lower, s.mean_upper)))
     scores = _side_by_side(table.scores, [score.condition for score in table.scores], rows)

@@ -25,7 +25,7 @@ Value = str | float | bool | None
 _SCORE = (
     "mean", "ci_lower", "ci_upper", "ci_level", "ci_method", "n_samples", "n_responses", "n_judgments",
     "planned", "scored", "agent_failed", "not_measured", "not_done",
-    "sd_over_repetitions", "sd_between_samples", "se", "mean_completed", "mean_lower", "mean_upper",
+    "sd_within_sample", "sd_between_samples", "se", "mean_complete_case", "mean_lower", "mean_upper",
 )  # fmt: skip
 _DIFFERENCE = (
     "baseline", "difference", "ci_lower", "ci_upper", "sd_difference", "se",

@@ -11,7 +11,7 @@ with counted as (
         greatest(count(*), coalesce(m.planned_repetitions, 0)) as expected,
         sum(c.value) as total,
         avg(c.value) as mean,
-        avg(c.score) as mean_completed,
+        avg(c.score) as mean_complete_case,
         count(*) filter (c.state = 'scored') as scored,
         count(*) filter (c.state = 'agent_failed') as agent_failed,
         count(*) filter (c.state = 'not_measured') as not_measured,
@@ -20,7 +20,7 @@ with counted as (
         max(abs(c.value)) as largest,
         -- Values that differ by float noise only do not differ.
         case when max(c.value) - min(c.value) <= $noise * max(abs(c.value)) and count(c.value) > 1 then 0 else var_samp(c.value) end
-            as var_over_repetitions,
+            as var_within_sample,
         coalesce(list(c.kind order by c.kind) filter (c.kind is not null), []) as kinds,
         bool_or(c.mock) as mock
     from cells as c
@@ -36,9 +36,9 @@ select
     if(planned is null, null, greatest(planned - scored - agent_failed - not_measured, 0)) as not_done,
     coalesce(list_aggregate(kinds, 'histogram'), map()) as failed,
     n_responses, n_judgments,
-    mean, mean_completed,
+    mean, mean_complete_case,
     (coalesce(total, 0) + (expected - valued) * min) / expected as mean_lower,
     (coalesce(total, 0) + (expected - valued) * max) / expected as mean_upper,
-    var_over_repetitions, sqrt(var_over_repetitions) as sd_over_repetitions,
+    var_within_sample, sqrt(var_within_sample) as sd_within_sample,
     mock, kinds, largest, condition_place, metric_place
 from counted

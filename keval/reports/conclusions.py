@@ -52,10 +52,10 @@ class ConditionScore:
     not_measured: int
     not_done: int | None
     failed: Mapping[str, int]
-    sd_over_repetitions: float | None
+    sd_within_sample: float | None
     sd_between_samples: float | None
     se: float | None
-    mean_completed: float | None
+    mean_complete_case: float | None
     mean_lower: float | None
     mean_upper: float | None
     reasons: Mapping[str, str]
@@ -177,10 +177,10 @@ def score(body: JsonObject) -> ConditionScore:
         not_measured=body["not_measured"],
         not_done=body["not_done"],
         failed=_sorted(body["failed"]),
-        sd_over_repetitions=body["sd_over_repetitions"],
+        sd_within_sample=body["sd_within_sample"],
         sd_between_samples=body["sd_between_samples"],
         se=body["se"],
-        mean_completed=body["mean_completed"],
+        mean_complete_case=body["mean_complete_case"],
         mean_lower=body["mean_lower"],
         mean_upper=body["mean_upper"],
         reasons=reasons,
@@ -266,17 +266,17 @@ def reversals(tables: Iterable[MetricTable]) -> Iterator[Caution]:
     """Yield a sentence for each two conditions that the treatment of failures ranks differently."""
     for table in tables:
         for one, other in combinations(table.scores, 2):
-            means = (one.mean, other.mean, one.mean_completed, other.mean_completed)
+            means = (one.mean, other.mean, one.mean_complete_case, other.mean_complete_case)
             noise = NOISE * max((abs(mean) for mean in means if mean is not None), default=0.0)
             counted = _gap(one.mean, other.mean, noise)
-            completed = _gap(one.mean_completed, other.mean_completed, noise)
+            completed = _gap(one.mean_complete_case, other.mean_complete_case, noise)
             if counted * completed < 0:
                 high, low = (one, other) if counted > 0 else (other, one)
                 yield Caution(
                     "ranking_depends_on_failures",
                     f"{table.metric}, judge {table.judge}: with failures counted, {high.condition} ({high.mean:.2f}) "
                     f"is above {low.condition} ({low.mean:.2f}); among completed answers only, {low.condition} "
-                    f"({low.mean_completed:.2f}) is above {high.condition} ({high.mean_completed:.2f})",
+                    f"({low.mean_complete_case:.2f}) is above {high.condition} ({high.mean_complete_case:.2f})",
                 )
 
 
@@ -314,7 +314,7 @@ _SMALL = (
     _Small(
         "one_repetition",
         "one repetition: run-to-run variation not measured",
-        lambda score: score.n_samples > 0 and score.sd_over_repetitions is None,
+        lambda score: score.n_samples > 0 and score.sd_within_sample is None,
         lambda _, score: score.condition,
     ),
     _Small(

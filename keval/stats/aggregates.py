@@ -37,8 +37,8 @@ _COMPARISONS = "select * from comparisons order by condition_place, metric_place
 _WHO = ("condition", "condition_id", "agent_id", "judge", "judge_id", "metric")
 _STATES = ("planned", "scored", "agent_failed", "not_measured", "not_done", "failed")
 _SIZES = ("n_samples", "n_responses", "n_judgments")
-_MEANS = ("mean", "mean_completed", "mean_lower", "mean_upper")
-_SPREADS = ("var_between_samples", "sd_between_samples", "var_over_repetitions", "sd_over_repetitions", "se")
+_MEANS = ("mean", "mean_complete_case", "mean_lower", "mean_upper")
+_SPREADS = ("var_between_samples", "sd_between_samples", "var_within_sample", "sd_within_sample", "se")
 _AGGREGATE = ("level", *_WHO, "sample_id", "min", "max", "current", "mock", *_STATES, *_SIZES, *_MEANS, *_SPREADS)
 
 _PAIRED = ("n_paired", "n_dropped", "difference", "sd_difference", "se", "wins", "ties", "losses")
@@ -78,10 +78,10 @@ def _unscored(row: JsonObject) -> dict[str, str]:
     return {
         "planned": no_plan,
         "not_done": no_plan,
-        **dict.fromkeys(("mean", "mean_completed"), unjudged),
+        **dict.fromkeys(("mean", "mean_complete_case"), unjudged),
         **dict.fromkeys(("mean_lower", "mean_upper"), "nothing was planned or tried"),
         **dict.fromkeys(("var_between_samples", "sd_between_samples", "se"), spread),
-        **dict.fromkeys(("var_over_repetitions", "sd_over_repetitions"), repetitions),
+        **dict.fromkeys(("var_within_sample", "sd_within_sample"), repetitions),
         **_no_interval(row["se"], spread, "all samples have the same mean"),
     }
 

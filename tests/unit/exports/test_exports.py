@@ -63,22 +63,22 @@ Conditions
 
 completeness, scale 1 to 5, judge strict
 
-                                baseline       with_docs
- ────────────────────────────────────────────────────────
-  mean                              3.50            3.88
-  95 % CI                   [2.25, 4.75]    [2.25, 5.00]
-  samples                              6               6
-  scored / planned               17 / 18         17 / 18
-  agent failed                         1               1
-  not measured                         0               0
-  not done                             0               0
-  failures by kind         1 (timeout 1)   1 (timeout 1)
-  SD over repetitions                  –            0.50
-  SD between samples                1.00            1.00
-  mean of completed only            3.62            3.62
-  worst and best case       [3.50, 3.50]    [3.50, 3.50]
+                             baseline       with_docs
+ ─────────────────────────────────────────────────────
+  mean                           3.50            3.88
+  95 % CI                [2.25, 4.75]    [2.25, 5.00]
+  samples                           6               6
+  scored / planned            17 / 18         17 / 18
+  agent failed                      1               1
+  not measured                      0               0
+  not done                          0               0
+  failures by kind      1 (timeout 1)   1 (timeout 1)
+  SD within samples                 –            0.50
+  SD between samples             1.00            1.00
+  complete-case mean             3.62            3.62
+  worst and best case    [3.50, 3.50]    [3.50, 3.50]
 
- - SD over repetitions, baseline: one repetition
+ - SD within samples, baseline: one repetition
 
                                                           win / tie /
   minus baseline   difference   95 % CI          paired   loss             reading

@@ -537,7 +537,7 @@ def test_a_condition_in_which_everything_failed_has_its_row(tmp_path: Path) -> N
     """No judgment is needed for a headline: the agent's failures are the minimum."""
     failures = [failure_event(response_event(name)) for name in ("q1", "q2")]
     found = rows(tmp_path, [run_event(["baseline"]), *failures], "select * from condition_scores")
-    assert [(row["mean"], row["mean_completed"], row["agent_failed"], row["failed"]) for row in found] == [
+    assert [(row["mean"], row["mean_complete_case"], row["agent_failed"], row["failed"]) for row in found] == [
         (1.0, None, 2, {"timeout": 2})
     ]
 

@@ -307,8 +307,8 @@ def test_one_sample_has_no_interval_and_the_reason_is_shown(tmp_path: Path) -> N
     (table,) = found.metrics
     for score in table.scores:
         assert score.mean == 4
-        assert (score.ci_lower, score.ci_upper, score.sd_between_samples, score.sd_over_repetitions) == (None,) * 4
-        assert {"ci_lower", "sd_between_samples", "sd_over_repetitions"} <= set(score.reasons)
+        assert (score.ci_lower, score.ci_upper, score.sd_between_samples, score.sd_within_sample) == (None,) * 4
+        assert {"ci_lower", "sd_between_samples", "sd_within_sample"} <= set(score.reasons)
     assert table.differences[0].verdict == "cannot tell"
     assert "95 % CI, all conditions: " in text(found)
     assert "fewer than 5 samples" in text(found)

@@ -38,13 +38,13 @@ def aggregate(condition: str, **changes: object) -> JsonObject:
         "n_responses": 90,
         "n_judgments": 180,
         "mean": 3.0,
-        "mean_completed": 3.0,
+        "mean_complete_case": 3.0,
         "mean_lower": 3.0,
         "mean_upper": 3.0,
         "var_between_samples": 1.0,
         "sd_between_samples": 1.0,
-        "var_over_repetitions": 0.25,
-        "sd_over_repetitions": 0.5,
+        "var_within_sample": 0.25,
+        "sd_within_sample": 0.5,
         "se": 0.18,
         "ci_lower": 2.6,
         "ci_upper": 3.4,
@@ -214,8 +214,8 @@ def test_each_judge_and_metric_has_its_own_table() -> None:
 def test_a_ranking_that_failures_turn_around_is_said() -> None:
     """A is above B on completed answers only, B above A with A's failures counted."""
     bodies = [
-        aggregate("a", mean=3.0, mean_completed=4.5, agent_failed=30, scored=60),
-        aggregate("b", mean=4.0, mean_completed=4.0),
+        aggregate("a", mean=3.0, mean_complete_case=4.5, agent_failed=30, scored=60),
+        aggregate("b", mean=4.0, mean_complete_case=4.0),
     ]
     (caution,) = reversals(metric_tables(bodies))
     assert caution.text == (
@@ -228,8 +228,8 @@ def test_a_ranking_that_failures_turn_around_is_said() -> None:
 def test_a_ranking_that_stays_is_not_mentioned(completed_a: float | None, completed_b: float) -> None:
     """The same order, a tie and an unknown mean are no reversal."""
     bodies = [
-        aggregate("a", mean=3.0, mean_completed=completed_a),
-        aggregate("b", mean=4.0, mean_completed=completed_b),
+        aggregate("a", mean=3.0, mean_complete_case=completed_a),
+        aggregate("b", mean=4.0, mean_complete_case=completed_b),
     ]
     assert list(reversals(metric_tables(bodies))) == []
 
@@ -240,7 +240,7 @@ def test_a_ranking_that_stays_is_not_mentioned(completed_a: float | None, comple
         ({"n_samples": 4}, "fewest_samples", "no interval shown; descriptive only (a, 4 samples)"),
         ({"n_samples": 5}, "few_samples", "wide, approximate (a, 5 samples)"),
         ({"n_samples": 29}, "few_samples", "wide, approximate (a, 29 samples)"),
-        ({"sd_over_repetitions": None}, "one_repetition", "run-to-run variation not measured (a)"),
+        ({"sd_within_sample": None}, "one_repetition", "run-to-run variation not measured (a)"),
         ({"n_judgments": 90}, "one_judgment", "judge variation not measured (rubric)"),
     ],
 )
