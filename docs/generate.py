@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from keval import cli, plugins, projections, schema
+from keval import cli, failure_kinds, plugins, projections, schema
 from keval.errors import EXIT_CODES
 
 DOCS = Path(__file__).parent
@@ -87,6 +87,22 @@ def _as_yaml(value: object) -> str:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def kinds_of_failure() -> str:
+    """Return all kinds of failure."""
+    counts_as = {"minimum": "the agent's own", "missing": "not measured"}
+    rows = [
+        (f"`{row.kind}`", row.happened, counts_as[row.counts_as], row.retried, row.next_step)
+        for row in failure_kinds.FAILURE_KINDS
+    ]
+    return table(("kind", "what happened", "counts as", "tried again", "what to do"), rows)
+
+
+def agents_own_failures() -> str:
+    """Return the kinds of failure that count as the worst score, as a list within a sentence."""
+    *others, last = [f"`{row.kind}`" for row in failure_kinds.FAILURE_KINDS if row.counts_as == "minimum"]
+    return f"{', '.join(others)} and {last}"
 
 
 def schemas() -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "keval"
 
 FLOORS = (
-    ("errors", "ids", "printable", "retry", "usage"),
+    ("errors", "failure_kinds", "ids", "printable", "retry", "usage"),
     ("plugins", "processes", "secrets"),
     ("schema", "models", "agents", "mock", "projections"),
     ("documents", "stats"),

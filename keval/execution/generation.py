@@ -14,12 +14,13 @@ from typing import Any
 
 import orjson
 
-from keval.agents import AgentError, Answer, FailureKind, McpUse, Prompt, Turn
+from keval.agents import AgentError, Answer, McpUse, Prompt, Turn
 from keval.config.model import Condition, Config
 from keval.errors import EnvironmentLacksError, ItemError
 from keval.events import can_hold, encode, event, failure_id
 from keval.execution.stage import EncodedEvent, Stage, Work, attempt_record, leaked_field, usage_field
 from keval.execution.tasks import Task
+from keval.failure_kinds import AgentFailureKind
 from keval.ids import JsonObject
 from keval.processes import machine, temporary
 from keval.processes.servers import expected_tools, launchable
@@ -255,7 +256,7 @@ def _blamed(error: AgentError | EnvironmentLacksError | OSError | MemoryError) -
 def _check_gates(condition: Condition, answer: Answer) -> None:
     """Raise AgentError when the answer does not meet the condition's gates; only MCP calls count."""
 
-    def refusal(kind: FailureKind, message: str) -> AgentError:
+    def refusal(kind: AgentFailureKind, message: str) -> AgentError:
         return AgentError(kind, message, retryable=condition.gates.retry_gates, partial=answer)
 
     called = sum(use.called for use in answer.mcp.values())

@@ -9,13 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 from keval.errors import ItemError
+from keval.failure_kinds import JudgeFailureKind
 from keval.usage import Usage
-
-JudgeFailureKind = Literal["judge_error", "judge_invalid"]
-"""The judge could not be reached or broke; or its reply could not be read or was out of scale."""
 
 
 @dataclass(frozen=True, slots=True)

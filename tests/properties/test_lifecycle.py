@@ -39,10 +39,11 @@ from keval.execution.judging import Judging, pending
 from keval.execution.preparation import Prepared, is_recorded, run_event
 from keval.execution.progress import Progress
 from keval.execution.tasks import Task, remaining
+from keval.failure_kinds import GATES
 from keval.ids import JsonObject, canonical, digest, judgment_id
 from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
 from keval.logs import history
-from keval.logs.history import GATES, History
+from keval.logs.history import History
 from keval.logs.stream import Announced, Line, Reader
 from keval.logs.writer import Log, open_log
 from keval.retry import Retry
