@@ -53,7 +53,7 @@ VIEWS = (
     "tool_calls",
     "costs",
     "missing",
-    "leaks",
+    "orphaned_processes",
 )
 """All views, each after those it reads."""
 

@@ -49,9 +49,9 @@ def others(
             "several_agents", "the conditions were answered by different agents; only those of one agent are compared"
         )
     yield from _unplanned(conditions, bodies)
-    yield from _read_the_answer(conditions, used)
+    yield from _answer_leakage(conditions, used)
     yield from _asked_again(connection, conditions)
-    yield from _left_behind(connection, conditions)
+    yield from _orphaned(connection, conditions)
     count = sum(row["count"] for _, row in _each(connection, _UNJUDGED, conditions))
     if count:
         have = "1 response has" if count == 1 else f"{count} responses have"
@@ -86,7 +86,7 @@ _UNJUDGED = """
 """
 
 
-def _read_the_answer(
+def _answer_leakage(
     conditions: Sequence[ConditionSummary], used: Mapping[tuple[str, str], ToolUse]
 ) -> Iterator[Caution]:
     """Yield where a tool that belongs to no MCP server of the condition returned the golden answer."""
@@ -94,22 +94,22 @@ def _read_the_answer(
         use = used.get(found.key)
         if use is not None and use.found_elsewhere:
             yield Caution(
-                "golden_answer_read",
+                "answer_leakage",
                 f"{found.name}: in {_counted(use.found_elsewhere, 'answer')} the golden answer was returned by a tool "
                 f"that belongs to no MCP server of the condition ({', '.join(sorted(use.tools_elsewhere))}): the "
                 "agent can read it where no agent should find it",
             )
 
 
-def _left_behind(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
-    for found, row in _each(connection, _LEFT_BEHIND, conditions):
+def _orphaned(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[Caution]:
+    for found, row in _each(connection, _ORPHANED, conditions):
         left = f"left processes behind: {', '.join(row['names'])}; they were ended"
-        yield Caution("processes_left_behind", f"{found.name}: {_counted(row['count'], 'task')} {left}")
+        yield Caution("orphaned_processes", f"{found.name}: {_counted(row['count'], 'task')} {left}")
 
 
-_LEFT_BEHIND = """
+_ORPHANED = """
     select condition_id, agent_id, count(*) as count, list_sort(list_distinct(flatten(list(processes)))) as names
-    from leaks
+    from orphaned_processes
     group by condition_id, agent_id
 """
 

@@ -493,14 +493,14 @@ def test_golden_answers_in_tool_results_are_counted_over_those_that_were_searche
     assert "golden answer in tool results" in text(found)
     assert "1 of 2 answers" in text(found)
     assert "golden answer in tool results, baseline: no golden answer is long enough" in text(found)
-    assert "golden_answer_read" not in codes(found)
+    assert "answer_leakage" not in codes(found)
 
 
 def test_a_golden_answer_that_another_tool_returned_is_a_warning(tmp_path: Path) -> None:
     """What is no MCP server of the condition, such as a file, should not hold the answer; each answer counts once."""
     log = [run_event(), looked_up("q1", ("Read", None), ("Bash", None)), looked_up("q2", ("Read", None))]
     found = built(log, tmp_path)
-    (told,) = [caution.text for caution in found.cautions if caution.code == "golden_answer_read"]
+    (told,) = [caution.text for caution in found.cautions if caution.code == "answer_leakage"]
     assert told.startswith("with_docs: in 2 answers the golden answer was returned by a tool")
     assert "(Bash, Read)" in told
 
@@ -526,16 +526,16 @@ def test_processes_that_were_left_behind_are_named(tmp_path: Path) -> None:
     """Each name once; a failure counts too, and what a later event replaced does not."""
     log = [
         run_event(),
-        response_event("q1", leaked_processes=["python", "python"]),
-        failure_event(response_event("q2"), leaked_processes=["sh"]),
-        response_event("q4", attempts=2, failed_attempts=[ATTEMPT | {"leaked_processes": ["node"]}]),
+        response_event("q1", orphaned_processes=["python", "python"]),
+        failure_event(response_event("q2"), orphaned_processes=["sh"]),
+        response_event("q4", attempts=2, failed_attempts=[ATTEMPT | {"orphaned_processes": ["node"]}]),
         response_event("q5", attempts=2, failed_attempts=[ATTEMPT]),
-        response_event("q3", leaked_processes=["gone"]),
+        response_event("q3", orphaned_processes=["gone"]),
         response_event("q3"),
     ]
-    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "processes_left_behind"]
+    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "orphaned_processes"]
     assert told == "baseline: 3 tasks left processes behind: node, python, sh; they were ended"
-    assert "processes_left_behind" not in codes(built([run_event(), response_event("q1")], tmp_path))
+    assert "orphaned_processes" not in codes(built([run_event(), response_event("q1")], tmp_path))
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-100, 1.0, 1e12])
