@@ -131,7 +131,7 @@ def test_the_programs_of_a_plug_in_are_left_alone(tmp_path: Path) -> None:
     program = (
         "import asyncio, subprocess, sys\n"
         "from keval.processes import tree\n"
-        "processes.adopt_orphans()\n"
+        "tree.adopt_orphans()\n"
         "own = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
         "print(asyncio.run(tree.end_unmarked()), own.poll())\n"
         "own.kill()\n"

@@ -156,7 +156,10 @@ def test_a_check_reports_what_does_not_fit_beside_all_else_and_leaves_the_proces
     evaluation(tmp_path, 30)
     config = tmp_path / "eval.yaml"
     config.write_text(config.read_text().replace("[sh, -c", "[no-such-program, -c"))
-    program = "from keval import cli; from keval.processes import orphans; cli.run(['check', 'eval.yaml']); print(orphans.adopted.is_on)"
+    program = (
+        "from keval import cli; from keval.processes import orphans; "
+        "cli.run(['check', 'eval.yaml']); print(orphans.adopted.is_on)"
+    )
     done = limited(tmp_path, shlex.join([sys.executable, "-c", program]), soft=64, hard=64)
     assert "max_concurrent: 30 does not fit" in done.stderr
     assert "no program 'no-such-program'" in done.stderr

@@ -125,11 +125,11 @@ WITHOUT_FILES = """
 import asyncio, os, resource, subprocess, sys
 from keval.processes import tree
 
-processes.PATIENCE_S = 0.05
+tree.PATIENCE_S = 0.05
 
 async def main():
     token = tree.new_token()
-    env = {**os.environ, processes.TOKEN: token}
+    env = {**os.environ, tree.TOKEN: token}
     left = subprocess.Popen(["sleep", "60"], env=env, start_new_session=True, stdout=subprocess.DEVNULL)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
@@ -148,7 +148,7 @@ IS_CANCELLED = """
     await asyncio.sleep(0.01)
     ending.cancel()
     told = (await asyncio.gather(ending, return_exceptions=True))[0].__class__.__name__
-    processes.adopted.keep_task(token, None)
+    tree.adopted.keep_task(token, None)
 """
 
 
