@@ -245,7 +245,7 @@ def _name(ref: str) -> str:
 
 ASKED_VIEWS = (
     "runs", "responses", "judgments", "failures", "scores", "tool_calls", "sample_scores", "condition_scores", "costs",
-    "missing", "leaks",
+    "missing", "orphaned_processes",
 )  # fmt: skip
 """The views that `keval sql --help` names and that people's queries rely on; the others are steps between."""
 

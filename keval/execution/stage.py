@@ -241,7 +241,7 @@ def attempt_record(
 
 def leaked_field(leaked: Sequence[str]) -> JsonObject:
     """Return the names of processes that were left behind as records hold them: without any, not at all."""
-    return {"leaked_processes": list(leaked)} if leaked else {}
+    return {"orphaned_processes": list(leaked)} if leaked else {}
 
 
 def usage_field(usage: Usage | None) -> JsonObject | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import floor, isfinite, log10
 from typing import Generic, TypeVar
 
-from keval.reports.conclusions import Caution, ConditionScore, Difference, MetricTable
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning
 from keval.reports.model import (
     AgentInfo,
     ConditionClaims,
@@ -124,13 +124,13 @@ def kinds(failed: Mapping[str, int]) -> str:
 def sections(report: Report) -> list[Section]:
     """Return the report's sections in reading order, without those that have nothing to say."""
     found = [
-        _cautions("Read this first", report.cautions_first),
+        _warnings("Read this first", report.warnings_first),
         Section("Source", (Table((), tuple(_source(report.header))),)),
         _conditions(report.conditions),
         *(_metric(table, report.metrics) for table in report.metrics),
         _claims(report.claims),
         _failures(report.failures),
-        _cautions("Warnings", report.cautions),
+        _warnings("Warnings", report.warnings),
         Section("Notes", (Lines(tuple((note,) for note in report.notes)),)) if report.notes else None,
     ]
     return [section for section in found if section is not None]
@@ -143,8 +143,8 @@ def title(header: Header) -> str:
     return f"keval report: {header.name}" + (f", version {header.version}" if header.version else "")
 
 
-def _cautions(heading: str, cautions: Sequence[Caution]) -> Section | None:
-    return Section(heading, (Lines(tuple((caution.text,) for caution in cautions)),)) if cautions else None
+def _warnings(heading: str, warnings: Sequence[ReportWarning]) -> Section | None:
+    return Section(heading, (Lines(tuple((warning.text,) for warning in warnings)),)) if warnings else None
 
 
 def _source(header: Header) -> Iterator[tuple[Cell, ...]]:
@@ -344,7 +344,7 @@ def _clipped(score: ConditionScore, table: MetricTable) -> str:
 def _differences(differences: Sequence[Difference]) -> Iterator[Table]:
     for baseline in dict.fromkeys(difference.baseline for difference in differences):
         rows = tuple(_difference(found) for found in differences if found.baseline == baseline)
-        columns = (f"minus {baseline}", "difference", "95 % CI", "paired", "win / tie / loss", "reading")
+        columns = (f"minus {baseline}", "difference", "95 % CI", "paired", "win / tie / loss", "conclusion")
         yield Table(columns, rows)
 
 
@@ -355,7 +355,7 @@ def _difference(found: Difference) -> tuple[Cell, ...]:
         interval(found.ci_lower, found.ci_upper, "+"),
         count(found.n_paired) + (f" ({count(found.n_dropped)} dropped)" if found.n_dropped else ""),
         f"{found.wins} / {found.ties} / {found.losses}",
-        found.reading,
+        found.explanation,
     )
 
 

@@ -29,7 +29,7 @@ _SCORE = (
 )  # fmt: skip
 _DIFFERENCE = (
     "baseline", "difference", "ci_lower", "ci_upper", "sd_difference", "se",
-    "n_paired", "n_dropped", "wins", "ties", "losses", "verdict",
+    "n_paired", "n_dropped", "wins", "ties", "losses", "conclusion",
 )  # fmt: skip
 _SUMMARY = ("completed", "mean_duration_ms", "median_duration_ms", "agent_cost_per_answer_usd", "tool_calls")
 _TOTALS = ("agent_cost_usd", "judge_cost_usd")
@@ -37,7 +37,7 @@ _TOTALS = ("agent_cost_usd", "judge_cost_usd")
 HEADER = (
     "mock", "judge", "judge_id", "metric", "min", "max", "condition", "condition_id", "agent_id",
     *_SCORE, "failed_kinds",
-    *(name if name in {"baseline", "difference", "verdict"} else f"difference_{name}" for name in _DIFFERENCE),
+    *(name if name in {"baseline", "difference", "conclusion"} else f"difference_{name}" for name in _DIFFERENCE),
     *(f"condition_{name}" for name in _SUMMARY), "condition_failed_kinds", "condition_tool_calls_failed",
     *(f"condition_{name}{suffix}" for name in _TOTALS for suffix in ("", "_unknown")),
 )  # fmt: skip

@@ -29,8 +29,8 @@ VIEWS = (
     "retracted",
     "latest",
     "runs",
-    "versions",
-    "rewrites",
+    "current_samples",
+    "changed_answers",
     "response_facts",
     "judgment_facts",
     "open_failures",
@@ -39,9 +39,9 @@ VIEWS = (
     "score_facts",
     "response_scores",
     "metrics",
-    "measures",
+    "series",
     "tasks",
-    "cells",
+    "outcomes",
     "sample_scores",
     "condition_scores",
     "comparisons",
@@ -53,11 +53,11 @@ VIEWS = (
     "tool_calls",
     "costs",
     "missing",
-    "leaks",
+    "orphaned_processes",
 )
 """All views, each after those it reads."""
 
-TABLES = ("lines", "latest", "versions", "rewrites", "open_failures", "conditions", "metrics", "measures")
+TABLES = ("lines", "latest", "current_samples", "changed_answers", "open_failures", "conditions", "metrics", "series")
 """Those that are computed once, when a log is opened, because most others read them, some many times.
 
 As views they would be repeated in whatever reads them: a view over views over views grows beyond

@@ -6,7 +6,7 @@ with baseline as (
 ),
 pair as (
     select m.*, b.condition as baseline, b.condition_id as baseline_id
-    from measures as m
+    from series as m
     join baseline as b on b.agent_id = m.agent_id and b.condition_id <> m.condition_id
     where m.current
 ),

@@ -26,7 +26,7 @@ with counted as (
         sum((s.scored + s.agent_failed - 1) * s.var_within_sample)
             / sum(s.scored + s.agent_failed - 1) filter (s.var_within_sample is not null) as var_within_sample,
         coalesce(bool_or(s.mock), false) as mock
-    from measures as m
+    from series as m
     left join sample_scores as s using (condition_id, agent_id, judge_id, metric)
     group by
         m.condition, m.condition_id, m.agent_id, m.current, m.judge, m.judge_id, m.metric, m.min, m.max, m.planned,

@@ -19,5 +19,5 @@ from events as j
 join latest as l using (position)
 left join response_facts as r on r.id = j.response_id
 left join retracted as gone on gone.id = j.response_id
-left join rewrites as w on w.response_id = j.response_id
+left join changed_answers as w on w.response_id = j.response_id
 where j.type = 'judgment' and (r.id is not null or gone.id is null)

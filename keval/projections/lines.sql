@@ -11,7 +11,7 @@ select
     list_transform(try_cast(unverified_claims as varchar[]), lambda claim: left(claim, 4000)) as unverified_claims,
     stage, kind, left(message, 4000) as message,
     usage, cost_usd, duration_ms, attempts,
-    try_cast(failed_attempts as struct(kind varchar, cost_usd double, usage json, leaked_processes varchar[])[])
+    try_cast(failed_attempts as struct(kind varchar, cost_usd double, usage json, orphaned_processes varchar[])[])
         as failed_attempts,
-    leaked_processes, mock, target
+    orphaned_processes, mock, target
 from records

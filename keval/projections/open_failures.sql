@@ -18,7 +18,7 @@ answered as (
 )
 select max(position) as position
 from failed
-left join versions as v using (agent_id, sample_id)
+left join current_samples as v using (agent_id, sample_id)
 anti join answered using (condition_id, agent_id, sample_id, repetition)
 anti join response_facts as r on r.id = failed.response_id
 anti join (
@@ -31,7 +31,7 @@ select max(failed.position) as position
 from failed
 left join response_facts as r on r.id = failed.response_id
 left join retracted as gone on gone.id = failed.response_id
-left join rewrites as w on w.response_id = failed.response_id
+left join changed_answers as w on w.response_id = failed.response_id
 anti join judged on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id
 where stage = 'judge'
     and if(r.id is null, gone.id is null, r.current)

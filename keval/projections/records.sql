@@ -25,7 +25,7 @@ from read_json(
         scores: 'JSON', unverified_claims: 'JSON', outcome: 'JSON',
         stage: 'VARCHAR', kind: 'VARCHAR', message: 'VARCHAR',
         usage: 'JSON', cost_usd: 'VARCHAR', duration_ms: 'VARCHAR', attempts: 'VARCHAR', failed_attempts: 'JSON',
-        leaked_processes: 'JSON', mock: 'VARCHAR',
+        orphaned_processes: 'JSON', mock: 'VARCHAR',
         -- retraction
         target: 'VARCHAR'
     }

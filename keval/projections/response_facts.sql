@@ -22,5 +22,5 @@ select
     e.sample_sha256 = v.sample_sha256 as current
 from events as e
 join latest as l using (position)
-join versions as v on v.agent_id = e.agent_id and v.sample_id = e.sample_id
+join current_samples as v on v.agent_id = e.agent_id and v.sample_id = e.sample_id
 where e.type = 'response'

@@ -23,8 +23,8 @@ with counted as (
             as var_within_sample,
         coalesce(list(c.kind order by c.kind) filter (c.kind is not null), []) as kinds,
         bool_or(c.mock) as mock
-    from cells as c
-    join measures as m using (condition_id, agent_id, judge_id, metric)
+    from outcomes as c
+    join series as m using (condition_id, agent_id, judge_id, metric)
     group by
         m.condition, m.condition_id, m.agent_id, m.current, m.judge, m.judge_id, m.metric, c.sample_id, m.min, m.max,
         m.planned_repetitions, m.condition_place, m.metric_place

@@ -15,6 +15,6 @@ select
     outcome, message,
     try_cast(failed_attempts as struct(
         kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
-        leaked_processes varchar[]
+        orphaned_processes varchar[]
     )[]) as failed_attempts
 from records

@@ -59,13 +59,13 @@ def compose(
     return Report(
         mock=mock,
         banner=BANNER if mock else None,
-        cautions_first=(*reversals(tables), *warnings.incomplete(conditions)),
+        warnings_first=(*reversals(tables), *warnings.incomplete(conditions)),
         header=header,
         conditions=conditions,
         metrics=tables,
         claims=_claims(connection, conditions),
         failures=_failures(connection, conditions),
-        cautions=(
+        warnings=(
             *small_numbers(tables, _programs(connection)),
             *warnings.others(connection, header, conditions, bodies, used),
         ),

@@ -27,7 +27,7 @@ MOST_MISSING = 0.05
 _TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples"
 
 
-Verdict = Literal["higher", "lower", "no difference shown", "cannot tell"]
+Conclusion = Literal["higher", "lower", "no difference shown", "cannot tell"]
 """What a difference shows; there is no winner."""
 
 
@@ -80,9 +80,9 @@ class Difference:
     wins: int
     ties: int
     losses: int
-    verdict: Verdict
-    reading: str
-    """The verdict as a sentence, with its reason."""
+    conclusion: Conclusion
+    explanation: str
+    """The conclusion as a sentence, with its reason."""
     reasons: Mapping[str, str]
 
 
@@ -100,7 +100,7 @@ class MetricTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Caution:
+class ReportWarning:
     """Something to know before trusting a number; `code` is stable, for programs."""
 
     code: str
@@ -188,13 +188,13 @@ def score(body: JsonObject) -> ConditionScore:
 
 
 def difference(body: JsonObject, baseline: ConditionScore | None, condition: ConditionScore | None) -> Difference:
-    """Return a difference with its reading; the two scores tell how much was not measured."""
+    """Return a difference with its conclusion; the two scores tell how much was not measured."""
     lower, upper, reasons = _interval(body, body["n_paired"])
-    verdict, reading = _reading(body["baseline"], lower, upper, _why_no_interval(body, reasons))
-    if verdict != "cannot tell" and baseline and condition:
-        doubt = _doubt(verdict, baseline, condition)
+    conclusion, explanation = _conclusion(body["baseline"], lower, upper, _why_no_interval(body, reasons))
+    if conclusion != "cannot tell" and baseline and condition:
+        doubt = _doubt(conclusion, baseline, condition)
         if doubt:
-            verdict, reading = "cannot tell", f"cannot tell: {doubt}"
+            conclusion, explanation = "cannot tell", f"cannot tell: {doubt}"
     return Difference(
         baseline=body["baseline"],
         condition=body["condition"],
@@ -210,8 +210,8 @@ def difference(body: JsonObject, baseline: ConditionScore | None, condition: Con
         wins=body["wins"],
         ties=body["ties"],
         losses=body["losses"],
-        verdict=verdict,
-        reading=reading,
+        conclusion=conclusion,
+        explanation=explanation,
         reasons=reasons,
     )
 
@@ -229,7 +229,9 @@ def _why_no_interval(body: JsonObject, reasons: Mapping[str, str]) -> str:
     return reasons.get(missing, "no interval in the input")
 
 
-def _reading(baseline: str, lower: float | None, upper: float | None, why_no_interval: str) -> tuple[Verdict, str]:
+def _conclusion(
+    baseline: str, lower: float | None, upper: float | None, why_no_interval: str
+) -> tuple[Conclusion, str]:
     if lower is None or upper is None:
         return "cannot tell", f"cannot tell: {why_no_interval}"
     if lower > 0:
@@ -239,10 +241,10 @@ def _reading(baseline: str, lower: float | None, upper: float | None, why_no_int
     return "no difference shown", "no difference shown (the interval includes 0)"
 
 
-def _doubt(verdict: Verdict, baseline: ConditionScore, condition: ConditionScore) -> str | None:
-    """Return why too much is missing for the verdict to hold, or None; statistics: Manski's worst case."""
+def _doubt(conclusion: Conclusion, baseline: ConditionScore, condition: ConditionScore) -> str | None:
+    """Return why too much is missing for the conclusion to hold, or None; statistics: Manski's worst case."""
     lacking = [found for found in (baseline, condition) if _missing_share(found) > MOST_MISSING]
-    if not lacking or _bounds_agree(verdict, baseline, condition):
+    if not lacking or _bounds_agree(conclusion, baseline, condition):
         return None
     shares = ", ".join(f"{found.condition} {_missing_share(found):.0%}" for found in lacking)
     return f"answers not measured or not done: {shares}; they could change the result"
@@ -254,15 +256,15 @@ def _missing_share(found: ConditionScore) -> float:
     return missing / planned if planned else 0.0
 
 
-def _bounds_agree(verdict: Verdict, baseline: ConditionScore, condition: ConditionScore) -> bool:
-    if verdict == "higher" and condition.mean_lower is not None and baseline.mean_upper is not None:
+def _bounds_agree(conclusion: Conclusion, baseline: ConditionScore, condition: ConditionScore) -> bool:
+    if conclusion == "higher" and condition.mean_lower is not None and baseline.mean_upper is not None:
         return condition.mean_lower > baseline.mean_upper
-    if verdict == "lower" and condition.mean_upper is not None and baseline.mean_lower is not None:
+    if conclusion == "lower" and condition.mean_upper is not None and baseline.mean_lower is not None:
         return condition.mean_upper < baseline.mean_lower
     return False
 
 
-def reversals(tables: Iterable[MetricTable]) -> Iterator[Caution]:
+def reversals(tables: Iterable[MetricTable]) -> Iterator[ReportWarning]:
     """Yield a sentence for each two conditions that the treatment of failures ranks differently."""
     for table in tables:
         for one, other in combinations(table.scores, 2):
@@ -272,7 +274,7 @@ def reversals(tables: Iterable[MetricTable]) -> Iterator[Caution]:
             completed = _gap(one.mean_complete_case, other.mean_complete_case, noise)
             if counted * completed < 0:
                 high, low = (one, other) if counted > 0 else (other, one)
-                yield Caution(
+                yield ReportWarning(
                     "ranking_depends_on_failures",
                     f"{table.metric}, judge {table.judge}: with failures counted, {high.condition} ({high.mean:.2f}) "
                     f"is above {low.condition} ({low.mean:.2f}); among completed answers only, {low.condition} "
@@ -327,7 +329,7 @@ _SMALL = (
 )
 
 
-def small_numbers(tables: Sequence[MetricTable], programs: Collection[str] = ()) -> Iterator[Caution]:
+def small_numbers(tables: Sequence[MetricTable], programs: Collection[str] = ()) -> Iterator[ReportWarning]:
     """Yield what too few samples, repetitions or judgments leave unsaid, each once for all tables.
 
     `programs` are the ids of judges that ask no model.
@@ -341,7 +343,7 @@ def small_numbers(tables: Sequence[MetricTable], programs: Collection[str] = ())
             if small.is_so(score)
         )
         if where:
-            yield Caution(small.code, f"{small.text} ({'; '.join(where)})")
+            yield ReportWarning(small.code, f"{small.text} ({'; '.join(where)})")
 
 
 def _sorted(found: Mapping[str, Value]) -> dict[str, Value]:

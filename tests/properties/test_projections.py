@@ -73,12 +73,12 @@ class Fold:
                 self.rewritten[event["id"]] = position
                 texts[event["id"]] = event["text"]
             self.live[event["id"]] = (position, event)
-        self.versions: dict[str, str] = {}
+        self.newest: dict[str, str] = {}
         for _, event in sorted(self.live.values(), key=lambda found: found[0]):
             if event["type"] == "response" or event.get("stage") == "generate":
-                self.versions[_key(event)[1]] = event["sample_sha256"]
+                self.newest[_key(event)[1]] = event["sample_sha256"]
 
-    def cells(self) -> dict[Key, tuple[str, float | None]]:
+    def outcomes(self) -> dict[Key, tuple[str, float | None]]:
         """Return state and value of each task that was tried."""
         states: dict[Key, tuple[str, float | None]] = {}
         judge_failed = {_key(event): event["kind"] for event in self._of_judge("failure")}
@@ -106,7 +106,7 @@ class Fold:
         return [
             event
             for _, event in self._events(event_type, stage)
-            if event["sample_sha256"] == self.versions[_key(event)[1]]
+            if event["sample_sha256"] == self.newest[_key(event)[1]]
         ]
 
     def _of_judge(self, event_type: str) -> list[JsonObject]:
@@ -142,9 +142,9 @@ def computed(*files: Sequence[JsonObject]) -> list[object]:
 def test_the_state_of_each_task_is_a_fold_of_the_lines(log: list[JsonObject]) -> None:
     """Whatever was repeated, rewritten, edited, failed or retracted in any order, SQL and a plain loop agree."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = ask(write_log(Path(folder) / "log.jsonl", log), "from cells")
+        rows = ask(write_log(Path(folder) / "log.jsonl", log), "from outcomes")
     found = {(row["condition"], row["sample_id"], row["repetition"]): (row["state"], row["value"]) for row in rows}
-    assert found == Fold(log).cells()
+    assert found == Fold(log).outcomes()
     assert len(found) == len(rows)
 
 

@@ -81,7 +81,7 @@ completeness, scale 1 to 5, judge strict
  - SD within samples, baseline: one repetition
 
                                                           win / tie /
-  minus baseline   difference   95 % CI          paired   loss             reading
+  minus baseline   difference   95 % CI          paired   loss             conclusion
  ────────────────────────────────────────────────────────────────────────────────────────
   with_docs        +0.38        [+0.12, +0.62]   6        5 / 1 / 0        higher than
                                                                            baseline
@@ -228,10 +228,10 @@ def test_csv_holds_every_number_in_full_precision() -> None:
 
 
 def test_csv_has_the_difference_beside_the_condition() -> None:
-    """The baseline has no difference; the other condition has it with its verdict."""
+    """The baseline has no difference; the other condition has it with its conclusion."""
     baseline, with_docs = rows(Csv().render(small_report()))
-    assert (baseline["difference"], baseline["verdict"]) == ("", "")
-    assert (with_docs["difference"], with_docs["difference_ci_lower"], with_docs["verdict"]) == (
+    assert (baseline["difference"], baseline["conclusion"]) == ("", "")
+    assert (with_docs["difference"], with_docs["difference_ci_lower"], with_docs["conclusion"]) == (
         "0.375",
         "0.125",
         "higher",

@@ -49,7 +49,7 @@ def text(found: Report) -> str:
 
 def codes(found: Report) -> set[str]:
     """Return the codes of a report's warnings."""
-    return {caution.code for caution in (*found.cautions_first, *found.cautions)}
+    return {warning.code for warning in (*found.warnings_first, *found.warnings)}
 
 
 def judged(sample: str, score: float, condition: str = "baseline", repetition: int = 1) -> list[JsonObject]:
@@ -109,7 +109,7 @@ def test_numbers_of_the_tables_are_those_of_the_judgments(tmp_path: Path) -> Non
     assert (difference.baseline, difference.condition) == ("baseline", "with_docs")
     assert difference.difference == pytest.approx(5 / 6)
     assert (difference.wins, difference.ties, difference.losses) == (5, 1, 0)
-    assert difference.verdict == "higher"
+    assert difference.conclusion == "higher"
 
 
 def test_costs_of_unknown_amount_are_counted_and_not_0(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_failures_of_the_judge_are_shown(tmp_path: Path) -> None:
 def test_an_interrupted_run_is_incomplete_before_any_number(tmp_path: Path) -> None:
     """What is not done stands at the top, with its count."""
     found = built([run_event(BOTH, samples=2), response_event("q1")], tmp_path)
-    assert "incomplete" in {caution.code for caution in found.cautions_first}
+    assert "incomplete" in {warning.code for warning in found.warnings_first}
     assert "INCOMPLETE: 3 of 4 planned answers are not done (baseline 1, with_docs 2)" in text(found)
 
 
@@ -297,7 +297,7 @@ def test_equal_scores_are_ties_and_nobody_is_higher(tmp_path: Path) -> None:
     events = [run_event(BOTH, samples=6), *scored("baseline", scores), *scored("with_docs", scores)]
     (difference,) = built(events, tmp_path).metrics[0].differences
     assert (difference.difference, difference.wins, difference.ties, difference.losses) == (0, 0, 6, 0)
-    assert difference.reading == "cannot tell: no sample differs"
+    assert difference.explanation == "cannot tell: no sample differs"
 
 
 def test_one_sample_has_no_interval_and_the_reason_is_shown(tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_one_sample_has_no_interval_and_the_reason_is_shown(tmp_path: Path) -> N
         assert score.mean == 4
         assert (score.ci_lower, score.ci_upper, score.sd_between_samples, score.sd_within_sample) == (None,) * 4
         assert {"ci_lower", "sd_between_samples", "sd_within_sample"} <= set(score.reasons)
-    assert table.differences[0].verdict == "cannot tell"
+    assert table.differences[0].conclusion == "cannot tell"
     assert "95 % CI, all conditions: " in text(found)
     assert "fewer than 5 samples" in text(found)
     assert "the input does not say why" not in text(found)
@@ -320,7 +320,7 @@ def test_a_ranking_that_failures_turn_around_is_said_first(tmp_path: Path) -> No
     """With failures counted, one condition leads; without them, the other: nobody should miss that."""
     failed = [failure_event(response_event(f"q{sample}")) for sample in range(3, 6)]
     events = [run_event(BOTH, samples=6), *scored("baseline", [5, 5, 5]), *failed, *scored("with_docs", [4] * 6)]
-    first, *_ = built(events, tmp_path).cautions_first
+    first, *_ = built(events, tmp_path).warnings_first
     assert first.code == "ranking_depends_on_failures"
 
 
@@ -493,14 +493,14 @@ def test_golden_answers_in_tool_results_are_counted_over_those_that_were_searche
     assert "golden answer in tool results" in text(found)
     assert "1 of 2 answers" in text(found)
     assert "golden answer in tool results, baseline: no golden answer is long enough" in text(found)
-    assert "golden_answer_read" not in codes(found)
+    assert "answer_leakage" not in codes(found)
 
 
 def test_a_golden_answer_that_another_tool_returned_is_a_warning(tmp_path: Path) -> None:
     """What is no MCP server of the condition, such as a file, should not hold the answer; each answer counts once."""
     log = [run_event(), looked_up("q1", ("Read", None), ("Bash", None)), looked_up("q2", ("Read", None))]
     found = built(log, tmp_path)
-    (told,) = [caution.text for caution in found.cautions if caution.code == "golden_answer_read"]
+    (told,) = [warning.text for warning in found.warnings if warning.code == "answer_leakage"]
     assert told.startswith("with_docs: in 2 answers the golden answer was returned by a tool")
     assert "(Bash, Read)" in told
 
@@ -514,7 +514,7 @@ def test_a_condition_that_was_asked_until_its_gate_let_an_answer_through_is_poin
         response_event("q2", attempts=3, failed_attempts=[ATTEMPT, refused]),
         response_event("q3", attempts=2, failed_attempts=[ATTEMPT]),
     ]
-    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "asked_again_by_a_gate"]
+    (told,) = [warning.text for warning in built(log, tmp_path).warnings if warning.code == "asked_again_by_a_gate"]
     assert told == (
         "baseline: 2 answers met the condition's gates only when asked again (retry_gates); "
         "3 attempts that did not are in no mean"
@@ -526,16 +526,16 @@ def test_processes_that_were_left_behind_are_named(tmp_path: Path) -> None:
     """Each name once; a failure counts too, and what a later event replaced does not."""
     log = [
         run_event(),
-        response_event("q1", leaked_processes=["python", "python"]),
-        failure_event(response_event("q2"), leaked_processes=["sh"]),
-        response_event("q4", attempts=2, failed_attempts=[ATTEMPT | {"leaked_processes": ["node"]}]),
+        response_event("q1", orphaned_processes=["python", "python"]),
+        failure_event(response_event("q2"), orphaned_processes=["sh"]),
+        response_event("q4", attempts=2, failed_attempts=[ATTEMPT | {"orphaned_processes": ["node"]}]),
         response_event("q5", attempts=2, failed_attempts=[ATTEMPT]),
-        response_event("q3", leaked_processes=["gone"]),
+        response_event("q3", orphaned_processes=["gone"]),
         response_event("q3"),
     ]
-    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "processes_left_behind"]
+    (told,) = [warning.text for warning in built(log, tmp_path).warnings if warning.code == "orphaned_processes"]
     assert told == "baseline: 3 tasks left processes behind: node, python, sh; they were ended"
-    assert "processes_left_behind" not in codes(built([run_event(), response_event("q1")], tmp_path))
+    assert "orphaned_processes" not in codes(built([run_event(), response_event("q1")], tmp_path))
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-100, 1.0, 1e12])

@@ -32,7 +32,7 @@ cell as (
         if(s.score is null, coalesce(t.failed, j.kind), null) as kind,
         t.mock or coalesce(s.mock, j.mock, false) as mock
     from tasks as t
-    join measures as m using (condition_id, agent_id)
+    join series as m using (condition_id, agent_id)
     left join scored as s using (condition_id, agent_id, judge_id, metric, sample_id, repetition)
     left join judge_failed as j using (condition_id, agent_id, judge_id, sample_id, repetition)
 )

@@ -4,9 +4,9 @@ select
     c.condition, e.condition_id, e.agent_id, e.type, e.id,
     list_concat(
         flatten(list_transform(
-            e.failed_attempts, lambda attempt: attempt.leaked_processes
+            e.failed_attempts, lambda attempt: attempt.orphaned_processes
         )),
-        try_cast(e.leaked_processes as varchar[])
+        try_cast(e.orphaned_processes as varchar[])
     ) as processes
 from events as e
 semi join latest using (position)
