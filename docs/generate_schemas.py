@@ -9,9 +9,12 @@ python docs/generate_schemas.py        does the same for the schemas alone
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from itertools import chain, dropwhile, takewhile
 from typing import Any
 
 from keval import failure_kinds, schema
+from keval.stats.statistics import AGGREGATE, PAIRED, Statistic
 
 WIDTH = 118
 """Columns up to which an object or array stands on one line."""
@@ -24,7 +27,31 @@ def written() -> dict[str, str]:
         "description": "Why it failed; docs/concepts.md says what each kind means and what it counts as.",
         "enum": list(failure_kinds.NAMES),
     }
+    _put_in(documents["aggregate"], AGGREGATE)
+    _put_in(documents["comparison"], PAIRED)
     return {name: as_text(document) + "\n" for name, document in documents.items()}
+
+
+BEFORE, AFTER = "mock", "ci_level"
+"""The fields of an event between which its statistics stand."""
+
+
+def _put_in(document: dict[str, Any], statistics: Mapping[str, Statistic]) -> None:
+    """Make the fields between `BEFORE` and `AFTER` those of the statistics."""
+    properties = {
+        name: {"description": each.description, "$ref": f"{schema.PARTS}#/$defs/{each.kind}"}
+        for name, each in statistics.items()
+    }
+    required = [name for name, each in statistics.items() if each.required]
+    fields: dict[str, Any] = document["properties"]
+    document["properties"] = {name: properties.get(name, fields.get(name)) for name in _between(fields, properties)}
+    document["required"] = _between(document["required"], required)
+
+
+def _between(names: Iterable[str], put_in: Iterable[str]) -> list[str]:
+    names = list(names)
+    before = takewhile(lambda name: name != BEFORE, names)
+    return list(chain(before, [BEFORE], put_in, dropwhile(lambda name: name != AFTER, names)))
 
 
 def _read(name: str) -> dict[str, Any]:
