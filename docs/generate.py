@@ -21,6 +21,7 @@ import click
 
 from keval import cli, failure_kinds, plugins, projections, schema
 from keval.errors import EXIT_CODES
+from keval.stats.statistics import AGGREGATE, PAIRED
 
 DOCS = Path(__file__).parent
 HANDBOOK = DOCS.parent / "examples" / "quickstart" / "handbook"
@@ -103,6 +104,24 @@ def agents_own_failures() -> str:
     """Return the kinds of failure that count as the worst score, as a list within a sentence."""
     *others, last = [f"`{row.kind}`" for row in failure_kinds.FAILURE_KINDS if row.counts_as == "minimum"]
     return f"{', '.join(others)} and {last}"
+
+
+def statistics(event_type: str) -> str:
+    """Return the statistics of an `aggregate` or `comparison` event with their formulas."""
+    rows = [
+        (each.label if each.shown else "(not shown)", f"`{name}`", each.unit, each.formula, each.computed_in)
+        for name, each in STATISTICS[event_type].items()
+    ]
+    return table(("in the report", "in the event", "unit", "is", "computed in"), rows)
+
+
+def undefined(event_type: str) -> str:
+    """Return when the statistics of an event are null."""
+    rows = [(f"`{name}`", each.null_when) for name, each in STATISTICS[event_type].items() if each.null_when]
+    return table(("number", "is null when"), rows)
+
+
+STATISTICS = {"aggregate": AGGREGATE, "comparison": PAIRED}
 
 
 def schemas() -> str:

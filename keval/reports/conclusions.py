@@ -8,13 +8,14 @@ from two intervals side by side: intervals that overlap can belong to conditions
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from itertools import combinations
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from keval.ids import JsonObject
 from keval.projections import NOISE
 from keval.stats.intervals import FEWEST_SAMPLES
+from keval.stats.statistics import AGGREGATE, PAIRED
 
 Value = TypeVar("Value")
 
@@ -59,7 +60,9 @@ class ConditionScore:
     mean_lower: float | None
     mean_upper: float | None
     reasons: Mapping[str, str]
-    """Why a field is None, by field."""
+    """Why a statistic is None, by its name."""
+    other_statistics: Mapping[str, float | None] = field(default_factory=dict)
+    """Statistics of the event that nothing is concluded from, by name; None for one that an older event lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class Difference:
     explanation: str
     """The conclusion as a sentence, with its reason."""
     reasons: Mapping[str, str]
+    other_statistics: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,32 +163,8 @@ def in_order(items: Iterable[Value], order: Sequence[str], name: Callable[[Value
 def score(body: JsonObject) -> ConditionScore:
     """Return one condition's score; an interval over too few samples is left out, with the reason."""
     lower, upper, reasons = _interval(body, body["n_samples"])
-    return ConditionScore(
-        condition=body["condition"],
-        condition_id=body["condition_id"],
-        agent_id=body["agent_id"],
-        mean=body["mean"],
-        ci_lower=lower,
-        ci_upper=upper,
-        ci_level=body["ci_level"],
-        ci_method=body["ci_method"],
-        n_samples=body["n_samples"],
-        n_responses=body["n_responses"],
-        n_judgments=body["n_judgments"],
-        planned=body["planned"],
-        scored=body["scored"],
-        agent_failed=body["agent_failed"],
-        not_measured=body["not_measured"],
-        not_done=body["not_done"],
-        failed=_sorted(body["failed"]),
-        sd_within_sample=body["sd_within_sample"],
-        sd_between_samples=body["sd_between_samples"],
-        se=body["se"],
-        mean_complete_case=body["mean_complete_case"],
-        mean_lower=body["mean_lower"],
-        mean_upper=body["mean_upper"],
-        reasons=reasons,
-    )
+    shown = {"ci_lower": lower, "ci_upper": upper, "failed": _sorted(body["failed"]), "reasons": reasons}
+    return ConditionScore(**_taken(ConditionScore, AGGREGATE, body) | shown)
 
 
 def difference(body: JsonObject, baseline: ConditionScore | None, condition: ConditionScore | None) -> Difference:
@@ -195,25 +175,21 @@ def difference(body: JsonObject, baseline: ConditionScore | None, condition: Con
         doubt = _doubt(conclusion, baseline, condition)
         if doubt:
             conclusion, explanation = "cannot tell", f"cannot tell: {doubt}"
-    return Difference(
-        baseline=body["baseline"],
-        condition=body["condition"],
-        difference=body["difference"],
-        ci_lower=lower,
-        ci_upper=upper,
-        ci_level=body["ci_level"],
-        ci_method=body["ci_method"],
-        sd_difference=body["sd_difference"],
-        se=body["se"],
-        n_paired=body["n_paired"],
-        n_dropped=body["n_dropped"],
-        wins=body["wins"],
-        ties=body["ties"],
-        losses=body["losses"],
-        conclusion=conclusion,
-        explanation=explanation,
-        reasons=reasons,
-    )
+    shown = {"ci_lower": lower, "ci_upper": upper, "reasons": reasons}
+    concluded = {"conclusion": conclusion, "explanation": explanation}
+    return Difference(**_taken(Difference, PAIRED, body) | shown | concluded)
+
+
+def _taken(made: type[ConditionScore | Difference], statistics: Collection[str], body: JsonObject) -> dict[str, Any]:
+    """Return the fields that are in an event's body as they are, and its other statistics."""
+    names = [each.name for each in fields(made)]
+    others = {name: body.get(name) for name in statistics if name not in names}
+    return {name: body[name] for name in names if name in body} | {"other_statistics": others}
+
+
+def statistic(found: ConditionScore | Difference, name: str) -> Any:  # noqa: ANN401 - a number, or counts by kind
+    """Return a statistic by its name: a field, or one of `other_statistics`."""
+    return getattr(found, name) if hasattr(found, name) else found.other_statistics.get(name)
 
 
 def _interval(body: JsonObject, n: int) -> tuple[float | None, float | None, Mapping[str, str]]:

@@ -80,7 +80,8 @@ AGGREGATE = _table((
         description="Number of tasks planned; null if no run says.",
         formula="all tasks",
         why_null=reasons.no_plan,
-        null_when="no `run` event says how much was planned, or the newest one does not have the condition",
+        null_when="no `run` event says how much was planned, or the newest one does not have the condition; "
+        "a warning says so",
     ),
     Statistic(
         name="scored", levels=BOTH, kind="total", unit="tasks", label="scored / planned",

@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from keval import plugins
+from keval.exports import Export
 from keval.exports._layout import count, cut, dollars, duration, interval, number
 from keval.exports.csv import HEADER, Csv
 from keval.exports.json import Json
@@ -23,6 +25,7 @@ from keval.exports.text import Text
 from keval.logs.outputs import HEAD_BYTES
 from keval.printable import printable
 from keval.reports.model import BANNER, Claim, ConditionClaims, Report
+from keval.stats.statistics import AGGREGATE, PAIRED
 from tests.reports import HOSTILE, difference, hostile_report, score, small_report, summary
 
 SMALL_TEXT = """\
@@ -225,6 +228,29 @@ def test_csv_holds_every_number_in_full_precision() -> None:
     assert row["ci_lower"] == ""
     assert row["failed_kinds"] == "timeout=1"
     assert (other["condition"], other["mean"]) == ("with_docs", "")
+
+
+def test_csv_has_a_column_for_every_statistic() -> None:
+    """The columns follow the tables of statistics; those of a difference say so by their names."""
+    assert {*AGGREGATE} - {"failed"} <= {*HEADER}
+    assert {name if name == "difference" else f"difference_{name}" for name in PAIRED} <= {*HEADER}
+    assert len(set(HEADER)) == len(HEADER)
+    table = small_report().metrics[0]
+    wide = dataclasses.replace(table, scores=(score("baseline", other_statistics={"var_within_sample": 0.25}),))
+    assert rows(Csv().render(small_report(metrics=(wide,))))[0]["var_within_sample"] == "0.25"
+
+
+@pytest.mark.parametrize("name", sorted(plugins.find("export").keys() & {"text", "markdown"}))
+def test_a_statistic_without_a_row_of_its_own_has_one_under_its_label(name: str) -> None:
+    """What was added to the tables is drawn without another line of code, where a report has it."""
+    table = small_report().metrics[0]
+    scores = tuple(dataclasses.replace(each, other_statistics={"not_done": 9.875}) for each in table.scores)
+    differences = tuple(dataclasses.replace(each, other_statistics={"ties": 7.625}) for each in table.differences)
+    wide = dataclasses.replace(table, scores=scores, differences=differences)
+    export: Export = plugins.load("export", Export, name)()
+    drawn = export.render(small_report(metrics=(wide,))).decode()
+    assert re.search(rf"{AGGREGATE['not_done'].label}\W+9\.88\W+9\.88", drawn)
+    assert "7.62" in drawn
 
 
 def test_csv_has_the_difference_beside_the_condition() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.ids import JsonObject
-from keval.reports.conclusions import metric_tables, reversals, small_numbers
+from keval.reports.conclusions import metric_tables, reversals, small_numbers, statistic
 
 
 def aggregate(condition: str, **changes: object) -> JsonObject:
@@ -256,3 +256,17 @@ def test_enough_of_everything_needs_no_warning() -> None:
     """30 samples, 3 repetitions and 2 judgments are not warned about; nothing measured neither."""
     nothing = aggregate("b", n_samples=0, n_responses=0, n_judgments=0, scored=0, mean=None)
     assert list(small_numbers(metric_tables([aggregate("a"), nothing]))) == []
+
+
+def test_statistics_that_nothing_is_concluded_from_are_kept_by_name() -> None:
+    """What has no field of its own stands in `other_statistics`; an event that lacks it has null there."""
+    older = aggregate("with_docs")
+    del older["var_within_sample"]
+    (table,) = metric_tables([aggregate("baseline"), older, comparison("with_docs", 0.1, 0.5)])
+    assert [score.other_statistics for score in table.scores] == [
+        {"var_between_samples": 1.0, "var_within_sample": 0.25},
+        {"var_between_samples": 1.0, "var_within_sample": None},
+    ]
+    assert statistic(table.scores[0], "var_within_sample") == 0.25
+    assert statistic(table.scores[0], "sd_within_sample") == 0.5
+    assert [found.other_statistics for found in table.differences] == [{}]
