@@ -34,3 +34,11 @@ def test_people_are_told_what_happened_and_what_to_do(row: FailureKind) -> None:
     assert row.happened
     assert f"| `{row.kind}` | {row.happened} |" in page
     assert row.next_step in page
+
+
+def test_the_view_has_a_row_for_each_kind_and_stage() -> None:
+    """A join on kind and stage finds one row: a kind of two stages stands twice, with the same of everything else."""
+    rows = failure_kinds.view_rows()
+    assert {len(row) for row in rows} == {len(failure_kinds.VIEW_COLUMNS)}
+    assert [row[:2] for row in rows if row[0] == "budget"] == [("budget", "generate"), ("budget", "judge")]
+    assert len({row[:2] for row in rows}) == len(rows)
