@@ -6,6 +6,7 @@ and the `problem` that people are told. A new file is picked up by itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,11 @@ def test_a_valid_example_is_accepted(path: Path) -> None:
 
 @pytest.mark.parametrize("path", INVALID, ids=_identifier)
 def test_an_invalid_example_is_refused_with_its_message(path: Path) -> None:
-    """An instance with one fault is refused with the one message that its file expects."""
+    """An instance with one fault is refused with the one message that its file expects; `…` stands for any text."""
     example = _read(path)
-    assert _told(_name(path), example["instance"]) == [example["problem"]]
+    (told,) = _told(_name(path), example["instance"])
+    expected = ".*".join(re.escape(part) for part in example["problem"].split("…"))
+    assert re.fullmatch(expected, told), told
 
 
 @pytest.mark.parametrize("name", schema.names())
