@@ -15,7 +15,7 @@ from keval.stats import reasons
 from keval.stats.intervals import interval
 
 Level = Literal["condition", "sample", "comparison"]
-Kind = Literal["total", "total_or_null", "failed_by_kind", "mean", "beyond_scale", "spread", "variance"]
+Kind = Literal["total", "total_or_null", "failed_by_kind", "score_or_null", "beyond_scale", "spread", "variance"]
 Unit = Literal["tasks", "samples", "responses", "judgments", "score", "score²"]
 
 VIEWS: Mapping[Level, str] = {
@@ -126,25 +126,25 @@ AGGREGATE = _table((
         formula="judgments of those responses", shown=False,
     ),
     Statistic(
-        name="mean", levels=BOTH, kind="mean", unit="score", label="mean",
+        name="mean", levels=BOTH, kind="score_or_null", unit="score", label="mean",
         description="The headline: mean over samples in which the agent's failures count as min; null if undefined.",
         formula="ȳ, in which the agent's own failures count as the scale's minimum",
         why_null=reasons.no_score, null_when="no task was scored and none was failed by the agent",
     ),
     Statistic(
-        name="mean_complete_case", levels=BOTH, kind="mean", unit="score", label="complete-case mean",
+        name="mean_complete_case", levels=BOTH, kind="score_or_null", unit="score", label="complete-case mean",
         description="Mean over samples of what was scored; null if nothing was.",
         formula="the mean over what was scored, failures left out",
         why_null=reasons.no_score, null_when="no task was scored",
     ),
     Statistic(
-        name="mean_lower", levels=BOTH, kind="mean", unit="score", label="worst and best case",
+        name="mean_lower", levels=BOTH, kind="score_or_null", unit="score", label="worst and best case",
         description="The mean if all that was not measured had scored min; null if undefined.",
         formula="the mean if all that was not measured or not done had scored the minimum (Manski 2003, worst case)",
         why_null=reasons.nothing_tried, null_when="nothing was planned or tried",
     ),
     Statistic(
-        name="mean_upper", levels=BOTH, kind="mean", unit="score", label="worst and best case",
+        name="mean_upper", levels=BOTH, kind="score_or_null", unit="score", label="worst and best case",
         description="The mean if all that was not measured had scored max; null if undefined.",
         formula="the same with the maximum",
         why_null=reasons.nothing_tried, null_when="nothing was planned or tried",
