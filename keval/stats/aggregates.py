@@ -32,7 +32,7 @@ _SAMPLES = """
     order by condition_place, metric_place, sample_id
 """
 
-_COMPARISONS = "select 'comparison' as level, * from comparisons order by condition_place, metric_place"
+_COMPARISONS = "select * from comparisons order by condition_place, metric_place"
 
 _WHO = ("condition", "condition_id", "agent_id", "judge", "judge_id", "metric")
 _OF_AGGREGATE = ("level", *_WHO, "sample_id", "min", "max", "current", "mock")

@@ -57,8 +57,11 @@ class Statistic:
     """Whether reports for people show it; events, `json` and `csv` have all."""
 
     def value(self, row: JsonObject) -> Any:  # noqa: ANN401 - a number, or counts by kind
-        """Return the statistic of a row of its view; None at a level at which it is not defined."""
-        if row["level"] not in self.levels:
+        """Return the statistic of a row of its view; None at a level at which it is not defined.
+
+        A row without a `level` is of a comparison.
+        """
+        if row.get("level", "comparison") not in self.levels:
             return None
         return row[self.name] if self.compute is None else self.compute(row)
 
