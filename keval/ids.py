@@ -1,7 +1,8 @@
 """Canonical JSON and the identities derived from it.
 
-Identities are content: the same question, condition, agent and repetition always get the same
-id, so that the same command again does only what is missing, and anything edited is new work.
+Identities are content, and each holds just what its maker is given: the same question, condition,
+agent and repetition always get the same id, so that the same command again does only what is
+missing. What the agent can see and was edited is new work; what it cannot see costs nothing.
 """
 
 from __future__ import annotations
@@ -30,8 +31,18 @@ def digest(*parts: object) -> str:
 
 
 def sample_sha256(sample: Mapping[str, object]) -> str:
-    """Return the identity of a sample's whole content: any edited field makes it another sample."""
+    """Return the hash of a sample's whole content: any edited field makes it another record."""
     return digest("sample", sample)
+
+
+def question_id(sample_id: str, turns: Sequence[str]) -> str:
+    """Return the identity of what the agent is given of a sample; `turns` are the user's messages in order."""
+    return digest("question", sample_id, list(turns))
+
+
+def given_sha256(sample: Mapping[str, object], fields: Sequence[str] | None) -> str:
+    """Return the hash of what a judge is given of a sample: these fields, as far as it has them; None means all."""
+    return digest("given", sample if fields is None else {name: sample[name] for name in fields if name in sample})
 
 
 def condition_id(
@@ -40,13 +51,16 @@ def condition_id(
     gates: Mapping[str, object],
     tools: Sequence[str],
 ) -> str:
-    """Return the identity of a condition: its content as written, never its name."""
+    """Return the identity of a condition: its content, never its name.
+
+    `mcp_servers` holds of each server its config as written and what it turned out to be.
+    """
     return digest("condition", system_prompt, mcp_servers, gates, list(tools))
 
 
-def agent_id(agent_type: str, model: str | None, options: Mapping[str, object]) -> str:
-    """Return the identity of an agent."""
-    return digest("agent", agent_type, model, options)
+def agent_id(agent_type: str, model: str | None, options: Mapping[str, object], files: Sequence[str] = ()) -> str:
+    """Return the identity of an agent; `files` are the hashes of the local files that its command names."""
+    return digest("agent", agent_type, model, options, list(files))
 
 
 def judge_id(judge_type: str, model: str | None, parameters: Mapping[str, object]) -> str:
@@ -54,11 +68,18 @@ def judge_id(judge_type: str, model: str | None, parameters: Mapping[str, object
     return digest("judge", judge_type, model, parameters)
 
 
-def response_id(sample_hash: str, condition: str, agent: str, repetition: int) -> str:
+def response_id(question: str, condition: str, agent: str, repetition: int) -> str:
     """Return the id of a task's response, known before the agent is asked."""
-    return digest("response", sample_hash, condition, agent, repetition)
+    return digest("response", question, condition, agent, repetition)
 
 
-def judgment_id(response: str, text: str, judge: str, replicate: int) -> str:
-    """Return the id of a judgment, known before the judge is asked; `text` is the answer's text."""
-    return digest("judgment", response, hashlib.sha256(text.encode()).hexdigest(), judge, replicate)
+def judgment_id(  # noqa: PLR0913 - what a judge is given, each part by name
+    response: str, text: str, given: str, judge: str, replicate: int, *, other: str | None = None
+) -> str:
+    """Return the id of a judgment, known before the judge is asked.
+
+    `text` is the answer's text, `given` the hash of what the judge is given of the sample. `other` is
+    the response that a judge of pairs compares it with.
+    """
+    answer = hashlib.sha256(text.encode()).hexdigest()
+    return digest("judgment", response, answer, given, judge, replicate, *([] if other is None else [other]))

@@ -22,7 +22,19 @@ from keval.secrets.excerpts import beginning_of
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
 
-EVENT_TYPES = ("run", "response", "judgment", "failure", "label", "retraction", "batch", "aggregate", "comparison")
+EVENT_TYPES = (
+    "run",
+    "plan",
+    "response",
+    "sample_change",
+    "judgment",
+    "failure",
+    "label",
+    "retraction",
+    "batch",
+    "aggregate",
+    "comparison",
+)
 """The known types of events; each has a schema of its name."""
 
 LONGEST_VALUE = 60
@@ -52,6 +64,7 @@ _MESSAGES = {
     "minLength": _EMPTY,
     "maxLength": "{found} is longer than {wanted} characters",
     "minItems": _EMPTY,
+    "maxItems": "holds more than {wanted} items",
     "minProperties": _EMPTY,
     "uniqueItems": "holds the same item twice",
     "anyOf": "{wanted} is missing",

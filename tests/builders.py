@@ -12,6 +12,8 @@ import orjson
 
 from keval import ids, projections, schema
 from keval.events import encode
+from keval.execution import plan
+from keval.execution.tasks import question_id
 from keval.ids import JsonObject
 
 RUN_ID = "0123456789abcdef"
@@ -80,13 +82,15 @@ def run_event(
         "command": "generate" if prompts else "judge",
         "config": {"name": "test"} if prompts else None,
         "config_sha256": "c" * 64 if prompts else None,
+        "config_name": "test" if prompts else None,
         "dataset": {"path": "questions.jsonl", "sha256": "d" * 64, "samples": samples} if prompts else None,
-        "agent": {**AGENT, "agent_id": AGENT_ID, "options": {}} if prompts else None,
+        "agent": {**AGENT, "agent_id": AGENT_ID, "options": {}, "files": []} if prompts else None,
         "conditions": described or None,
         "judges": [judge_entry()] if judges is None else list(judges),
         "mcp_servers": {},
         "seed": 0,
         "repetitions": repetitions if prompts else None,
+        "plan_id": None,
         "environment": ENVIRONMENT,
         "mock": False,
     }
@@ -112,6 +116,7 @@ def response_event(
     body = {
         "sample": asked,
         "sample_sha256": ids.sample_sha256(asked),
+        "question_id": question_id(asked),
         "condition": condition,
         "condition_id": known_as,
         "repetition": repetition,
@@ -128,7 +133,7 @@ def response_event(
         "num_turns": 1,
         "attempts": 1,
     }
-    identity = ids.response_id(ids.sample_sha256(asked), known_as, agent_id, repetition)
+    identity = ids.response_id(question_id(asked), known_as, agent_id, repetition)
     return _event("response", identity, body, fields)
 
 
@@ -136,16 +141,17 @@ def judgment_event(
     response: JsonObject, scores: float | Mapping[str, float] = 3.0, *, replicate: int = 1, **fields: object
 ) -> JsonObject:
     """Return a judgment of a response; one number is the score of the only metric."""
-    given = scores if isinstance(scores, Mapping) else {"completeness": scores}
+    scored = scores if isinstance(scores, Mapping) else {"completeness": scores}
     judge_id = str(fields.get("judge_id", JUDGE_ID))
     body = {
         **_coordinates(response),
         "judge": JUDGE,
         "judge_id": judge_id,
         "replicate": replicate,
+        "sample_fields": ["question", "answer"],
         "scores": {
             name: {"score": score, "reasoning": "It says so.", "min": 1, "max": 5, "passed": None}
-            for name, score in given.items()
+            for name, score in scored.items()
         },
         "unverified_claims": [],
         "outcome": None,
@@ -153,7 +159,8 @@ def judgment_event(
         "cost_usd": 0.5,
         "duration_ms": 100,
     }
-    identity = ids.judgment_id(response["id"], response["text"], judge_id, replicate)
+    given = ids.given_sha256(response["sample"], ["question", "answer"])
+    identity = ids.judgment_id(response["id"], response["text"], given, judge_id, replicate)
     return _event("judgment", identity, body, fields)
 
 
@@ -165,6 +172,7 @@ def failure_event(response: JsonObject, kind: str = "timeout", **fields: object)
         "message": f"what went wrong: {kind}",
         **_coordinates(response),
         "sample_sha256": response["sample_sha256"],
+        "question_id": response["question_id"],
         "attempts": 1,
         "cost_usd": None,
         "turns": [],
@@ -176,8 +184,26 @@ def judge_failure_event(response: JsonObject, kind: str = "judge_error", **field
     """Return the failure of the judge to judge a response."""
     body = {"stage": "judge", "judge": JUDGE, "judge_id": JUDGE_ID, "replicate": 1}
     made = failure_event(response, kind, **body | fields)
+    del made["question_id"]
     made["id"] = fields.get("id") or ids.digest("failure", response["id"], made["judge_id"], made["replicate"], kind)
     return made
+
+
+def plan_event(questions: Sequence[str], *, part: int = 1, parts: int = 1, **fields: object) -> JsonObject:
+    """Return a part of a plan of question ids; `plan_id` names the plan, by default that of these questions."""
+    body = {"plan_id": plan.plan_id(questions), "part": part, "parts": parts, "question_ids": list(questions)}
+    return _event("plan", ids.digest("plan part", body | fields), body, fields)
+
+
+def sample_change_event(changed: Mapping[str, object], *names: str, **fields: object) -> JsonObject:
+    """Return the newest record of a sample, of which the fields of these names differ."""
+    body = {
+        "sample": dict(changed),
+        "sample_sha256": ids.sample_sha256(changed),
+        "question_id": question_id(changed),
+        "changed": list(names),
+    }
+    return _event("sample_change", ids.digest("sample_change", body), body, fields)
 
 
 def retraction_event(target: JsonObject, **fields: object) -> JsonObject:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from keval.errors import ItemError
+from keval.processes.local_files import LocalFile
 from keval.usage import Usage
 
 Status = Literal["answered", "empty", "refused", "limit"]
@@ -146,6 +147,13 @@ class Agent(ABC):
         Asked before a run. `folder` is the config's, `env` the environment of the agent's processes.
         """
         return None
+
+    def local_files(self, folder: Path) -> tuple[LocalFile, ...]:  # noqa: ARG002 - for subclasses
+        """Return the files on this machine that the options name and that make the agent the one it is.
+
+        An edited one makes it another agent. `folder` is the config's.
+        """
+        return ()
 
     @abstractmethod
     async def answer(self, prompt: Prompt) -> Answer:

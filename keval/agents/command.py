@@ -30,7 +30,8 @@ import orjson
 
 from keval.agents import Agent, AgentError, Answer, Prompt, Turn
 from keval.plugins import option
-from keval.processes import machine, tree
+from keval.processes import local_files, machine, tree
+from keval.processes.local_files import LocalFile
 from keval.secrets.excerpts import end_of
 from keval.usage import Usage
 
@@ -158,11 +159,12 @@ class Command(Agent):
 
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:
         """Return why the program cannot be started."""
-        try:
-            name = fill(self.command[0], dict.fromkeys(KNOWN_BEFORE, folder))
-        except ValueError:
-            return None  # which program it is depends on the task
-        return not_startable(name, folder, {**env, **self.env})
+        name = _known_before(self.command[0], folder)
+        return not_startable(name, folder, {**env, **self.env}) if name else None
+
+    def local_files(self, folder: Path) -> tuple[LocalFile, ...]:
+        """Return the files that the command names, apart from what depends on the task."""
+        return local_files.named_by([_known_before(argument, folder) for argument in self.command], folder)
 
     async def answer(self, prompt: Prompt) -> Answer:
         """Run the program once.
@@ -267,6 +269,14 @@ class Command(Agent):
             _usage_at(document, self.usage_path),
             _cost_at(document, self.cost_path),
         )
+
+
+def _known_before(argument: str, folder: Path) -> str:
+    """Return an argument as it is in every task; an empty one if it depends on the task."""
+    try:
+        return fill(argument, dict.fromkeys(KNOWN_BEFORE, folder))
+    except ValueError:
+        return ""
 
 
 def located(program: str, folder: Path, env: Mapping[str, str]) -> str:

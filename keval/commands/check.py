@@ -13,7 +13,7 @@ from keval.commands.options import CONFIG, SKIP_INVALID
 from keval.config.reader import load
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.execution.estimate import Item, estimate, measured
-from keval.execution.preparation import Prepared, check_all_keys, check_fits, check_program, offered, prepare
+from keval.execution.preparation import Prepared, check_all_keys, check_fits, check_program, identify, offered, prepare
 from keval.logs.outputs import check_stdout
 from keval.processes.servers import ServerInfo
 
@@ -36,7 +36,7 @@ def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
     for info in infos.values():
         say(f"server    {info.name}: {_described(info)}")
     problems += _unreachable(infos)
-    _print_plan(prepared, log, skip_invalid=skip_invalid)
+    _print_plan(identify(prepared, infos, None), log, skip_invalid=skip_invalid)
     if problems:
         raise EnvironmentLacksError(*problems)
 

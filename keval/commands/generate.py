@@ -19,6 +19,7 @@ from keval.errors import UsageError
 from keval.events import new_run_id
 from keval.execution import interrupt
 from keval.execution.budget import Ledger
+from keval.execution.changes import changes
 from keval.execution.estimate import ledger
 from keval.execution.generation import Generation, OnResponse
 from keval.execution.preparation import (
@@ -26,10 +27,12 @@ from keval.execution.preparation import (
     check_keys,
     end_orphans,
     end_unmarked,
+    identify,
     is_recorded,
     offered,
     prepare,
     run_event,
+    run_records,
     set_up,
 )
 from keval.execution.progress import Progress, shown
@@ -39,6 +42,7 @@ from keval.logs.history import History
 from keval.logs.outputs import check_stdout
 from keval.logs.stream import Sink, Stdout
 from keval.logs.writer import Log, open_log
+from keval.processes.servers import ServerInfo
 
 LIMIT = click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N samples of the dataset."
@@ -93,6 +97,7 @@ def command(
         set_up(prepared)  # what is missing is told before anything is written
         with _sink(output, (config.path, config.dataset.path)) as sink, shown(progress, quiet=quiet):
             done = past(output, skip_invalid=skip_invalid) if output else History()
+            prepared = identified(prepared, done)
             skipped = to_skip(done, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
             left_failed = failed_before(prepared, skipped, done)
             number = plan(prepared, skipped, progress, left_failed)
@@ -101,16 +106,17 @@ def command(
             async def main(stop: asyncio.Event) -> None:
                 if isinstance(sink, Log):
                     sink.tell(stop)
-                await end_orphans(prepared, warn)
                 await check_keys(prepared.agent_env, config.agent.agent.secret_names)
                 run_id = new_run_id()
-                await sink.append(run_event(prepared, "generate", run_id, await offered(prepared)))
+                await sink.append(run_event(prepared, "generate", run_id))
+                for record in run_records(prepared, done, run_id):
+                    await sink.append(record)
                 tasks = remaining(prepared.config, prepared.samples, skipped)
                 await generation(prepared, run_id, sink, progress, books, stop).work_off(tasks)
                 await end_unmarked(warn)
                 books.check()
 
-            if number or not is_recorded(prepared, done.newest_generate):
+            if number or not is_recorded(prepared, done):
                 interrupt.run(main, warn)
     context.exit(1 if progress.failed or left_failed else 0)
 
@@ -122,6 +128,20 @@ def past(log: Path, *, skip_invalid: bool) -> History:
         lines = "1 line was" if found.skipped == 1 else f"{found.skipped} lines were"
         warn(f"{log}: {lines} skipped; a response that stood there is asked for again")
     return found
+
+
+def identified(prepared: Prepared, done: History) -> Prepared:
+    """Return the config with what its servers turned out to be, and say what changed and is asked again for it."""
+    newest = done.newest_run(prepared.config.name, mock=prepared.mock_url is not None)
+
+    async def asked() -> dict[str, ServerInfo]:
+        await end_orphans(prepared, warn)
+        return await offered(prepared)
+
+    known = identify(prepared, asyncio.run(asked()), newest)
+    for change in changes(newest, known, done):
+        warn(change)
+    return known
 
 
 def default_log(config: Config, *, mock: bool) -> Path:

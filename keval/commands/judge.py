@@ -25,6 +25,7 @@ from keval.logs import history
 from keval.logs.history import History
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.redaction import redacted
+from keval.logs.samples import NewestRecords
 from keval.logs.stream import Announced, Reader, Sink, Stdout, read_live, standard_input
 from keval.logs.writer import open_log
 from keval.secrets.checks import warn_of_weak_secrets
@@ -99,8 +100,9 @@ class Stage:
             past = history.of_log(path, warn, skip_invalid=skip_invalid)
             judges = self._judges(past)
             judged = past.judgments_done(mock=self._mock_url is not None)
+            records = NewestRecords(path, past)
             number = 0
-            for job in pending(path, past.responses, judges, judged):
+            for job in pending(records, past.responses, judges, judged):
                 self._progress.plan(job.judge.name, 1)
                 number += 1
             if not number:
@@ -112,7 +114,7 @@ class Stage:
                 log.tell(stop)
                 judging = self._judging(judges, log, stop, past)
                 await check_keys(judging.env, judge_keys(judges))
-                await judging.work_off(pending(path, past.responses, judges, judged))
+                await judging.work_off(pending(records, past.responses, judges, judged))
                 judging.ledger.check()
 
             interrupt.run(main, warn)

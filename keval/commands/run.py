@@ -17,6 +17,7 @@ from keval.commands.generate import (
     default_log,
     failed_before,
     generation,
+    identified,
     past,
     plan,
     to_skip,
@@ -33,12 +34,11 @@ from keval.execution.judging import Job, Judging, jobs, pending
 from keval.execution.preparation import (
     Prepared,
     check_all_keys,
-    end_orphans,
     end_unmarked,
     is_recorded,
-    offered,
     prepare,
     run_event,
+    run_records,
     set_up,
 )
 from keval.execution.progress import Progress, shown
@@ -47,6 +47,7 @@ from keval.ids import JsonObject
 from keval.logs.collect import collected
 from keval.logs.history import History
 from keval.logs.outputs import check_stdout
+from keval.logs.samples import NewestRecords
 from keval.logs.stream import Announced, Sink
 from keval.logs.writer import Log, open_log
 
@@ -93,11 +94,10 @@ def command(
         check_stdout((path, *inputs), "send the report to another file")
         with open_log(path, ("generate", "judge"), warn, inputs) as log, shown(*stages, quiet=quiet):
             found = past(path, skip_invalid=skip_invalid)
+            prepared = identified(prepared, found)
             skipped = to_skip(found, config, mock=mock, retry_failed=retry_failed, fresh=fresh)
             left_failed = failed_before(prepared, skipped, found)
-            news = plan(prepared, skipped, stages[0], left_failed) > 0 or not is_recorded(
-                prepared, found.newest_generate
-            )
+            news = plan(prepared, skipped, stages[0], left_failed) > 0 or not is_recorded(prepared, found)
             books = ledger(prepared, found.spent_today(mock=mock), warn)
             whole = Whole(prepared, log, found, skipped, stages, books, news=news)
             interrupt.run(whole.work_off, warn)
@@ -125,13 +125,17 @@ class Whole:
         config = self.prepared.config
         self.log.tell(stop)
         if self.news:
-            await end_orphans(self.prepared, warn)
             await check_all_keys(self.prepared)
         run_id = new_run_id()
-        infos = await offered(self.prepared) if self.news else {}
-        sink = Announced(self.log, run_event(self.prepared, "run", run_id, infos))
+        sink = Announced(self.log, run_event(self.prepared, "run", run_id))
         if self.news:
             await sink.announce()
+            for record in run_records(self.prepared, self.past, run_id):
+                await sink.append(record)
+                self.past.add_written(record)
+        records = NewestRecords(
+            self.log.path, self.past, dict(zip(self.prepared.question_ids, self.prepared.samples, strict=True))
+        )
         judged = self.past.judgments_done(mock=self.prepared.mock_url is not None)
         todo: asyncio.Queue[Job | None] = asyncio.Queue(maxsize=64)
 
@@ -145,7 +149,7 @@ class Whole:
 
         async with asyncio.TaskGroup() as group:
             group.create_task(self._judging(run_id, sink, stop).until_drained(todo))
-            await judge_soon(pending(self.log.path, self._kept(), config.judges, judged))
+            await judge_soon(pending(records, self._kept(), config.judges, judged))
             tasks = remaining(config, self.prepared.samples, self.skipped)
             stage = generation(self.prepared, run_id, sink, self.stages[0], self.books, stop, on_response)
             await stage.work_off(tasks)

@@ -17,6 +17,7 @@ from keval.config import plugin_options
 from keval.errors import PluginError
 from keval.judges import Judge
 from keval.models.prices import Prices
+from keval.processes.local_files import LocalFile
 from keval.retry import Retry
 from keval.secrets.variables import Secrets
 
@@ -39,7 +40,8 @@ class DatasetConfig:
     written: str
     id_key: str = "id"
     question_key: str = "question"
-    answer_key: str = "answer"
+    answer_key: str | None = "answer"
+    """None: the samples have no golden answers."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class AgentConfig:
     type: str
     agent: Agent = field(repr=False)
     options: JsonObject
+    files: tuple[LocalFile, ...] = ()
+    """The local files that the agent's command names."""
 
     @property
     def model(self) -> str | None:
@@ -59,8 +63,20 @@ class AgentConfig:
 
     @cached_property
     def agent_id(self) -> str:
-        """The identity of the agent: its type, model and options; never its name."""
-        return ids.agent_id(self.type, self.model, plugin_options.identity(type(self.agent), self.options))
+        """The identity of the agent: its type, model, options and local files; never its name."""
+        options = plugin_options.identity(type(self.agent), self.options)
+        return ids.agent_id(self.type, self.model, options, [file.sha256 for file in self.files])
+
+    def described(self) -> JsonObject:
+        """Return the agent's entry in a `run` event."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "model": self.model,
+            "agent_id": self.agent_id,
+            "options": self.options,
+            "files": [file.as_event_field() for file in self.files],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +108,24 @@ class Condition:
     gates: Gates
     tools: tuple[str, ...]
     """Built-in tools of the agent, the same in all conditions."""
+    servers_found: Mapping[str, JsonObject] = field(default_factory=dict)
+    """What each server turned out to be, once it was asked (`preparation.identify`)."""
 
     @cached_property
     def condition_id(self) -> str:
-        """The identity of the condition: its content as written; never its name."""
-        return ids.condition_id(self.system_prompt, self.mcp_servers, self.gates.as_written(), self.tools)
+        """The identity of the condition: its content, and what its servers turned out to be; never its name."""
+        servers = {name: [written, self.servers_found.get(name)] for name, written in self.mcp_servers.items()}
+        return ids.condition_id(self.system_prompt, servers, self.gates.as_written(), self.tools)
+
+    def described(self) -> JsonObject:
+        """Return what a `run` event says of the condition, its number of tasks apart."""
+        return {
+            "condition_id": self.condition_id,
+            "system_prompt": self.system_prompt,
+            "mcp_servers": list(self.mcp_servers),
+            "gates": self.gates.as_written(),
+            "tools": list(self.tools),
+        }
 
 
 @dataclass(frozen=True)

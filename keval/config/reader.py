@@ -211,7 +211,8 @@ class _Draft:
         if built is None:
             return None
         name = str(section.get("name") or section["type"])
-        return AgentConfig(name, section["type"], built, _without(section, AGENT_KEYS))
+        files = built.local_files(self.folder.absolute())
+        return AgentConfig(name, section["type"], built, _without(section, AGENT_KEYS), files)
 
     def judges(self) -> list[JudgeConfig]:
         """Build all judges."""

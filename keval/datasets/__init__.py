@@ -58,7 +58,10 @@ class Dataset(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The samples of one file: each has `id`, `question`, `answer` and whatever else its record held."""
+    """The samples of one file: each has `id`, `question`, `answer` and whatever else its record held.
+
+    `answer` is null in all of them if the dataset has no golden answers.
+    """
 
     samples: tuple[JsonObject, ...]
     sha256: str
@@ -79,13 +82,16 @@ def format_of(path: Path) -> str:
     return ending
 
 
-def read(path: Path, *, id_key: str = "id", question_key: str = "question", answer_key: str = "answer") -> Samples:
+def read(
+    path: Path, *, id_key: str = "id", question_key: str = "question", answer_key: str | None = "answer"
+) -> Samples:
     """Read a dataset file, its fields renamed to `id`, `question` and `answer`.
 
-    A record without the default id field gets a hash of its content as id. Raises InputError that
-    lists all bad rows with their lines.
+    A record without the default id field gets a hash of its content as id. Without `answer_key` there are
+    no golden answers. Raises InputError that lists all bad rows with their lines.
     """
-    checked = _Checked(path, {"id": id_key, "question": question_key, "answer": answer_key})
+    named = {} if answer_key is None else {"answer": answer_key}
+    checked = _Checked(path, {"id": id_key, "question": question_key, **named})
     try:
         reader = plugins.load("dataset", Dataset, format_of(path))()
         with path.open("rb") as file:
@@ -109,7 +115,7 @@ class _Checked:
 
     path: Path
     keys: dict[str, str]
-    """What the file calls `id`, `question` and `answer`."""
+    """What the file calls `id`, `question` and, if it has golden answers, `answer`."""
     samples: list[JsonObject] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     first_use: dict[str, int | str] = field(default_factory=dict)
@@ -142,12 +148,14 @@ class _Checked:
                 found += _text_problems(record, key, name)
             if name in record and name not in self.keys.values():
                 found.append(f"{name}: {key!r} is to be called so, but the record has a field of that name too")
+        if "answer" not in self.keys and "answer" in record and "answer" not in self.keys.values():
+            found.append("answer: a field of that name, but answer_key is null: there are to be no golden answers")
         return found
 
     def _sample(self, record: JsonObject) -> JsonObject:
         sample = {name: record[key] for name, key in self.keys.items() if key in record}
         rest = {key: value for key, value in record.items() if key not in self.keys.values()}
-        return {**sample, **rest}
+        return {**sample, **({} if "answer" in self.keys else {"answer": None}), **rest}
 
 
 def _text_problems(record: JsonObject, key: str, name: str) -> list[str]:
@@ -158,8 +166,9 @@ def _text_problems(record: JsonObject, key: str, name: str) -> list[str]:
     value = record[key]
     if not isinstance(value, str):
         return [f"{label}: must be a string, not {_described(value)}"]
-    # An empty golden answer can be meant; an empty question or id cannot.
-    return [f"{label}: is blank"] if name != "answer" and not value.strip() else []
+    # By a blank golden answer an agent that says nothing would be right.
+    hint = "; a dataset without golden answers has `answer_key: null` in its config" if name == "answer" else ""
+    return [] if value.strip() else [f"{label}: is blank{hint}"]
 
 
 def _described(value: object) -> str:

@@ -19,7 +19,7 @@ from keval.config.model import Condition, Config
 from keval.errors import EnvironmentLacksError, ItemError
 from keval.events import can_hold, encode, event, failure_id
 from keval.execution.stage import EncodedEvent, Stage, Work, attempt_record, leaked_field, usage_field
-from keval.execution.tasks import Task
+from keval.execution.tasks import Task, turns
 from keval.ids import JsonObject
 from keval.processes import machine, temporary
 from keval.processes.servers import expected_tools, launchable
@@ -118,7 +118,7 @@ class Generation(Stage[Task]):
         question = str(task.sample["question"])
         return Prompt(
             question=question,
-            turns=(question,),
+            turns=turns(task.sample),
             system_prompt=secrets.resolve(task.condition.system_prompt),
             mcp_servers=resolved_servers(self.config, task.condition.mcp_servers),
             expected_tools=expected_tools(task.condition.mcp_servers),
@@ -137,6 +137,7 @@ class Generation(Stage[Task]):
             self.run_id,
             sample=task.sample,
             sample_sha256=task.sample_sha256,
+            question_id=task.question_id,
             **_coordinates(task),
             agent={"name": agent.name, "type": agent.type, "model": agent.model},
             agent_id=agent.agent_id,
@@ -181,6 +182,7 @@ class Generation(Stage[Task]):
             message=error.message,
             sample_id=task.sample["id"],
             sample_sha256=task.sample_sha256,
+            question_id=task.question_id,
             **_coordinates(task),
             agent_id=self.config.agent.agent_id,
             response_id=task.response_id,

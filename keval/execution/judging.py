@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from keval.config.model import JudgeConfig
 from keval.errors import ItemError
 from keval.events import event, failure_id
 from keval.execution.stage import Stage, Work, attempt_record, usage_field
-from keval.ids import JsonObject, judgment_id
+from keval.ids import JsonObject, given_sha256, judgment_id
 from keval.judges import Case, JudgeError, Score, Verdict
+from keval.logs.samples import NewestRecords
 from keval.logs.stream import read
 from keval.models.prices import Prices, load
 from keval.processes import machine
@@ -44,21 +44,23 @@ def jobs(
     return [
         Job(response, unredacted or response, judge, judge.judge_id, replicate, target)
         for judge in judges
+        for given in (given_sha256(response["sample"], judge.judge.sample_fields),)
         for replicate in range(1, judge.replicates + 1)
-        if (target := judgment_id(response["id"], response["text"], judge.judge_id, replicate)) not in judged
+        if (target := judgment_id(response["id"], response["text"], given, judge.judge_id, replicate)) not in judged
     ]
 
 
 def pending(
-    path: Path, responses: Mapping[str, int], judges: Sequence[JudgeConfig], judged: Container[str]
+    records: NewestRecords, responses: Mapping[str, int], judges: Sequence[JudgeConfig], judged: Container[str]
 ) -> Iterator[Job]:
     """Yield what the judges still have to do in a log, one job at a time.
 
-    `responses` says which line of the log holds a response's last event: that one counts.
+    `responses` says which line of the log holds a response's last event: that one counts. It is judged by the
+    newest record of its sample.
     """
-    for line in read(path, lambda _: None, skip_invalid=True):
+    for line in read(records.log, lambda _: None, skip_invalid=True):
         if line.event["type"] == "response" and responses.get(line.event["id"]) == line.number:
-            yield from jobs(line.event, judges, judged)
+            yield from jobs(records.put_into(line.event), judges, judged)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +127,7 @@ class Judging(Stage[Job]):
             work.item.judgment_id,
             self.run_id,
             **_coordinates(work.item),
+            sample_fields=work.item.judge.judge.sample_fields,
             scores={
                 name: _score_field(score, scales[name].min, scales[name].max) for name, score in verdict.scores.items()
             },

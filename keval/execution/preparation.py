@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,11 @@ from keval.config.model import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
 from keval.events import event
 from keval.execution.generation import resolved_servers
+from keval.execution.plan import plan_events, plan_id
+from keval.execution.sample_changes import changed_samples, sample_changes
+from keval.execution.tasks import question_id
 from keval.logs.redaction import redacted
-from keval.processes import environment, machine, servers, temporary, tree
+from keval.processes import environment, local_files, machine, servers, temporary, tree
 from keval.secrets import checks
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     from keval.datasets import Samples
     from keval.ids import JsonObject
+    from keval.logs.history import History
     from keval.processes.servers import ServerInfo
     from keval.secrets.variables import Secrets
 
@@ -29,7 +34,7 @@ CONNECT_TIMEOUT_S = 30.0
 """How long a server may take to say what it offers before a run starts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prepared:
     """A config with everything that it names read and found."""
 
@@ -40,6 +45,18 @@ class Prepared:
     mock_url: str | None
     log: Path | None = None
     """The log that is worked for; None in a pipe."""
+    servers: Mapping[str, ServerInfo] = field(default_factory=dict)
+    """What each MCP server turned out to be, once they were asked (`identify`)."""
+
+    @cached_property
+    def question_ids(self) -> tuple[str, ...]:
+        """The plan: what is to be answered under each condition, in the dataset's order."""
+        return tuple(map(question_id, self.samples))
+
+    @cached_property
+    def plan_id(self) -> str:
+        """The identity of the plan."""
+        return plan_id(self.question_ids)
 
     @property
     def agent_env(self) -> dict[str, str]:
@@ -182,31 +199,71 @@ async def end_unmarked(warn: Callable[[str], None]) -> None:
 
 
 async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
-    """Ask every MCP server that a condition uses what it offers."""
-    config = prepared.config
-    used = {name: server for condition in config.conditions for name, server in condition.mcp_servers.items()}
-    return await servers.inspect(
+    """Ask every MCP server that a condition uses what it offers, and look at the files that its command names."""
+    config, used = prepared.config, _used_servers(prepared)
+    infos = await servers.inspect(
         resolved_servers(config, used),
         servers.expected_tools(used),
         environment.allowed(config.environ) | prepared.mark,
         CONNECT_TIMEOUT_S,
     )
+    commands = {name: servers.command_of(config.secrets.resolve(server)) for name, server in used.items()}
+    folder = config.path.parent
+    return {name: replace(info, files=local_files.named_by(commands[name], folder)) for name, info in infos.items()}
 
 
-def is_recorded(prepared: Prepared, newest: JsonObject | None) -> bool:
-    """Return whether a log's newest `run` event was of the same config, dataset and model service."""
-    if newest is None:
-        return False
-    dataset = newest["dataset"] or {}
-    recorded = (newest["config_sha256"], dataset.get("sha256"), dataset.get("samples"), newest["mock"])
+def _used_servers(prepared: Prepared) -> dict[str, JsonObject]:
+    return {name: server for each in prepared.config.conditions for name, server in each.mcp_servers.items()}
+
+
+def identify(prepared: Prepared, infos: Mapping[str, ServerInfo], newest: JsonObject | None) -> Prepared:
+    """Return the config with conditions that know what their servers turned out to be: it is part of their identity.
+
+    A server that could not be asked is what `newest`, the config's newest run in the log, recorded of the same
+    server as written; else what it says of itself is unknown.
+    """
+    secrets, used = prepared.config.secrets, _used_servers(prepared)
+    recorded = newest["mcp_servers"] if newest else {}
+    written = (newest["config"] or {}).get("mcp_servers", {}) if newest else {}
+    found = {
+        name: info.completed(recorded[name])
+        if name in recorded and written.get(name) == secrets.redact_value(used[name])
+        else info
+        for name, info in infos.items()
+    }
+    of_content = {name: info.identity() for name, info in found.items() if servers.REVISION not in used[name]}
+    conditions = tuple(replace(condition, servers_found=of_content) for condition in prepared.config.conditions)
+    return replace(prepared, config=replace(prepared.config, conditions=conditions), servers=found)
+
+
+def is_recorded(prepared: Prepared, past: History) -> bool:
+    """Return whether a log holds all that a run would write of this config, dataset and model service."""
     mock = prepared.mock_url is not None
-    return recorded == (prepared.config.sha256, prepared.dataset.sha256, len(prepared.samples), mock)
+    newest = past.newest_run(prepared.config.name, mock=mock)
+    if newest is None or not past.has_plan(prepared.plan_id):
+        return False
+    conditions = {name: condition["condition_id"] for name, condition in newest["conditions"].items()}
+    recorded = (newest["config_sha256"], (newest["dataset"] or {}).get("sha256"), newest["plan_id"], conditions)
+    return recorded == (
+        prepared.config.sha256,
+        prepared.dataset.sha256,
+        prepared.plan_id,
+        {condition.name: condition.condition_id for condition in prepared.config.conditions},
+    ) and not any(changed_samples(past, prepared.samples))
 
 
-def run_event(prepared: Prepared, command: str, run_id: str, infos: Mapping[str, ServerInfo]) -> JsonObject:
+def run_records(prepared: Prepared, past: History, run_id: str) -> Iterator[JsonObject]:
+    """Yield what a run writes after its `run` event: its plan, if the log lacks it, and the samples that changed."""
+    if not past.has_plan(prepared.plan_id):
+        yield from plan_events(prepared.plan_id, prepared.question_ids, run_id)
+    if prepared.log is not None:
+        yield from sample_changes(prepared.log, past, prepared.samples, run_id)
+
+
+def run_event(prepared: Prepared, command: str, run_id: str) -> JsonObject:
     """Return the `run` event of a command that generates: what is to be done, with what."""
     config = prepared.config
-    agent = config.agent
+    tasks = len(prepared.samples) * config.execution.repetitions
     written = event(
         "run",
         run_id,
@@ -214,33 +271,19 @@ def run_event(prepared: Prepared, command: str, run_id: str, infos: Mapping[str,
         command=command,
         config=config.as_written,
         config_sha256=config.sha256,
+        config_name=config.name,
         dataset={
             "path": config.dataset.written,
             "sha256": prepared.dataset.sha256,
             "samples": len(prepared.samples),
         },
-        agent={
-            "name": agent.name,
-            "type": agent.type,
-            "model": agent.model,
-            "agent_id": agent.agent_id,
-            "options": agent.options,
-        },
-        conditions={
-            condition.name: {
-                "condition_id": condition.condition_id,
-                "system_prompt": condition.system_prompt,
-                "mcp_servers": list(condition.mcp_servers),
-                "gates": condition.gates.as_written(),
-                "tools": list(condition.tools),
-                "tasks": len(prepared.samples) * config.execution.repetitions,
-            }
-            for condition in config.conditions
-        },
+        agent=config.agent.described(),
+        conditions={condition.name: condition.described() | {"tasks": tasks} for condition in config.conditions},
         judges=[judge.described() for judge in config.judges],
-        mcp_servers={name: info.as_event_field() for name, info in infos.items()},
+        mcp_servers={name: info.as_event_field() for name, info in prepared.servers.items()},
         seed=config.execution.seed,
         repetitions=config.execution.repetitions,
+        plan_id=prepared.plan_id,
         environment=environment.fingerprint(config.path.parent),
         mock=prepared.mock_url is not None,
     )
@@ -261,6 +304,7 @@ def bare_run_event(command: str, run_id: str) -> JsonObject:
         command=command,
         config=None,
         config_sha256=None,
+        config_name=None,
         dataset=None,
         agent=None,
         conditions=None,
@@ -268,6 +312,7 @@ def bare_run_event(command: str, run_id: str) -> JsonObject:
         mcp_servers={},
         seed=None,
         repetitions=None,
+        plan_id=None,
         environment=environment.fingerprint(Path.cwd()),
         mock=False,
     )

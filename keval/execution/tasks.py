@@ -7,9 +7,10 @@ condition alike. The order is drawn from the config's seed, so the same run has 
 from __future__ import annotations
 
 import random
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from keval import ids
 from keval.config.model import Condition, Config
 from keval.ids import JsonObject, response_id, sample_sha256
 
@@ -20,10 +21,21 @@ class Task:
 
     sample: JsonObject
     sample_sha256: str
+    question_id: str
     condition: Condition
     condition_id: str
     repetition: int
     response_id: str
+
+
+def turns(sample: Mapping[str, object]) -> tuple[str, ...]:
+    """Return all that the agent is given of a sample: the user's messages in order."""
+    return (str(sample["question"]),)
+
+
+def question_id(sample: Mapping[str, object]) -> str:
+    """Return the identity of what the agent is given of a sample."""
+    return ids.question_id(str(sample["id"]), turns(sample))
 
 
 def remaining(config: Config, samples: Sequence[JsonObject], done: Container[str]) -> Iterator[Task]:
@@ -34,14 +46,16 @@ def remaining(config: Config, samples: Sequence[JsonObject], done: Container[str
     """
     order = random.Random(config.execution.seed)  # noqa: S311 - an order, not a secret
     agent_id = config.agent.agent_id
-    hashes = [sample_sha256(sample) for sample in samples]
+    questions = [question_id(sample) for sample in samples]
     conditions = [(condition, condition.condition_id) for condition in config.conditions]
     positions = list(range(len(samples)))
     for repetition in range(1, config.execution.repetitions + 1):
         order.shuffle(positions)
         for position in positions:
             order.shuffle(conditions)
+            sample, question = samples[position], questions[position]
             for condition, condition_id in conditions:
-                target = response_id(hashes[position], condition_id, agent_id, repetition)
+                target = response_id(question, condition_id, agent_id, repetition)
                 if target not in done:
-                    yield Task(samples[position], hashes[position], condition, condition_id, repetition, target)
+                    sha256 = sample_sha256(sample)
+                    yield Task(sample, sha256, question, condition, condition_id, repetition, target)

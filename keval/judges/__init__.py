@@ -89,6 +89,8 @@ class Judge(ABC):
     """Whether the judge talks to the Messages API and so needs a key, or the mock."""
     deterministic: ClassVar[bool] = True
     """Whether the same case always gets the same verdict."""
+    sample_fields: ClassVar[tuple[str, ...] | None] = ("question", "answer")
+    """The fields of the sample that the judge is given, None for the whole: a change of them is judged again."""
 
     @property
     def model_name(self) -> str | None:

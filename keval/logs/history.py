@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from keval.events import now
 from keval.ids import JsonObject
@@ -16,6 +17,9 @@ GATES = ("mcp_unused", "mcp_all_failed")
 
 PAID = ("response", "judgment", "failure")
 """Events that may have cost something."""
+
+Fields = tuple[str, ...] | None
+"""Names of fields of a sample; None for all."""
 
 DATE = len("2026-11-20")
 """Characters of a time that are its date."""
@@ -41,6 +45,27 @@ class Spent:
             self.unknown += attempt["cost_usd"] is None
 
 
+class Record(NamedTuple):
+    """The newest record of a sample, by its place in the log."""
+
+    sha256: str
+    question_id: str
+    """What the agent is given of it."""
+    answered: str | None
+    """The question that the sample's last response answers; None in a log without the response."""
+    offset: int | None
+    """Where its line begins, in bytes; None for one that this process has written since."""
+
+
+@dataclass
+class _Plan:
+    """The questions of a plan, as far as the log has been read."""
+
+    parts: int
+    seen: set[int] = field(default_factory=set)
+    question_ids: set[str] = field(default_factory=set)
+
+
 @dataclass
 class History:
     """Ids of what was done, and the newest runs; memory grows with the number of ids only."""
@@ -61,6 +86,8 @@ class History:
     """The newest `run` event that has conditions."""
     newest_judges: list[JsonObject] = field(default_factory=list)
     """The judges of the newest `run` event of a config."""
+    newest_records: dict[str, Record] = field(default_factory=dict)
+    """The newest record of each sample, by the sample's id."""
     skipped: int = 0
     """Lines that were left out because they are no valid events."""
     today: str = field(default_factory=lambda: now()[:DATE])
@@ -69,26 +96,39 @@ class History:
     """What the day's events cost, by whether the mock made them."""
     _texts: dict[str, int] = field(default_factory=dict)
     """Response id to a hash of its last text."""
-    _verdicts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Response id to the ids of its judgments."""
+    _judgments: dict[str, tuple[tuple[str, Fields], ...]] = field(default_factory=dict)
+    """Response id to the ids of its judgments, each with the fields of the sample that its judge was given."""
+    _judged_of: dict[str, set[str]] = field(default_factory=dict)
+    """Sample id to the ids of its responses that were judged."""
+    _fields: dict[Fields, Fields] = field(default_factory=dict)
+    """One copy of what all judgments of a judge say."""
+    _plans: dict[str, _Plan] = field(default_factory=dict)
+    _runs: dict[tuple[str | None, bool], tuple[JsonObject, ...]] = field(default_factory=dict)
+    """By a config's name, and whether it was a rehearsal: its newest run, after the last one whose plan is whole."""
     _failures: dict[str, str] = field(default_factory=dict)
     """Failure id to the id of the response that was not got."""
 
     def add(self, line: Line) -> None:
-        """Fold in one event."""
-        event = line.event
+        """Fold in one event of the log."""
+        self._fold(line.event, line.number, line.offset)
+
+    def add_written(self, event: JsonObject) -> None:
+        """Fold in what a run writes before its first response: its `run` event, its plan, and samples that changed."""
+        self._fold(event, 0, None)
+
+    def _fold(self, event: JsonObject, number: int, offset: int | None) -> None:
         if event["type"] in PAID and event["time"][:DATE] == self.today:
             self._spent[bool(event.get("mock"))].add(event)
         match event["type"]:
             case "response":
                 self._note_response(event)
-                self.responses[event["id"]] = line.number
+                self._note_record(event, offset)
+                self.responses[event["id"]] = number
+            case "sample_change":
+                self._note_sample_change(event)
+                self._note_record(event, offset)
             case "judgment":
-                self.judged.add(event["id"])
-                about = event.get("response_id", "")
-                self._verdicts[about] = (*self._verdicts.get(about, ()), event["id"])
-                if not event.get("mock"):
-                    self.really_judged.add(event["id"])
+                self._note_judgment(event)
             case "failure" if event["stage"] == "generate" and event.get("response_id"):
                 self._note_failure(event)
                 self._failures[event["id"]] = event["response_id"]
@@ -98,19 +138,59 @@ class History:
                 self.really_judged.discard(event["target"])
                 self._note_success(self._failures.get(event["target"], ""))
             case "run" if event["conditions"]:
-                self.newest_generate = event
-                self.newest_judges = event["judges"]
+                self._note_run(event)
+            case "plan":
+                plan = self._plans.setdefault(event["plan_id"], _Plan(event["parts"]))
+                plan.seen.add(event["part"])
+                plan.question_ids.update(event["question_ids"])
             case _:
                 pass
+
+    def _note_run(self, event: JsonObject) -> None:
+        self.newest_generate = event
+        self.newest_judges = event["judges"]
+        config = (event["config_name"], bool(event["mock"]))
+        planned = [run for run in self._runs.get(config, ()) if self.has_plan(run["plan_id"])]
+        self._runs[config] = (*planned[-1:], event)
+
+    def _note_record(self, event: JsonObject, offset: int | None) -> None:
+        sample_id = event["sample"]["id"]
+        before = self.newest_records.get(sample_id)
+        question = event["question_id"]
+        answered = question if event["type"] == "response" else before and before.answered
+        self.newest_records[sample_id] = Record(event["sample_sha256"], question, answered, offset)
+
+    def _note_judgment(self, event: JsonObject) -> None:
+        self.judged.add(event["id"])
+        if not event.get("mock"):
+            self.really_judged.add(event["id"])
+        given = event["sample_fields"]
+        fields = None if given is None else tuple(given)
+        made = (event["id"], self._fields.setdefault(fields, fields))
+        about = event["response_id"]
+        if made not in (known := self._judgments.get(about, ())):
+            self._judgments[about] = (*known, made)
+        self._judged_of.setdefault(event["sample_id"], set()).add(about)
+
+    def _note_sample_change(self, event: JsonObject) -> None:
+        """Take back the judgments that were given a field that changed, not to come back if its old content does."""
+        changed = set(event["changed"])
+        for response in self._judged_of.get(event["sample"]["id"], ()):
+            known = self._judgments.get(response, ())
+            kept = tuple((made, fields) for made, fields in known if fields is not None and changed.isdisjoint(fields))
+            self._outdate([made for made, _ in known if made not in dict(kept)])
+            self._judgments[response] = kept
+
+    def _outdate(self, judgments: Sequence[str]) -> None:
+        self.judged.difference_update(judgments)
+        self.really_judged.difference_update(judgments)
 
     def _note_response(self, event: JsonObject) -> None:
         target, text = event["id"], hash(event.get("text"))
         if self._texts.setdefault(target, text) != text:
             # Another answer: what was judged before does not count for it, not even if it was the same text once.
             self._texts[target] = text
-            outdated = self._verdicts.pop(target, ())
-            self.judged.difference_update(outdated)
-            self.really_judged.difference_update(outdated)
+            self._outdate([made for made, _ in self._judgments.pop(target, ())])
         self._note_success(target)
         (self.mocked.add if event.get("mock") else self.mocked.discard)(target)
 
@@ -126,6 +206,30 @@ class History:
             if event["kind"] in GATES:
                 self.gated[target] = event["condition_id"]
 
+    def newest_run(self, config_name: str, *, mock: bool) -> JsonObject | None:
+        """Return the newest run of a config, or its newest rehearsal."""
+        runs = self._runs.get((config_name, mock))
+        return runs[-1] if runs else None
+
+    def has_plan(self, plan_id: str | None) -> bool:
+        """Return whether the log holds all parts of a plan."""
+        plan = self._plans.get(plan_id or "")
+        return plan is not None and len(plan.seen) == plan.parts
+
+    def is_planned(self, response: JsonObject) -> bool:
+        """Return whether a response is in the newest plan of its config; without any plan each response is."""
+        plans = self._newest_plans()
+        return not plans or any(_plans(run, self._plans[run["plan_id"]], response) for run in plans)
+
+    def _newest_plans(self) -> list[JsonObject]:
+        """Return of each config the newest run whose plan is whole; a rehearsal's only if there is no other."""
+        found: dict[str | None, JsonObject] = {}
+        for mock in (True, False):
+            for (name, is_mock), runs in self._runs.items():
+                if is_mock is mock and (whole := [run for run in runs if self.has_plan(run["plan_id"])]):
+                    found[name] = whole[-1]
+        return list(found.values())
+
     def spent_today(self, *, mock: bool) -> Spent:
         """Return what today's events cost: to a rehearsal those of the mock, to a real run the others."""
         return self._spent[mock]
@@ -137,6 +241,16 @@ class History:
     def judgments_done(self, *, mock: bool) -> set[str]:
         """Return the judgments that need not be made again: to a real run a mock verdict is none."""
         return self.judged if mock else self.really_judged
+
+
+def _plans(run: JsonObject, plan: _Plan, response: JsonObject) -> bool:
+    """Return whether a run plans a response."""
+    return (
+        response["question_id"] in plan.question_ids
+        and response["agent_id"] == (run["agent"] or {}).get("agent_id")
+        and any(response["condition_id"] == condition["condition_id"] for condition in run["conditions"].values())
+        and response["repetition"] <= (run["repetitions"] or 0)
+    )
 
 
 def of_log(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> History:

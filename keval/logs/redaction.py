@@ -21,8 +21,8 @@ from keval.secrets.variables import Secrets
 OWN = ("const", "enum", "pattern", "format")
 """Keywords of texts that keval writes; `#/$defs/id` is another."""
 
-OWN_FIELDS = re.compile("sample|condition|server|git_commit|.*sha256")
-"""Fields that hold what the dataset has, hashes, or names of the config, as written."""
+OWN_FIELDS = re.compile("sample|sample_fields|changed|condition|server|config_name|plan_id|git_commit|.*sha256")
+"""Fields that hold what the dataset has, its fields' names, hashes, or names of the config, as written."""
 
 NO_TEXT = {"number", "integer", "boolean", "null"}
 """Types of fields that keval counted or measured: a number there is no value that came back."""

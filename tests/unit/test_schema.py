@@ -40,6 +40,7 @@ def judgment(**changes: object) -> dict[str, Any]:
         "judge": {"name": "rubric", "type": "rubric", "model": None},
         "judge_id": "d1",
         "replicate": 1,
+        "sample_fields": ["question", "answer"],
         "scores": {"completeness": score(4)},
         "unverified_claims": [],
         "outcome": None,

@@ -17,7 +17,7 @@ from keval import datasets, ids
 from keval.errors import InputError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
-QUESTION = TEXT.filter(str.strip)
+NOT_BLANK = TEXT.filter(str.strip)
 JSON_VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -31,8 +31,8 @@ RECORDS = st.lists(
     st.builds(
         lambda rest, question, answer: {**rest, "question": question, "answer": answer},
         st.dictionaries(TEXT.filter(lambda key: key != "id"), JSON_VALUES, max_size=3),
-        QUESTION,
-        TEXT,
+        NOT_BLANK,
+        NOT_BLANK,
     ),
     min_size=1,
     max_size=8,
@@ -83,7 +83,7 @@ def test_harmless_differences_of_jsonl_are_accepted(tmp_path: Path, content: str
 def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
     """Separators that Unicode knows besides the line feed are data inside a string."""
     question = "a\u2028b\u2029c\u0085d\x0be"
-    content = json.dumps({"question": question.replace("\x0b", ""), "answer": ""}, ensure_ascii=False)
+    content = json.dumps({"question": question.replace("\x0b", ""), "answer": "A"}, ensure_ascii=False)
     read = datasets.read(write(tmp_path, "q.jsonl", content))
     assert read.samples[0]["question"] == question.replace("\x0b", "")
 
@@ -345,7 +345,7 @@ def test_any_record_survives_jsonl_and_json(records: list[dict[str, Any]]) -> No
         assert list(datasets.read(write(Path(folder), "q.json", whole)).samples) == records
 
 
-@given(st.lists(st.tuples(QUESTION, TEXT), min_size=1, max_size=5))
+@given(st.lists(st.tuples(NOT_BLANK, NOT_BLANK), min_size=1, max_size=5))
 def test_any_text_survives_csv(pairs: list[tuple[str, str]]) -> None:
     """Whatever needs quotes comes back as it was."""
     buffer = io.StringIO(newline="")
@@ -368,3 +368,28 @@ def test_a_bad_row_is_found_on_its_line(records: list[dict[str, Any]], data: st.
         found = problems(write(Path(folder), "q.jsonl", "\n".join(lines)))
     assert all(line.startswith(f"q.jsonl:{position + 1}: ") for line in found[:-1])
     assert found[:-1]
+
+
+def test_a_blank_golden_answer_is_refused_with_its_place(tmp_path: Path) -> None:
+    """By an empty golden answer an agent that says nothing would be right, so there is none in any format."""
+    told = "answer: is blank; a dataset without golden answers has `answer_key: null` in its config"
+    for blank in ("", " \t"):
+        line = json.dumps({"question": "Q?", "answer": blank})
+        assert problems(write(tmp_path, "q.jsonl", f"{GOOD}\n{line}\n"))[0] == f"q.jsonl:2: {told}"
+        assert problems(write(tmp_path, "q.csv", f'question,answer\nQ?,"{blank}"\n'))[0] == f"q.csv:2: {told}"
+
+
+def test_a_dataset_may_have_no_golden_answers(tmp_path: Path) -> None:
+    """Then each sample's answer is null, and its record as it was otherwise."""
+    path = write(tmp_path, "q.jsonl", '{"id": "a", "question": "Q?", "topic": "x"}')
+    assert datasets.read(path, answer_key=None).samples == (
+        {"id": "a", "question": "Q?", "answer": None, "topic": "x"},
+    )
+
+
+def test_an_answer_that_is_to_be_none_is_no_metadata(tmp_path: Path) -> None:
+    """A field called answer, where the config says that there are no golden answers, is a contradiction."""
+    path = write(tmp_path, "q.jsonl", GOOD)
+    with pytest.raises(InputError) as refused:
+        datasets.read(path, answer_key=None)
+    assert "answer: a field of that name, but answer_key is null" in str(refused.value)

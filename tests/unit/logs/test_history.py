@@ -18,11 +18,13 @@ def folded(*events: dict[str, Any]) -> History:
 
 
 def response(target: str, *, mock: bool = False) -> dict[str, Any]:
-    return {"type": "response", "id": target, "mock": mock}
+    made = {"sample": {"id": "q"}, "sample_sha256": "s", "question_id": "q?"}
+    return {"type": "response", "id": target, "mock": mock, **made}
 
 
 def judgment(target: str, *, mock: bool = False) -> dict[str, Any]:
-    return {"type": "judgment", "id": target, "mock": mock}
+    made = {"response_id": "a", "sample_id": "q", "sample_fields": ["question", "answer"]}
+    return {"type": "judgment", "id": target, "mock": mock, **made}
 
 
 def failure(target: str, kind: str = "timeout") -> dict[str, Any]:
@@ -74,7 +76,8 @@ def test_what_is_retracted_is_to_do_again() -> None:
 
 def test_the_newest_run_of_a_config_names_the_judges() -> None:
     """A `run` event of a command without conditions does not replace the config's judges."""
-    first = {"type": "run", "conditions": {"a": {}}, "judges": [{"name": "one"}]}
+    planned = {"config_name": "c", "plan_id": None, "mock": False}
+    first: dict[str, Any] = {"type": "run", "conditions": {"a": {}}, "judges": [{"name": "one"}], **planned}
     bare = {"type": "run", "conditions": None, "judges": [{"name": "other"}]}
     assert folded(first, bare).newest_judges == [{"name": "one"}]
 
