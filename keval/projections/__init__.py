@@ -38,6 +38,7 @@ VIEWS = (
     "changed_samples",
     "standings",
     "response_facts",
+    "judgment_standings",
     "judgment_facts",
     "open_failures",
     "failure_facts",
@@ -81,10 +82,12 @@ TABLES = (
     "changed_answers",
     "changed_samples",
     "standings",
+    "judgment_standings",
     "open_failures",
     "conditions",
     "metrics",
     "series",
+    "outcomes",
 )
 """Those that are computed once, when a log is opened, because most others read them, some many times.
 
@@ -148,8 +151,10 @@ def connect(
             "threads": _threads(size, longest, limit),
         }
         with duckdb.connect(f"{folder}/log.duckdb", config=config) as connection:
+            connection.begin()
             for statement in _statements(files, everything=everything, apart=apart):
                 connection.execute(statement)
+            connection.commit()
             _check_unchanged(connection, files)
             yield connection
     except duckdb.InvalidInputException as error:
