@@ -110,11 +110,9 @@ NAMES = tuple(row.kind for row in FAILURE_KINDS)
 GATES = tuple(row.kind for row in FAILURE_KINDS if row.fault == "gate")
 """Failures by which a condition refuses an answer: to ask again until one passes would be a bias."""
 
-VIEW_COLUMNS = ("kind", "stage", "fault", "counts_as", "retried", "happened", "next_step")
-
 
 def view_rows() -> list[tuple[str, ...]]:
-    """Return the table as the view `failure_kinds` has it: a row per kind and stage, with `VIEW_COLUMNS`."""
+    """Return the table as the view `failure_kinds` has it: a row per kind and stage, with one text for each column."""
     return [
         (row.kind, stage, row.fault, row.counts_as, row.retried, row.happened, row.next_step)
         for row in FAILURE_KINDS

@@ -1,7 +1,7 @@
 -- One row per response or failure whose agent left processes behind in any attempt, which keval then ended; with
 -- their names.
 select
-    c.condition, e.condition_id, e.agent_id, e.type, e.id,
+    e.log, e.run_id, c.condition, e.condition_id, e.agent_id, e.type, e.id,
     list_concat(
         flatten(list_transform(
             e.failed_attempts, lambda attempt: attempt.orphaned_processes

@@ -9,7 +9,7 @@ select
     )[]) as turns,
     try_cast(sources as varchar[]) as sources,
     try_cast(scores as map(varchar, struct(
-        score double, reasoning varchar, min double, max double, passed boolean
+        score double, reasoning varchar, min double, max double, passed boolean, not_applicable varchar
     ))) as scores,
     try_cast(unverified_claims as varchar[]) as unverified_claims,
     outcome, message,

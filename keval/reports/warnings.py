@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
-from keval.projections import rows, rows_by_condition
-from keval.projections.tool_use import ToolUse
 from keval.reports.conclusions import ReportWarning
 from keval.reports.model import ConditionSummary, Header
+from keval.reports.queries import ask, by_condition
+from keval.reports.tool_use import ToolUse
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -52,10 +52,12 @@ def others(
     yield from _answer_leakage(conditions, used)
     yield from _asked_again(connection, conditions)
     yield from _orphaned(connection, conditions)
-    count = sum(row["count"] for _, row in _each(connection, _UNJUDGED, conditions))
+    count = sum(row["count"] for _, row in _each(connection, "unjudged", conditions))
     if count:
         have = "1 response has" if count == 1 else f"{count} responses have"
         yield ReportWarning("unjudged", f"{have} no judgment: keval judge LOG")
+    yield from _not_applicable(connection)
+    yield from _left_out(connection)
     yield from _older(connection, bodies)
 
 
@@ -76,16 +78,6 @@ def _unplanned(conditions: Sequence[ConditionSummary], bodies: Sequence[JsonObje
         )
 
 
-_UNJUDGED = """
-    select condition_id, agent_id, count(*) as count
-    from response_facts as r
-    anti join (select response_id from judgment_facts where current) as j on j.response_id = r.id
-    anti join (select response_id from failure_facts where current and stage = 'judge') as f on f.response_id = r.id
-    where current
-    group by condition_id, agent_id
-"""
-
-
 def _answer_leakage(
     conditions: Sequence[ConditionSummary], used: Mapping[tuple[str, str], ToolUse]
 ) -> Iterator[ReportWarning]:
@@ -102,21 +94,14 @@ def _answer_leakage(
 
 
 def _orphaned(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
-    for found, row in _each(connection, _ORPHANED, conditions):
+    for found, row in _each(connection, "orphaned", conditions):
         left = f"left processes behind: {', '.join(row['names'])}; they were ended"
         yield ReportWarning("orphaned_processes", f"{found.name}: {_counted(row['count'], 'task')} {left}")
 
 
-_ORPHANED = """
-    select condition_id, agent_id, count(*) as count, list_sort(list_distinct(flatten(list(processes)))) as names
-    from orphaned_processes
-    group by condition_id, agent_id
-"""
-
-
 def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
     """Yield where a condition asked again for what its gates refused: it was let choose among its answers."""
-    for found, row in _each(connection, _ASKED_AGAIN, conditions):
+    for found, row in _each(connection, "asked_again", conditions):
         yield ReportWarning(
             "asked_again_by_a_gate",
             f"{found.name}: {_counted(row['answers'], 'answer')} met the condition's gates only when asked again "
@@ -124,26 +109,13 @@ def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionS
         )
 
 
-_ASKED_AGAIN = """
-    select condition_id, agent_id, count(*) as answers, sum(refused)::bigint as refused
-    from (
-        select condition_id, agent_id, len(list_filter(
-            failed_attempts, lambda attempt: attempt.kind in ('mcp_unused', 'mcp_all_failed')
-        )) as refused
-        from response_facts where current
-    )
-    where refused > 0
-    group by condition_id, agent_id
-"""
-
-
 def _each(
-    connection: DuckDBPyConnection, sql: str, conditions: Sequence[ConditionSummary]
+    connection: DuckDBPyConnection, name: str, conditions: Sequence[ConditionSummary]
 ) -> Iterator[tuple[ConditionSummary, JsonObject]]:
     """Yield what a query finds of each condition, in the order of the conditions."""
-    by_condition = rows_by_condition(connection, sql)
+    rows = by_condition(connection, name)
     for found in conditions:
-        for row in by_condition.get(found.key, []):
+        for row in rows.get(found.key, []):
             yield found, row
 
 
@@ -152,8 +124,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iterator[ReportWarning]:
-    older = rows(connection, "select * from missing where not current and completed + failed > 0 order by condition")
-    names = [row["condition"] for row in older] or [
+    names = [row["condition"] for row in ask(connection, "older_conditions")] or [
         name
         for name, _ in dict.fromkeys(
             (body["condition"], body["condition_id"]) for body in bodies if not body["current"]
@@ -164,8 +135,30 @@ def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iter
             "older_conditions",
             f"older versions of conditions in the log are not shown: {len(names)} ({', '.join(dict.fromkeys(names))})",
         )
-    (row,) = rows(connection, "select count(*) as count from response_facts where not current")
+    (row,) = ask(connection, "older_questions")
     if row["count"]:
         yield ReportWarning(
             "older_samples", f"answers to older versions of their questions are not counted: {row['count']}"
+        )
+
+
+def _left_out(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+    """Yield how many responses the newest plan does not have: what it leaves out is in no number of the report."""
+    (row,) = ask(connection, "left_out")
+    if row["count"]:
+        responses = (
+            "1 response of an earlier plan is"
+            if row["count"] == 1
+            else f"{row['count']} responses of earlier plans are"
+        )
+        yield ReportWarning("earlier_plans", f"{responses} left out; --all takes them")
+
+
+def _not_applicable(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+    """Yield which metrics were not applicable to some answers, which are in no mean of theirs."""
+    for row in ask(connection, "not_applicable"):
+        yield ReportWarning(
+            "not_applicable",
+            f"{row['metric']}, judge {row['judge']}: not applicable to {_counted(row['answers'], 'answer')}, which "
+            f"are in no mean of it ({row['reason']})",
         )

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from keval.ids import JsonObject
-from keval.projections import rows
+from keval.projections import rows_of
 from keval.stats.intervals import LEVEL, METHOD
 from keval.stats.statistics import AGGREGATE, PAIRED, Statistic
 
@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     import duckdb
 
 SIGNIFICANT_DIGITS = 12
-
-_CONDITIONS = """
-    select 'condition' as level, null as sample_id, *
-    from condition_scores
-    order by condition_place, metric_place
-"""
-
-_SAMPLES = """
-    select 'sample' as level, *, if(mean is null, 0, 1) as n_samples
-    from sample_scores
-    order by condition_place, metric_place, sample_id
-"""
-
-_COMPARISONS = "select * from comparisons order by condition_place, metric_place"
 
 _WHO = ("condition", "condition_id", "agent_id", "judge", "judge_id", "metric")
 _OF_AGGREGATE = ("level", *_WHO, "sample_id", "min", "max", "current", "mock")
@@ -45,12 +31,12 @@ def aggregate(connection: duckdb.DuckDBPyConnection, *, levels: Collection[str])
     `levels` holds "condition", "sample" or both; comparisons are of conditions. The order is that of the config's
     conditions, then of judges, their metrics and samples; a condition comes before its samples.
     """
-    queries = {"condition": _CONDITIONS, "sample": _SAMPLES}
-    streams = [rows(connection, query) for level, query in queries.items() if level in levels]
+    views = {"condition": "condition_aggregates", "sample": "sample_aggregates"}
+    streams = [rows_of(connection, view) for level, view in views.items() if level in levels]
     for row in heapq.merge(*streams, key=lambda row: (row["condition_place"], row["metric_place"], row["level"])):
         yield _body("aggregate", _OF_AGGREGATE, AGGREGATE, row)
     if "condition" in levels:
-        for row in rows(connection, _COMPARISONS):
+        for row in rows_of(connection, "comparisons"):
             yield _body("comparison", _OF_COMPARISON, PAIRED, row)
 
 
