@@ -38,7 +38,7 @@ HINT = "keval sql only reads its views: -o FILE saves what a SELECT finds, --uns
 @click.option("--unsafe", is_flag=True, help="Allow every statement and every file: COPY … TO, read_csv, ATTACH, SET.")
 @click.option("--print-views", is_flag=True, help="Print the views over the logs for your own DuckDB, and stop.")
 @click.option("--apart", is_flag=True,
-              help="Keep logs apart, though ids are equal: each view has the rows of each, by its column log.")  # fmt: skip
+              help="Keep logs apart, though ids are equal: the column log of every view tells them apart.")  # fmt: skip
 @EVERYTHING
 @SKIP_INVALID
 def command(

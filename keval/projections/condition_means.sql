@@ -9,7 +9,7 @@ with counted as (
         coalesce(sum(s.agent_failed), 0)::bigint as agent_failed,
         coalesce(sum(s.not_measured), 0)::bigint as not_measured,
         coalesce(sum(s.not_applicable), 0)::bigint as not_applicable,
-        flatten(list(s.kinds)) as kinds,
+        list_sort(flatten(list(s.kinds))) as kinds,
         count(s.mean) as n_samples,
         coalesce(sum(s.n_responses), 0)::bigint as n_responses,
         coalesce(sum(s.n_judgments), 0)::bigint as n_judgments,

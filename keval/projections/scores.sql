@@ -4,13 +4,12 @@
 -- that had the name before.
 select
     s.log, s.run_id,
-    c.condition, s.condition_id, s.agent_id, c.current,
+    c.condition, condition_id, agent_id, c.current,
     s.sample_id, s.repetition, s.replicate,
-    m.judge, s.judge_id, s.response_id, s.judgment_id,
+    s.judge, s.judge_id, s.response_id, s.judgment_id,
     s.metric, s.score, s.min, s.max, s.passed, s.not_applicable,
     t.scores[s.metric].reasoning as reasoning,
     s.position, s.mock
 from texts as t
 join score_facts as s using (position)
-join conditions as c on c.condition_id = s.condition_id and c.agent_id = s.agent_id
-join metrics as m on m.judge_id = s.judge_id and m.metric = s.metric
+join conditions as c using (condition_id, agent_id)

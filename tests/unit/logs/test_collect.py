@@ -13,7 +13,8 @@ from keval.projections.log_file import LogFile
 
 
 def lines(*ids: str) -> bytes:
-    return b"".join(encode(event("retraction", each, "r", target="t", reason="x", author=None)) for each in ids)
+    made = (event("retraction", each, "r", target="t", reason="x", author=None) for each in ids)
+    return b"".join(encode(each | {"time": "2026-11-20T11:00:00.123Z"}) for each in made)
 
 
 def test_a_whole_log_is_used_as_it_is(tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ def test_a_last_event_without_its_newline_gets_it_in_a_copy(tmp_path: Path) -> N
 
 
 def test_what_is_appended_after_the_check_is_not_read(tmp_path: Path) -> None:
-    """A writer that goes on while a log is read, with whole lines and with half a line, changes nothing of what is seen."""
+    """A writer that goes on while a log is read, with lines and half a line, changes nothing of what is seen."""
     log = tmp_path / "run.jsonl"
     log.write_bytes(lines("a") + b"\n" + lines("b"))
     with collected([log], print) as (copied,):
