@@ -115,15 +115,22 @@ def document(name: str) -> dict[str, Any]:
 
 def _parts(written: str) -> dict[str, Any]:
     """Return the shared parts that a schema refers to, and those that these refer to, in the order of their file."""
-    parts: dict[str, Any] = orjson.loads(text("parts"))["$defs"]
+    parts, references = _shared_parts()
     found: set[str] = set()
     waiting = re.findall(rf'"{PARTS}#/\$defs/(\w+)"', written)
     while waiting:
         part = waiting.pop()
         if part not in found:
             found.add(part)
-            waiting += re.findall(r'"#/\$defs/(\w+)"', orjson.dumps(parts[part]).decode())
+            waiting += references[part]
     return {part: rules for part, rules in parts.items() if part in found}
+
+
+@cache
+def _shared_parts() -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Return all parts, and the parts that each of them refers to."""
+    parts: dict[str, Any] = orjson.loads(text("parts"))["$defs"]
+    return parts, {part: re.findall(r'"#/\$defs/(\w+)"', orjson.dumps(rules).decode()) for part, rules in parts.items()}
 
 
 def load_events() -> None:
