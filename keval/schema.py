@@ -150,6 +150,18 @@ def problems(name: str, instance: object) -> list[Problem]:
     return sorted(found, key=lambda problem: ([_sortable(key) for key in problem.keys], problem.message))
 
 
+def problem_by(document: Mapping[str, Any], instance: object) -> str | None:
+    """Return what is most wrong with a value by a schema of the caller's own as `$.path: message`, or None."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    error = best_match(Draft202012Validator(document).iter_errors(instance))
+    if error is None:
+        return None
+    problem = _explained(error)[0]
+    return f"{problem.path}: {problem.message}"
+
+
 def event_problem(event: object) -> str | None:
     """Return what is most wrong with an event as `$.path: message`, or None if it is valid.
 
@@ -193,7 +205,7 @@ def _score_problem(scores: Mapping[str, Mapping[str, Any]]) -> str | None:
         empty, score = _empty_scale(("scores", metric), entry), entry["score"]
         if empty:
             return empty
-        if not entry["min"] <= score <= entry["max"]:
+        if score is not None and not entry["min"] <= score <= entry["max"]:
             bound = f"less than {entry['min']}" if score < entry["min"] else f"more than {entry['max']}"
             return f"{json_path(('scores', metric, 'score'))}: {score} is {bound}"
     return None

@@ -5,6 +5,7 @@ Every other field can be given by name. Ids are made from content, as keval make
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -245,3 +246,6 @@ class Kept:
         event = orjson.loads(line)
         assert schema.event_problem(event) is None
         self.events.append(event)
+
+    def tell(self, stop: asyncio.Event) -> None:
+        """Nothing takes it away."""

@@ -12,26 +12,22 @@ with the end of stderr.
 
 from __future__ import annotations
 
-import asyncio
-import errno
-import os
 import re
-import shutil
 import signal
 import string
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import orjson
 
 from keval.agents import Agent, AgentError, Answer, Prompt, Turn
+from keval.failure_kinds import AgentFailureKind
 from keval.plugins import option
-from keval.processes import local_files, machine, tree
+from keval.processes import local_files, program
 from keval.processes.local_files import LocalFile
+from keval.processes.program import ProgramError
 from keval.secrets.excerpts import end_of
 from keval.usage import Usage
 
@@ -52,15 +48,6 @@ KNOWN_BEFORE = ("folder",)
 
 STDERR_TAIL = 2000
 """So many last characters of stderr go into a failure."""
-
-ROOM = 64 * 1024
-"""Bytes for which there has to be room before a program is started: it may cost money."""
-
-LONGEST_FIRST_LINE = 4096
-"""Bytes of a script that are read to see which program it is for."""
-
-LOOK_EVERY_S = 0.1
-"""How often a running program's output is looked at: whether it grows, and is not too long."""
 
 _STEP = re.compile(r"""\.([^.\[\]'"\s]+)|\[(\d+)\]|\[(?:"([^"]*)"|'([^']*)')\]""")
 
@@ -160,7 +147,7 @@ class Command(Agent):
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:
         """Return why the program cannot be started."""
         name = _known_before(self.command[0], folder)
-        return not_startable(name, folder, {**env, **self.env}) if name else None
+        return program.not_startable(name, folder, {**env, **self.env}) if name else None
 
     def local_files(self, folder: Path) -> tuple[LocalFile, ...]:
         """Return the files that the command names, apart from what depends on the task."""
@@ -171,23 +158,33 @@ class Command(Agent):
 
         Cancelling the call ends every process that it started. Raises AgentError.
         """
-        token = tree.new_token()
-        # Files, not pipes: a program need not read its input, and a daemon that it leaves behind
-        # with our end of a pipe in its hands cannot keep us waiting.
-        with _stream(self._input(prompt)) as stdin, _stream() as stdout, _stream() as stderr:
-            process: asyncio.subprocess.Process | None = None
-            leaked: tuple[str, ...] = ()
-            try:
-                try:
-                    process = await self._start(prompt, token, stdin, stdout, stderr)
-                    await self._watch(process, prompt, stdout, stderr)
-                finally:
-                    leaked = await tree.to_the_end(_end(token, process))
-                    prompt.so_far(Answer("empty", "", leaked=leaked))  # whoever cancels the task is told, too
-                return replace(self._read_answer(process, stdout, stderr), leaked=leaked)
-            except AgentError as error:
-                error.partial = Answer("empty", "", leaked=leaked)
-                raise
+        leaked: tuple[str, ...] = ()
+
+        def on_end(left: tuple[str, ...]) -> None:
+            nonlocal leaked
+            leaked = left
+            prompt.so_far(Answer("empty", "", leaked=left))  # whoever cancels the task is told, too
+
+        values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
+        try:
+            ended = await program.run(
+                [fill(argument, values) for argument in self.command],
+                folder=prompt.workspace,
+                relative_to=prompt.folder,
+                env={**prompt.env, **self.env},
+                limits=program.Limits(self.max_output_bytes),
+                stdin=self._input(prompt),
+                on_output=lambda: prompt.so_far(Answer("empty", "")),
+                on_end=on_end,
+            )
+            return replace(self._read_answer(ended), leaked=leaked)
+        except ProgramError as error:
+            kind: AgentFailureKind = "infra_error" if error.of_machine else "agent_error"
+            partial = Answer("empty", "", leaked=leaked)
+            raise AgentError(kind, error.message, retryable=error.of_machine, partial=partial) from error
+        except AgentError as error:
+            error.partial = Answer("empty", "", leaked=leaked)
+            raise
 
     def _input(self, prompt: Prompt) -> bytes:
         if self.input == "none":
@@ -203,59 +200,13 @@ class Command(Agent):
             }
         )
 
-    async def _start(
-        self, prompt: Prompt, token: str, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
-    ) -> asyncio.subprocess.Process:
-        _check_space(stdout, ROOM)  # before anything is paid for
-        values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
-        program, *arguments = [fill(argument, values) for argument in self.command]
-        env = {**prompt.env, **self.env, tree.TOKEN: token}
+    def _read_answer(self, ended: program.Ended) -> Answer:
+        if ended.exceeded is not None:
+            raise AgentError("agent_error", f"wrote more than max_output_bytes ({self.max_output_bytes})")
+        if ended.exit_status:
+            raise _failure(ended.exit_status, ended.stderr)
         try:
-            process = await asyncio.create_subprocess_exec(
-                located(program, prompt.folder, env),
-                *arguments,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                cwd=prompt.workspace,
-                env=env,
-                start_new_session=True,
-            )
-        except OSError as error:
-            said = f"cannot start {program!r}: {error.strerror or error}"
-            if error.errno == errno.E2BIG:  # what the task fills in is longer than an argument may be
-                raise AgentError("agent_error", said) from error
-            raise AgentError("infra_error", said, retryable=True) from error
-        except ValueError as error:  # a null character in an argument
-            raise AgentError("agent_error", f"cannot start {program!r}: {error}") from error
-        machine.give_own_limit(process.pid)
-        return process
-
-    async def _watch(
-        self, process: asyncio.subprocess.Process, prompt: Prompt, stdout: IO[bytes], stderr: IO[bytes]
-    ) -> None:
-        """Wait until the program ends; each growth of its output is a sign of life."""
-        ending = asyncio.ensure_future(process.wait())
-        seen = 0
-        try:
-            while not ending.done():
-                await asyncio.wait({ending}, timeout=LOOK_EVERY_S)
-                written = [os.fstat(stream.fileno()).st_size for stream in (stdout, stderr)]
-                if max(written) > self.max_output_bytes:
-                    raise AgentError("agent_error", f"wrote more than max_output_bytes ({self.max_output_bytes})")
-                if sum(written) > seen:
-                    seen = sum(written)
-                    prompt.so_far(Answer("empty", ""))
-        finally:
-            ending.cancel()
-
-    def _read_answer(self, process: asyncio.subprocess.Process, stdout: IO[bytes], stderr: IO[bytes]) -> Answer:
-        # A write that was refused ends where not one byte more has room.
-        _check_space(stdout, 1)
-        if process.returncode:
-            raise _failure(process.returncode, _all_of(stderr))
-        try:
-            text = _all_of(stdout).decode()
+            text = ended.stdout.decode()
         except UnicodeDecodeError as error:
             raise AgentError("agent_error", f"stdout is not UTF-8: byte {error.start}: {error.reason}") from error
         if self.answer_path is None:
@@ -277,89 +228,6 @@ def _known_before(argument: str, folder: Path) -> str:
         return fill(argument, dict.fromkeys(KNOWN_BEFORE, folder))
     except ValueError:
         return ""
-
-
-def located(program: str, folder: Path, env: Mapping[str, str]) -> str:
-    """Return where a program is: a path is relative to a folder, a bare name stands in the path of `env`.
-
-    What is not found is returned as it is.
-    """
-    if "/" in program:
-        return str((folder / program).absolute())
-    found = shutil.which(program, path=env.get("PATH", os.defpath))
-    return program if found is None else str(Path(found).absolute())
-
-
-def not_startable(program: str, folder: Path, env: Mapping[str, str]) -> str | None:
-    """Return why a program cannot be started, with the path that was tried, or None."""
-    path = Path(located(program, folder, env))
-    if not path.is_absolute():
-        return f"no program {program!r} in the path that agents have ({env.get('PATH', os.defpath)})"
-    problem = _no_program(path)
-    if problem is not None:
-        hint = "" if Path(program).is_absolute() else "; a path is relative to the config's folder"
-        return f"cannot start {program!r}: {path} {problem}{hint}"
-    interpreter = _interpreter(path)
-    problem = None if interpreter is None else _no_program(interpreter)
-    return problem and f"cannot start {program!r}: {path} is a script for {interpreter}, which {problem}"
-
-
-def _no_program(path: Path) -> str | None:
-    if not path.exists():
-        return "does not exist"
-    if path.is_dir():
-        return "is a folder"
-    return None if os.access(path, os.X_OK) else "is not executable"
-
-
-def _interpreter(path: Path) -> Path | None:
-    """Return the program that the first line of a script names, None when there is no such line."""
-    try:
-        with path.open("rb") as file:
-            first = file.readline(LONGEST_FIRST_LINE)
-    except OSError:
-        return None  # who may not read a program may still start it
-    words = first.removeprefix(b"#!").split() if first.startswith(b"#!") else []
-    return Path(os.fsdecode(words[0])) if words else None
-
-
-@contextmanager
-def _stream(content: bytes = b"") -> Iterator[IO[bytes]]:
-    """Open a file without a name, which is gone when closed."""
-    with tempfile.TemporaryFile() as stream:
-        stream.write(content)
-        stream.seek(0)
-        yield stream
-
-
-def _check_space(stream: IO[bytes], room: int) -> None:
-    """Raise AgentError when there is no space for so many bytes more."""
-    end = stream.seek(0, os.SEEK_END)
-    try:
-        if os.pwrite(stream.fileno(), bytes(room), end) < room:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - what the next write would raise
-        os.ftruncate(stream.fileno(), end)
-    except OSError as error:
-        said = f"no room in {tempfile.gettempdir()} for what the program writes: {error.strerror}"
-        raise AgentError("infra_error", said, retryable=True) from error
-
-
-def _all_of(stream: IO[bytes]) -> bytes:
-    stream.seek(0)
-    return stream.read()
-
-
-async def _end(token: str, program: asyncio.subprocess.Process | None) -> tuple[str, ...]:
-    """End what is left of the program and of what it started, and return the names of the latter."""
-    if program is None:
-        return tuple(await tree.end_tree(token))
-    if program.returncode is None:
-        await tree.end_first(token, program.pid)
-    left = await tree.end_tree(token, program.pid)
-    with suppress(ProcessLookupError):  # it is dead, but where nobody could look at it
-        program.kill()
-    await program.wait()  # this takes note of its exit status
-    return tuple(left)
 
 
 def _failure(exit_status: int, stderr: bytes) -> AgentError:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,9 +10,9 @@ import click
 from keval.commands.messages import say, warn
 from keval.commands.options import CONFIG, SKIP_INVALID
 from keval.config.reader import load
-from keval.errors import EnvironmentLacksError, KevalError
-from keval.execution.estimate import Item, estimate, measured
-from keval.execution.preparation import Prepared, check_all_keys, check_fits, check_program, identify, offered, prepare
+from keval.errors import EnvironmentLacksError
+from keval.execution.config_check import check
+from keval.execution.estimate import Item
 from keval.logs.outputs import check_stdout
 from keval.processes.servers import ServerInfo
 
@@ -28,37 +27,14 @@ def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
     config = load(config_path)
     log = log or Path(f"{config.name}.jsonl")
     check_stdout((config_path, config.dataset.path, log), "write to another file")
-    prepared = prepare(config, mock_url=None, warn=warn)
+    found = check(config, log, warn, skip_invalid=skip_invalid)
     say(f"config    {config_path}: {config.name}, valid")
-    say(f"dataset   {config.dataset.written}: {len(prepared.samples)} samples")
-    problems = list(dict.fromkeys(_missing(prepared))) or asyncio.run(_refused_keys(prepared))
-    infos = asyncio.run(offered(prepared))
-    for info in infos.values():
+    say(f"dataset   {config.dataset.written}: {len(found.prepared.samples)} samples")
+    for info in found.servers.values():
         say(f"server    {info.name}: {_described(info)}")
-    problems += _unreachable(infos)
-    _print_plan(identify(prepared, infos, None), log, skip_invalid=skip_invalid)
-    if problems:
-        raise EnvironmentLacksError(*problems)
-
-
-def _missing(prepared: Prepared) -> Iterable[str]:
-    for check in (check_fits, check_program, lambda prepared: prepared.judge_env):
-        try:
-            check(prepared)
-        except KevalError as error:
-            yield from error.problems
-
-
-async def _refused_keys(prepared: Prepared) -> list[str]:
-    try:
-        await check_all_keys(prepared)
-    except EnvironmentLacksError as error:
-        return list(error.problems)
-    return []
-
-
-def _unreachable(infos: Mapping[str, ServerInfo]) -> list[str]:
-    return [f"MCP server {info.name!r}: {info.error}" for info in infos.values() if info.error]
+    _print_plan(found.estimates, config_path)
+    if found.problems:
+        raise EnvironmentLacksError(*found.problems)
 
 
 def _described(info: ServerInfo) -> str:
@@ -68,8 +44,7 @@ def _described(info: ServerInfo) -> str:
     return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}{left}"
 
 
-def _print_plan(prepared: Prepared, log: Path, *, skip_invalid: bool) -> None:
-    items = estimate(prepared, measured(log, prepared.config.agent.agent_id, warn, skip_invalid=skip_invalid))
+def _print_plan(items: Sequence[Item], config_path: Path) -> None:
     for item in items:
         say(f"plan      {item.name}: {item.number} calls, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]
@@ -77,7 +52,7 @@ def _print_plan(prepared: Prepared, log: Path, *, skip_invalid: bool) -> None:
     without = f", without {', '.join(unknown)} (price unknown)" if unknown else ""
     say(f"estimate  ${total:.2f}{without}")
     if not all(item.measured for item in items):
-        say(f"          rough: run a pilot (keval run {prepared.config.path} --limit 2) and check again")
+        say(f"          rough: run a pilot (keval run {config_path} --limit 2) and check again")
 
 
 def _cost(item: Item) -> str:

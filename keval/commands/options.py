@@ -23,6 +23,16 @@ EVERYTHING = click.option(
 SKIP_INVALID = click.option(
     "--skip-invalid", is_flag=True, help="Leave out lines that are not valid events, and name them."
 )
+LIMIT = click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N samples of the dataset."
+)
+RETRY_FAILED = click.option(
+    "--retry-failed/--no-retry-failed",
+    default=True,
+    show_default=True,
+    help="Try again what failed in earlier runs; what a gate refused only with retry_gates.",
+)
+FRESH = click.option("--fresh", is_flag=True, help="Ask for every response again; LOG keeps the old ones too.")
 
 
 def mock_options(command: Command) -> Command:

@@ -15,7 +15,7 @@ from keval import ids
 from keval.agents import Agent
 from keval.config import plugin_options
 from keval.errors import PluginError
-from keval.judges import Judge
+from keval.judges import Judge, Metric
 from keval.models.prices import Prices
 from keval.processes.local_files import LocalFile
 from keval.retry import Retry
@@ -147,6 +147,11 @@ class JudgeConfig:
                     f"judge {self.type}: the metric {metric.name!r} has the scale {scale}; a metric has a name, "
                     f"and a scale from a smaller to a larger number within ±{LARGEST_SCORE:g}"
                 )
+            if metric.pass_from is not None and not metric.min <= metric.pass_from <= metric.max:
+                raise PluginError(
+                    f"judge {self.type}: the metric {metric.name!r} passes from {metric.pass_from!r}, which is outside "
+                    f"its scale, {metric.min:g} to {metric.max:g}"
+                )
 
     @property
     def model(self) -> str | None:
@@ -156,11 +161,11 @@ class JudgeConfig:
 
     @cached_property
     def judge_id(self) -> str:
-        """The identity of the judge: its type, model, options, texts and metrics; never its name."""
+        """The identity of the judge: its type, model, options, texts, and its metrics with their scales."""
         parameters = {
             "options": plugin_options.identity(type(self.judge), self.parameters),
             "texts": self.judge.texts(),
-            "metrics": self._metrics(),
+            "metrics": [_scale(metric) for metric in self.judge.metrics],
         }
         return ids.judge_id(self.type, self.model, parameters)
 
@@ -174,11 +179,24 @@ class JudgeConfig:
             "replicates": self.replicates,
             "parameters": self.parameters,
             "texts": dict(self.judge.texts()),
-            "metrics": self._metrics(),
+            "metrics": [_described(metric) for metric in self.judge.metrics],
         }
 
-    def _metrics(self) -> list[JsonObject]:
-        return [{"name": metric.name, "min": metric.min, "max": metric.max} for metric in self.judge.metrics]
+
+def _scale(metric: Metric) -> JsonObject:
+    """Return what of a metric changes a judgment, and so is part of the judge's identity."""
+    return {"name": metric.name, "min": metric.min, "max": metric.max}
+
+
+def _described(metric: Metric) -> JsonObject:
+    """Return a metric as a `run` event holds it, with what readers want to know of it."""
+    return {
+        **_scale(metric),
+        "type": metric.type,
+        "pass_from": metric.pass_from,
+        "label": metric.label,
+        "description": metric.description,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from keval.config import plugin_options
 from keval.config.model import AgentConfig, Condition, Config, DatasetConfig, Execution, Gates, JudgeConfig
 from keval.documents import yaml_document
 from keval.errors import InputError, KevalError, PluginError, UsageError
-from keval.judges import Judge
+from keval.judges import Judge, Metric
 from keval.models import prices
 from keval.retry import Retry
 from keval.secrets.variables import Secrets, malformed
@@ -113,7 +113,7 @@ def _remove(value: Any, keys: Keys) -> None:  # noqa: ANN401 - any JSON value
 def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets | None = None) -> JudgeConfig:
     """Build a judge again from its entry in a `run` event; no file is read.
 
-    A judge class that has texts takes them by its classmethod `from_texts(options, texts)`. Raises
+    A judge class that has texts takes them by its classmethod `from_texts(options, texts, metrics)`. Raises
     InputError when the entry does not fit this version's judge.
     """
     secrets = Secrets(os.environ) if secrets is None else secrets
@@ -138,8 +138,8 @@ def _rebuilt(judge_class: type[Judge], description: Mapping[str, Any], secrets: 
     values, mistakes = plugin_options.read(judge_class, secrets.resolve_known(options))
     if mistakes:
         raise InputError("; ".join(f"{yaml_document.json_path(keys)}: {message}" for keys, message in mistakes))
-    from_texts = getattr(judge_class, "from_texts", None)
-    judge: Judge = judge_class(**values) if from_texts is None else from_texts(values, description["texts"])
+    metrics = [Metric(**metric) for metric in description["metrics"]]
+    judge = judge_class.from_texts(values, description["texts"], metrics)
     judge.texts()
     _ = judge.metrics
     return judge

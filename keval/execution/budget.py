@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from math import inf
+from typing import Self
 
 from keval.errors import BudgetReachedError, UsageError
 
@@ -37,36 +38,28 @@ class Ledger:
     refused_usd: float = 0.0
     """What the dearest of them might have cost."""
     dearest: dict[str, float] = field(default_factory=dict)
-    """By kind of item (a condition, a judge): the highest cost seen so far, at least the assumed one."""
+    """By account (the id of a condition, of a judge): the highest cost seen so far, at least the assumed one."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     """Held by the first of those who wait."""
     _settled: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     """Set, and replaced by a new one, when something that was set aside is free again."""
 
-    def assume(self, kind: str, cost_usd: float | None) -> None:
-        """Say what an item of a kind may cost before any was paid.
+    def assume(self, account: str, cost_usd: float | None, name: str) -> None:
+        """Say what an attempt on an account may cost before any was paid; `name` is what messages call it.
 
         Raises UsageError for an unknown price under a limit: such a limit would hold nothing.
         """
         if cost_usd is not None:
-            self.dearest.setdefault(kind, cost_usd)
+            self.dearest[account] = max(self.dearest.get(account, 0.0), cost_usd)
         elif self.limit_usd is not None or self.daily_usd is not None:
-            name = "daily_budget_usd" if self.limit_usd is None else "budget_usd"
+            limit = "daily_budget_usd" if self.limit_usd is None else "budget_usd"
             raise UsageError(
-                f"{name} is set, and what {kind!r} costs is unknown (no price for its model): "
-                f"give its price under `prices`, name a model with a known price, or remove {name}"
+                f"{limit} is set, and what {name!r} costs is unknown (no price for its model): "
+                f"give its price under `prices`, name a model with a known price, or remove {limit}"
             )
 
-    def reserve(self, kind: str) -> float | None:
-        """Set aside what an attempt may cost and return it, or None when it does not fit now."""
-        cost = self.dearest.get(kind, 0.0)
-        if not self._fits(cost):
-            return None
-        self._set_aside(cost)
-        return cost
-
-    async def reserve_in_time(self, kind: str, stop: asyncio.Event) -> float | None:
-        """Set aside what an attempt may cost as soon as it fits, and return it.
+    async def reserve(self, account: str, stop: asyncio.Event) -> Reservation | None:
+        """Set aside what an attempt may cost as soon as it fits.
 
         What is in flight may cost less than was set aside for it. When the attempt does not fit
         although nothing is in flight, `stop` is set. None when `stop` is set. First come, first
@@ -74,38 +67,34 @@ class Ledger:
         """
         async with self._turn:
             while not stop.is_set():
-                reserved = self.reserve(kind)
-                if reserved is not None:
-                    return reserved
+                cost = self.dearest.get(account, 0.0)
+                if self._fits(cost):
+                    return Reservation(self, account, cost)
                 if self.in_flight:
                     await self._settled.wait()
                 else:
-                    self.refuse(kind)
+                    self.refused += 1
+                    self.refused_usd = max(self.refused_usd, cost)
                     stop.set()
         return None
 
-    def renew(self, kind: str, reserved: float, cost_usd: float | None) -> float | None:
-        """Book an attempt that failed, set aside what the next one may cost and return it.
-
-        None when that does not fit any more; then nothing is booked.
-        """
-        paid = reserved if cost_usd is None else cost_usd
-        cost = max(self.dearest.get(kind, 0.0), cost_usd or 0.0)
-        if not self._fits(paid - reserved + cost):
-            self.refuse(kind)
-            return None
-        self.settle(kind, reserved, cost_usd)
-        self._set_aside(cost)
-        return cost
-
-    def refuse(self, kind: str) -> None:
-        """Count an attempt that is not made because it does not fit."""
-        self.refused += 1
-        self.refused_usd = max(self.refused_usd, self.dearest.get(kind, 0.0))
-
-    def _set_aside(self, cost: float) -> None:
-        self.reserved_usd += cost
+    def set_aside(self, usd: float) -> None:
+        """Keep money for an attempt."""
+        self.reserved_usd += usd
         self.in_flight += 1
+
+    def give_back(self, usd: float) -> None:
+        """Take back what was kept for an attempt that has ended, or is not made."""
+        self.reserved_usd -= usd
+        self.in_flight -= 1
+        self._settled.set()
+        self._settled = asyncio.Event()
+
+    def book(self, account: str, usd: float, *, known: bool) -> None:
+        """Count what an attempt cost."""
+        self.spent_usd += usd
+        if known:
+            self.dearest[account] = max(self.dearest.get(account, 0.0), usd)
 
     def _fits(self, more_usd: float) -> bool:
         return self.spent_usd + self.reserved_usd + more_usd <= self._most_usd() + NOISE_USD
@@ -114,20 +103,6 @@ class Ledger:
         """Return the most that this command may spend by both budgets."""
         limit = inf if self.limit_usd is None else self.limit_usd
         return min(limit, inf if self.daily_usd is None else max(self.daily_usd - self.earlier_usd, 0.0))
-
-    def settle(self, kind: str, reserved: float, cost_usd: float | None) -> None:
-        """Book what an attempt really cost; an unknown cost is booked as what was set aside for it."""
-        self.release(reserved)
-        self.spent_usd += reserved if cost_usd is None else cost_usd
-        if cost_usd is not None:
-            self.dearest[kind] = max(self.dearest.get(kind, 0.0), cost_usd)
-
-    def release(self, reserved: float) -> None:
-        """Give back what was set aside for an attempt that is not made."""
-        self.reserved_usd -= reserved
-        self.in_flight -= 1
-        self._settled.set()
-        self._settled = asyncio.Event()
 
     def check(self) -> None:
         """Raise BudgetReachedError if an item was refused."""
@@ -142,8 +117,21 @@ class Ledger:
         raise BudgetReachedError(f"{told}; {then} run the same command again: it does what is missing")
 
 
-def total_usd(event_cost: float | None, failed_attempts: list[dict[str, object]]) -> float | None:
-    """Return what an item cost with all its attempts, or None when any of them is unknown."""
-    costs = [event_cost, *(attempt["cost_usd"] for attempt in failed_attempts)]
-    known = [cost for cost in costs if isinstance(cost, int | float)]
-    return float(sum(known)) if len(known) == len(costs) else None
+class Reservation:
+    """Money set aside for one attempt, for as long as this is entered; what was not settled is given back."""
+
+    def __init__(self, ledger: Ledger, account: str, usd: float) -> None:
+        self.usd = usd
+        self._ledger = ledger
+        self._account = account
+        ledger.set_aside(usd)
+
+    def settle(self, cost_usd: float | None) -> None:
+        """Book what the attempt really cost; an unknown cost is booked as what was set aside for it."""
+        self._ledger.book(self._account, self.usd if cost_usd is None else cost_usd, known=cost_usd is not None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ledger.give_back(self.usd)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ from keval import datasets, schema
 from keval.config.model import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
 from keval.events import event
-from keval.execution.generation import resolved_servers
+from keval.execution.answering import resolved_servers
 from keval.execution.plan import plan_events, plan_id
 from keval.execution.sample_changes import changed_samples, sample_changes
 from keval.execution.tasks import question_id
@@ -59,6 +58,11 @@ class Prepared:
         return plan_id(self.question_ids)
 
     @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that nothing may be written over."""
+        return (self.config.path, self.config.dataset.path)
+
+    @property
     def agent_env(self) -> dict[str, str]:
         """The environment of the agent's processes. Raises EnvironmentLacksError for a missing key."""
         return agent_env(self.config, self.mock_url)
@@ -71,7 +75,7 @@ class Prepared:
     @property
     def judge_env(self) -> dict[str, str]:
         """What reaches the judges' models. Raises EnvironmentLacksError for a missing key."""
-        return judge_env(self.config.judges, self.config.secrets, self.mock_url)
+        return judge_env(self.config.judges, self.config.secrets, self.mock_url, self.config.environ)
 
 
 def prepare(
@@ -151,11 +155,13 @@ def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
     return environment.allowed(config.environ) | environment.for_models(config.environ, keys, mock_url)
 
 
-def judge_env(judges: Sequence[JudgeConfig], secrets: Secrets, mock_url: str | None) -> dict[str, str]:
+def judge_env(
+    judges: Sequence[JudgeConfig], secrets: Secrets, mock_url: str | None, environ: Mapping[str, str]
+) -> dict[str, str]:
     """Return what reaches the judges' models. Raises EnvironmentLacksError."""
     keys = judge_keys(judges)
     secrets.register(keys)
-    return environment.for_models(os.environ, sorted(keys), mock_url) if keys else {}
+    return environment.for_models(environ, sorted(keys), mock_url) if keys else {}
 
 
 async def check_keys(env: Mapping[str, str], names: Iterable[str]) -> None:
@@ -171,11 +177,15 @@ async def check_keys(env: Mapping[str, str], names: Iterable[str]) -> None:
         raise EnvironmentLacksError(*refusals)
 
 
-async def check_all_keys(prepared: Prepared) -> None:
-    """Check the keys of the agent and of the judges. Raises EnvironmentLacksError."""
+async def check_agent_keys(prepared: Prepared) -> None:
+    """Check the keys of the agent. Raises EnvironmentLacksError."""
     agent = prepared.config.agent.agent
     if agent.uses_models and agent.secret_names:
         await check_keys(prepared.agent_env, agent.secret_names)
+
+
+async def check_judge_keys(prepared: Prepared) -> None:
+    """Check the keys of the config's judges. Raises EnvironmentLacksError."""
     await check_keys(prepared.judge_env, judge_keys(prepared.config.judges))
 
 
@@ -202,7 +212,7 @@ async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
     """Ask every MCP server that a condition uses what it offers, and look at the files that its command names."""
     config, used = prepared.config, _used_servers(prepared)
     infos = await servers.inspect(
-        resolved_servers(config, used),
+        resolved_servers(used, config.secrets, config.path.parent),
         servers.expected_tools(used),
         environment.allowed(config.environ) | prepared.mark,
         CONNECT_TIMEOUT_S,

@@ -1,24 +1,20 @@
-"""Does work that is to be done: bounded concurrency, retries, an orderly stop.
+"""When work is done: bounded concurrency, the wait before another attempt, an orderly stop.
 
-What runs a task, what decides which tasks remain (`tasks.py`) and what writes events (`logs/writer.py`)
-do not know each other. This file knows none of agents, judges and events: it is given items and
-a coroutine that does one of them.
+This file knows none of agents, judges and events: it is given items and a coroutine that does one of them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
-from keval.errors import ItemError
+from keval.execution.specs import Failed
 from keval.retry import Retry
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 LONGEST_BACKOFF_S = 120.0
 """No wait between two attempts is longer, whatever the service asks for."""
@@ -56,55 +52,29 @@ class Limiter:
             async with self._free:
                 self._free.notify_all()
 
-    def overloaded(self) -> None:
-        """Halve the limit: the service asked for less."""
-        self.limit = max(1, self.limit // 2)
-        self._successes = 0
+    def heed(self, failed: Failed | None) -> None:
+        """Take note of an attempt: an overload halves the limit, a full round of successes raises it."""
+        if failed is None:
+            self._succeeded()
+        elif failed.overloaded:
+            self.limit = max(1, self.limit // 2)
+            self._successes = 0
 
-    def succeeded(self) -> None:
-        """Count a success; a full round of them raises the limit by one."""
+    def _succeeded(self) -> None:
         self._successes += 1
         if self._successes >= self.limit < self.max_concurrent:
             self.limit += 1
             self._successes = 0
 
 
-async def attempts(
-    attempt: Callable[[], Awaitable[Result]],
-    retry: Retry,
-    limiter: Limiter,
-    on_retry: Callable[[ItemError], None],
-    stop: asyncio.Event,
-) -> Result | None:
-    """Call `attempt` until it succeeds, its error is not worth another try, or the tries are used up.
+async def pause(retry: Retry, failed_attempts: int, failed: Failed | None, stop: asyncio.Event) -> None:
+    """Wait before another attempt, or until `stop` is set.
 
-    The slot is given back during the wait, so that another item can run. A wait is between half
-    and the whole backoff, and at least what the service asked for. `on_retry` is told of each
-    failed attempt that another is to follow; the last error is raised. After `stop` no attempt
-    is begun and no wait goes on; None when there was none at all.
+    A wait is between half and the whole backoff, and at least what the service asked for.
     """
-    failed: ItemError | None = None
-    for number in itertools.count(1):
-        async with limiter.slot():
-            if stop.is_set():
-                break
-            try:
-                result = await attempt()
-            except ItemError as error:
-                failed = error
-            else:
-                limiter.succeeded()
-                return result
-        if failed.overloaded:
-            limiter.overloaded()
-        if not failed.retryable or number >= retry.max_attempts or stop.is_set():
-            break
-        on_retry(failed)
-        wait_s = backoff_s(retry, number) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
-        await _wait(min(max(wait_s, failed.retry_after_s or 0.0), LONGEST_BACKOFF_S), stop)
-    if failed is not None:
-        raise failed
-    return None
+    wait_s = backoff_s(retry, failed_attempts) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+    asked_s = failed.retry_after_s if failed else None
+    await _wait(min(max(wait_s, asked_s or 0.0), LONGEST_BACKOFF_S), stop)
 
 
 async def _wait(seconds: float, stop: asyncio.Event) -> None:

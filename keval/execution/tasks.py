@@ -7,6 +7,8 @@ condition alike. The order is drawn from the config's seed, so the same run has 
 from __future__ import annotations
 
 import random
+from array import array
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,24 +40,73 @@ def question_id(sample: Mapping[str, object]) -> str:
     return ids.question_id(str(sample["id"]), turns(sample))
 
 
-def remaining(config: Config, samples: Sequence[JsonObject], done: Container[str]) -> Iterator[Task]:
-    """Yield the tasks whose response is not in `done`, one at a time, in the seeded order.
+@dataclass(frozen=True)
+class TaskList:
+    """Tasks in the order of the run: each is a number until it is taken, so that a million fit into 8 MB."""
+
+    config: Config
+    samples: Sequence[JsonObject]
+    numbers: array[int]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Task]:
+        conditions, samples = self.config.conditions, self.samples
+        agent_id = self.config.agent.agent_id
+        for number in self.numbers:
+            rest, place = divmod(number, len(conditions))
+            before, position = divmod(rest, len(samples))
+            sample, condition, repetition = samples[position], conditions[place], before + 1
+            question = question_id(sample)
+            target = response_id(question, condition.condition_id, agent_id, repetition)
+            yield Task(sample, sample_sha256(sample), question, condition, condition.condition_id, repetition, target)
+
+    def by_condition(self) -> dict[str, int]:
+        """Return how many tasks there are of each condition that has any, by its name."""
+        counts = Counter(number % len(self.config.conditions) for number in self.numbers)
+        names = [condition.name for condition in self.config.conditions]
+        return {name: counts[place] for place, name in enumerate(names) if counts[place]}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkList:
+    """All tasks of a config, by whether they are to be done."""
+
+    remaining: TaskList
+    skipped: TaskList
+    """Those that are done, or have failed and are not to be tried again."""
+    failed: int
+    """How many of `skipped` have failed."""
+
+
+def work_list(
+    config: Config, samples: Sequence[JsonObject], skipped: Container[str], failed: Container[str] = ()
+) -> WorkList:
+    """Return the tasks of a config; those whose response is in `skipped` are not to be done.
 
     All first repetitions come before the second ones, so that a run that is stopped has covered
     the dataset as evenly as it could.
     """
+    remaining, left, number_failed = array("Q"), array("Q"), 0
+    for number, target in _in_order(config, samples):
+        is_left = target in skipped
+        (left if is_left else remaining).append(number)
+        number_failed += is_left and target in failed
+    return WorkList(TaskList(config, samples, remaining), TaskList(config, samples, left), number_failed)
+
+
+def _in_order(config: Config, samples: Sequence[JsonObject]) -> Iterator[tuple[int, str]]:
+    """Yield the number of each task and the id of its response, in the order that the config's seed gives."""
     order = random.Random(config.execution.seed)  # noqa: S311 - an order, not a secret
     agent_id = config.agent.agent_id
     questions = [question_id(sample) for sample in samples]
-    conditions = [(condition, condition.condition_id) for condition in config.conditions]
+    conditions = [(place, condition.condition_id) for place, condition in enumerate(config.conditions)]
     positions = list(range(len(samples)))
-    for repetition in range(1, config.execution.repetitions + 1):
+    for before in range(config.execution.repetitions):
         order.shuffle(positions)
         for position in positions:
             order.shuffle(conditions)
-            sample, question = samples[position], questions[position]
-            for condition, condition_id in conditions:
-                target = response_id(question, condition_id, agent_id, repetition)
-                if target not in done:
-                    sha256 = sample_sha256(sample)
-                    yield Task(sample, sha256, question, condition, condition_id, repetition, target)
+            for place, condition_id in conditions:
+                number = (before * len(samples) + position) * len(conditions) + place
+                yield number, response_id(questions[position], condition_id, agent_id, before + 1)

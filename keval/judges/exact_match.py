@@ -7,18 +7,20 @@ character equals the same accent written as two.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from keval.judges import Case, Judge, Metric, Score, Verdict
+from keval.judges import Case, Context, Judge, Judgment, Metric, Score
 from keval.plugins import option
 
-METRIC = Metric("exact_match", 0, 1)
+METRIC = Metric("exact_match", 0, 1, type="binary")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExactMatch(Judge):
     """One metric, `exact_match`: 1 and passed when both texts are the same, else 0."""
+
+    sample_fields: ClassVar[tuple[str, ...] | None] = ("answer",)
 
     ignore_case: bool = field(default=True, metadata=option("upper and lower case are the same"))
     strip: bool = field(
@@ -30,10 +32,10 @@ class ExactMatch(Judge):
         """The one metric."""
         return (METRIC,)
 
-    async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:  # noqa: ARG002 - no model is asked
+    async def judge(self, case: Case, context: Context) -> Judgment:  # noqa: ARG002 - no model is asked
         """Compare answer and golden answer."""
-        same = self._normal(case.text) == self._normal(case.golden_answer)
-        return Verdict({METRIC.name: Score(int(same), passed=same)}, cost_usd=0.0)
+        same = self._normal(case.text) == self._normal(case.golden_answer or "")
+        return Judgment({METRIC.name: Score(int(same), passed=same)})
 
     def _normal(self, text: str) -> str:
         text = unicodedata.normalize("NFC", text)

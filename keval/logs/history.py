@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from keval.events import now
 from keval.failure_kinds import GATES
-from keval.ids import JsonObject
+from keval.ids import JsonObject, response_id
+from keval.logs.costs import MeasuredCosts
 from keval.logs.stream import Line, opened
 
 PAID = ("response", "judgment", "failure")
@@ -55,6 +56,16 @@ class Record(NamedTuple):
     """Where its line begins, in bytes; None for one that this process has written since."""
 
 
+class Judged(NamedTuple):
+    """A judgment, as far as it matters which ones are missing."""
+
+    id: str
+    judge_id: str
+    replicate: int
+    fields: Fields
+    """The fields of the sample that the judge was given."""
+
+
 @dataclass
 class _Plan:
     """The questions of a plan, as far as the log has been read."""
@@ -69,7 +80,7 @@ class History:
     """Ids of what was done, and the newest runs; memory grows with the number of ids only."""
 
     responses: dict[str, int] = field(default_factory=dict)
-    """Response id to the number of its last line."""
+    """Response id to where its last line begins, in bytes."""
     mocked: set[str] = field(default_factory=set)
     """Ids of the responses whose last event came from the mock."""
     judged: set[str] = field(default_factory=set)
@@ -84,6 +95,8 @@ class History:
     """The newest `run` event that has conditions."""
     newest_judges: list[JsonObject] = field(default_factory=list)
     """The judges of the newest `run` event of a config."""
+    costs: MeasuredCosts = field(default_factory=MeasuredCosts)
+    """What answers and judgments have cost."""
     newest_records: dict[str, Record] = field(default_factory=dict)
     """The newest record of each sample, by the sample's id."""
     skipped: int = 0
@@ -94,12 +107,13 @@ class History:
     """What the day's events cost, by whether the mock made them."""
     _texts: dict[str, int] = field(default_factory=dict)
     """Response id to a hash of its last text."""
-    _judgments: dict[str, tuple[tuple[str, Fields], ...]] = field(default_factory=dict)
-    """Response id to the ids of its judgments, each with the fields of the sample that its judge was given."""
+    _judgments: dict[str, tuple[Judged, ...]] = field(default_factory=dict)
+    """Response id to its judgments."""
     _judged_of: dict[str, set[str]] = field(default_factory=dict)
     """Sample id to the ids of its responses that were judged."""
     _fields: dict[Fields, Fields] = field(default_factory=dict)
     """One copy of what all judgments of a judge say."""
+    _judge_ids: dict[str, str] = field(default_factory=dict)
     _plans: dict[str, _Plan] = field(default_factory=dict)
     _runs: dict[tuple[str | None, bool], tuple[JsonObject, ...]] = field(default_factory=dict)
     """By a config's name, and whether it was a rehearsal: its newest run, after the last one whose plan is whole."""
@@ -108,24 +122,26 @@ class History:
 
     def add(self, line: Line) -> None:
         """Fold in one event of the log."""
-        self._fold(line.event, line.number, line.offset)
+        self._fold(line.event, line.offset)
 
     def add_written(self, event: JsonObject) -> None:
         """Fold in what a run writes before its first response: its `run` event, its plan, and samples that changed."""
-        self._fold(event, 0, None)
+        self._fold(event, None)
 
-    def _fold(self, event: JsonObject, number: int, offset: int | None) -> None:
+    def _fold(self, event: JsonObject, offset: int | None) -> None:
         if event["type"] in PAID and event["time"][:DATE] == self.today:
             self._spent[bool(event.get("mock"))].add(event)
         match event["type"]:
             case "response":
+                self.costs.add(event)
                 self._note_response(event)
                 self._note_record(event, offset)
-                self.responses[event["id"]] = number
+                self.responses[event["id"]] = offset or 0
             case "sample_change":
                 self._note_sample_change(event)
                 self._note_record(event, offset)
             case "judgment":
+                self.costs.add(event)
                 self._note_judgment(event)
             case "failure" if event["stage"] == "generate" and event.get("response_id"):
                 self._note_failure(event)
@@ -164,7 +180,8 @@ class History:
             self.really_judged.add(event["id"])
         given = event["sample_fields"]
         fields = None if given is None else tuple(given)
-        made = (event["id"], self._fields.setdefault(fields, fields))
+        judge_id = self._judge_ids.setdefault(event["judge_id"], event["judge_id"])
+        made = Judged(event["id"], judge_id, event["replicate"], self._fields.setdefault(fields, fields))
         about = event["response_id"]
         if made not in (known := self._judgments.get(about, ())):
             self._judgments[about] = (*known, made)
@@ -175,20 +192,21 @@ class History:
         changed = set(event["changed"])
         for response in self._judged_of.get(event["sample"]["id"], ()):
             known = self._judgments.get(response, ())
-            kept = tuple((made, fields) for made, fields in known if fields is not None and changed.isdisjoint(fields))
-            self._outdate([made for made, _ in known if made not in dict(kept)])
+            kept = tuple(made for made in known if made.fields is not None and changed.isdisjoint(made.fields))
+            self._outdate([made for made in known if made not in kept])
             self._judgments[response] = kept
 
-    def _outdate(self, judgments: Sequence[str]) -> None:
-        self.judged.difference_update(judgments)
-        self.really_judged.difference_update(judgments)
+    def _outdate(self, judgments: Sequence[Judged]) -> None:
+        ids = [made.id for made in judgments]
+        self.judged.difference_update(ids)
+        self.really_judged.difference_update(ids)
 
     def _note_response(self, event: JsonObject) -> None:
         target, text = event["id"], hash(event.get("text"))
         if self._texts.setdefault(target, text) != text:
             # Another answer: what was judged before does not count for it, not even if it was the same text once.
             self._texts[target] = text
-            self._outdate([made for made, _ in self._judgments.pop(target, ())])
+            self._outdate(self._judgments.pop(target, ()))
         self._note_success(target)
         (self.mocked.add if event.get("mock") else self.mocked.discard)(target)
 
@@ -214,10 +232,27 @@ class History:
         plan = self._plans.get(plan_id or "")
         return plan is not None and len(plan.seen) == plan.parts
 
-    def is_planned(self, response: JsonObject) -> bool:
-        """Return whether a response is in the newest plan of its config; without any plan each response is."""
+    def planned(self) -> set[str]:
+        """Return the responses of the log that are in the newest plan of their config; without any plan all are."""
         plans = self._newest_plans()
-        return not plans or any(_plans(run, self._plans[run["plan_id"]], response) for run in plans)
+        if not plans:
+            return set(self.responses)
+        return {target for run in plans for target in self._planned_by(run) if target in self.responses}
+
+    def _planned_by(self, run: JsonObject) -> Iterator[str]:
+        """Yield the ids of the responses that a run plans."""
+        agent_id = (run["agent"] or {}).get("agent_id", "")
+        for question in self._plans[run["plan_id"]].question_ids:
+            for condition in run["conditions"].values():
+                for repetition in range(1, (run["repetitions"] or 0) + 1):
+                    yield response_id(question, condition["condition_id"], agent_id, repetition)
+
+    def missing_judgments(self, response: str, judge_id: str, replicates: int, *, mock: bool) -> int:
+        """Return how many judgments of a response a judge has still to make."""
+        done = self.judgments_done(mock=mock)
+        made = self._judgments.get(response, ())
+        there = {each.replicate for each in made if each.judge_id == judge_id and each.id in done}
+        return sum(replicate not in there for replicate in range(1, replicates + 1))
 
     def _newest_plans(self) -> list[JsonObject]:
         """Return of each config the newest run whose plan is whole; a rehearsal's only if there is no other."""
@@ -239,16 +274,6 @@ class History:
     def judgments_done(self, *, mock: bool) -> set[str]:
         """Return the judgments that need not be made again: to a real run a mock verdict is none."""
         return self.judged if mock else self.really_judged
-
-
-def _plans(run: JsonObject, plan: _Plan, response: JsonObject) -> bool:
-    """Return whether a run plans a response."""
-    return (
-        response["question_id"] in plan.question_ids
-        and response["agent_id"] == (run["agent"] or {}).get("agent_id")
-        and any(response["condition_id"] == condition["condition_id"] for condition in run["conditions"].values())
-        and response["repetition"] <= (run["repetitions"] or 0)
-    )
 
 
 def of_log(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> History:

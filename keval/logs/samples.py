@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from keval.documents import strict_json
+from keval.errors import InputError
 from keval.ids import JsonObject, sample_sha256
 from keval.logs.history import History
 
 
+def event_at(log: Path, offset: int) -> JsonObject:
+    """Return the event in the line of a log that begins at a byte. Raises InputError if there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(offset)
+            found: JsonObject = strict_json.parse(file.readline())
+    except (OSError, strict_json.NotJsonError, strict_json.NotStrictError) as error:
+        raise InputError(f"{log}: the line at byte {offset} was changed while the log was read: {error}") from error
+    return found
+
+
 def record_at(log: Path, offset: int) -> JsonObject:
     """Return the sample in the line of a log that begins at a byte."""
-    with log.open("rb") as file:
-        file.seek(offset)
-        found: dict[str, Any] = strict_json.parse(file.readline())
-    sample: JsonObject = found["sample"]
+    sample: JsonObject = event_at(log, offset)["sample"]
     return sample
 
 

@@ -131,31 +131,38 @@ class Sink(Protocol):
     async def write(self, line: bytes) -> None:
         """Write the line of one event, which was checked when it was encoded; it is safe when this returns."""
 
+    def tell(self, stop: asyncio.Event) -> None:
+        """Name what is to be set when nothing more can be written here, although nobody is told by an error."""
+
 
 class Announced:
-    """A sink that writes a command's `run` event before its first event, and nothing if there is none."""
+    """A sink that writes events about a command before the command's first event, and nothing if there is none."""
 
-    def __init__(self, sink: Sink, run_event: JsonObject) -> None:
+    def __init__(self, sink: Sink, *announcement: JsonObject) -> None:
         self._sink = sink
-        self._run_event: JsonObject | None = run_event
+        self._announcement = list(announcement)
         self._announcing = asyncio.Lock()
 
     async def announce(self) -> None:
-        """Write the `run` event, if it is not written yet."""
-        if self._run_event is None:
+        """Write what is to be announced, if it is not written yet."""
+        if not self._announcement:
             return
         async with self._announcing:
-            if self._run_event is not None:
-                await self._sink.append(self._run_event)
-                self._run_event = None
+            while self._announcement:
+                await self._sink.append(self._announcement[0])
+                del self._announcement[0]
+
+    def tell(self, stop: asyncio.Event) -> None:
+        """As the sink's own."""
+        self._sink.tell(stop)
 
     async def append(self, event: JsonObject) -> None:
-        """Write one event, after the `run` event."""
+        """Write one event, after what is to be announced."""
         await self.announce()
         await self._sink.append(event)
 
     async def write(self, line: bytes) -> None:
-        """Write the line of one event, after the `run` event."""
+        """Write the line of one event, after what is to be announced."""
         await self.announce()
         await self._sink.write(line)
 
@@ -178,6 +185,9 @@ class Stdout:
     async def write(self, line: bytes) -> None:
         """Write one line, unchanged."""
         await asyncio.get_running_loop().run_in_executor(self._writer, self._write, line)
+
+    def tell(self, stop: asyncio.Event) -> None:
+        """Do nothing: who leaves a pipe is an error of the next write."""
 
     def _write(self, line: bytes) -> None:
         view = memoryview(line)

@@ -67,6 +67,9 @@ class Comparison:
         scale = sorted(each for each in schema.get("enum", []) if isinstance(each, int | float))
         if scale and not isinstance(scale[0], bool):
             return scale[round(self.fraction(metric) * (len(scale) - 1))]
+        low, high = schema.get("minimum"), schema.get("maximum")
+        if schema.get("type") == "number" and low is not None and high is not None:
+            return low + self.fraction(metric) * (high - low)
         if schema.get("type") == "boolean":
             return self.fraction(metric) >= 0.5  # noqa: PLR2004 - the middle between bad and good
         if schema.get("type") == "array" and "claim" in metric:

@@ -24,7 +24,7 @@ CHARACTERS_PER_TOKEN = 4
 """A common estimate for English; the stand-in counts tokens by it."""
 
 Kind = Literal["tool_call", "from_tool", "structured", "judgment", "no_information"]
-"""What a reply is: a call, an answer from a tool's result, a filled schema, a verdict, or a shrug."""
+"""What a reply is: a call, an answer from a tool's result, a filled schema, a judgment, or a shrug."""
 
 _SEARCH_NAME = re.compile(r"search|find|lookup|look_up|query|retrieve", re.IGNORECASE)
 _SEARCH_DESCRIPTION = re.compile(r"\b(search|find|look(s|ing)? ?up|quer(y|ies)|retriev)", re.IGNORECASE)

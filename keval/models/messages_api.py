@@ -8,12 +8,14 @@ asked through a proxy. The SDK does not retry: who asks decides that.
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
+import operator
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -23,8 +25,6 @@ from keval.usage import Usage
 
 if TYPE_CHECKING:
     import anthropic
-
-Number = TypeVar("Number", int, float)
 
 BASE_URL = "ANTHROPIC_BASE_URL"
 """Where the Messages API is; unset means the service's own address."""
@@ -160,21 +160,10 @@ async def refusal(env: Mapping[str, str], api_key_env: str) -> str | None:
 
 
 def total(replies: Sequence[Reply]) -> tuple[Usage, float | None]:
-    """Return tokens and cost in USD of several replies; one unknown makes the sum unknown."""
-    return (
-        Usage(
-            input_tokens=_sum([reply.usage.input_tokens for reply in replies]),
-            output_tokens=_sum([reply.usage.output_tokens for reply in replies]),
-            cache_read_input_tokens=_sum([reply.usage.cache_read_input_tokens for reply in replies]),
-            cache_creation_input_tokens=_sum([reply.usage.cache_creation_input_tokens for reply in replies]),
-        ),
-        _sum([reply.cost_usd for reply in replies]),
-    )
-
-
-def _sum(values: Sequence[Number | None]) -> Number | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    """Return tokens and cost in USD of one or more replies; one unknown makes the sum unknown."""
+    costs = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
+    usage = functools.reduce(operator.add, (reply.usage for reply in replies))
+    return usage, sum(costs) if len(costs) == len(replies) else None
 
 
 def model_error(error: anthropic.AnthropicError) -> ModelError:

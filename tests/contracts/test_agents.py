@@ -18,12 +18,13 @@ import psutil
 import pytest
 
 from keval import events, plugins
-from keval.agents import Agent, AgentError, Answer, Prompt, Status
+from keval.agents import Agent, AgentError, Answer, Status
 from keval.config import plugin_options
 from keval.execution.generation import mcp_field, turn_field
-from keval.execution.stage import usage_field
+from keval.execution.recording import usage_field
 from keval.mock import Mock
 from tests.builders import response_event
+from tests.conftest import Keval
 from tests.prompts import prompt
 
 AGENTS = sorted(plugins.find("agent"))
@@ -196,12 +197,77 @@ def marked(mark: str) -> list[psutil.Process]:
     return found
 
 
-def test_a_prompt_tells_nothing_that_an_agent_must_not_know() -> None:
-    """Neither the golden answer nor the condition's name nor any other field of the sample can reach an agent."""
-    assert {field.name for field in dataclasses.fields(Prompt)} == {
-        "question", "turns", "system_prompt", "mcp_servers", "expected_tools", "repetition", "workspace", "folder",
-        "env", "so_far",
-    }  # fmt: skip
+WITHHELD = {
+    "the golden answer": "GOLDENKUMQUAT",
+    "the sample's id": "SAMPLETAMARIND",
+    "another field of the sample": "TOPICLYCHEE",
+    "the condition's name": "CONDITIONGUAVA",
+}
+"""What no agent is told, each with a word that stands nowhere else."""
+
+TELLS_ALL = """
+import json, os, sys
+files = [open(os.path.join(place, name)).read() for place, _, names in os.walk(".") for name in names]
+print(json.dumps([sys.stdin.read(), dict(os.environ), sys.argv, files]))
+"""
+
+READS_THE_DATASET = "import sys; print(open(sys.argv[1] + '/questions.jsonl').read())"
+
+
+def what_it_learned(keval: Keval, folder: Path, agent: Mapping[str, Any], mock: Mock) -> set[str]:
+    """Return which of `WITHHELD` stands in what an agent answers, does or asks its model when a config is run."""
+    golden, sample_id, topic, condition = WITHHELD.values()
+    sample = {"id": sample_id, "question": "What is a kiwi?", "answer": golden, "topic": topic}
+    config = {
+        "name": "withheld",
+        "dataset": {"path": "questions.jsonl"},
+        "agent": agent,
+        "conditions": {condition: {"system_prompt": "Answer briefly."}},
+        "judge": {"type": "exact_match"},
+        "execution": {"repetitions": 1},
+    }
+    (folder / "questions.jsonl").write_text(json.dumps(sample) + "\n")
+    (folder / "eval.yaml").write_text(json.dumps(config))  # JSON is YAML
+    done = keval("generate", "eval.yaml", "-o", "run.jsonl")
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (folder / "run.jsonl").read_text().splitlines()]
+    (response,) = (line for line in lines if line["type"] == "response")
+    asked = [(str(each.headers), each.raw.decode()) for each in mock.recorded]
+    known = repr([response["text"], response["turns"], response["sources"], asked])
+    assert "kiwi" in known
+    return {what for what, word in WITHHELD.items() if word in known}
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mock]:
+    """Serve the Messages API to a command, as if it were the service itself."""
+    with Mock() as running:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", running.base_url)
+        yield running
+
+
+@pytest.fixture
+def as_written(agent: Agent, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return each agent as a config has it; one that is a program tells all that it can find."""
+    for name in agent.secret_names:
+        monkeypatch.setenv(name, "key")
+    written = {"type": type(agent).__module__.rsplit(".", 1)[-1], **options}
+    if "command" in options:
+        written["command"] = ["python", "-c", TELLS_ALL.replace("{", "{{").replace("}", "}}")]
+    return written
+
+
+def test_an_agent_learns_nothing_that_is_withheld(
+    as_written: dict[str, Any], keval: Keval, tmp_path: Path, service: Mock
+) -> None:
+    """Neither golden answer nor condition nor any other field of the sample reaches what it says, does or asks."""
+    assert what_it_learned(keval, tmp_path, as_written, service) == set()
+
+
+def test_an_agent_that_peeks_is_found_out(keval: Keval, tmp_path: Path, service: Mock) -> None:
+    """The test above can fail: an agent that reads the dataset knows what it must not."""
+    peeks = {"type": "command", "command": ["python", "-c", READS_THE_DATASET, "{folder}"]}
+    assert what_it_learned(keval, tmp_path, peeks, service) == {*WITHHELD} - {"the condition's name"}
 
 
 def test_an_agent_cannot_be_changed(agent: Agent) -> None:

@@ -1,13 +1,20 @@
 """What every judge promises, whoever wrote it: tested for each one that is found, unasked."""
 
+from __future__ import annotations
+
 import asyncio
 import dataclasses
 import inspect
 import json
 import math
+import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -16,12 +23,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval import plugins
-from keval.judges import Case, Judge, JudgeError, Verdict
+from keval.config import plugin_options
+from keval.config.model import JudgeConfig
+from keval.errors import KevalError
+from keval.execution.judge_once import case_of, judge_once
+from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, MetricType
 from keval.mock import Mock
 
 JUDGES = sorted(plugins.find("judge"))
 
-EXAMPLES = {"model": "claude-opus-5", "str": "example", "int": 1, "float": 1.0, "bool": True}
+EXAMPLES: Mapping[str, Any] = {
+    "model": "claude-opus-5", "str": "example", "int": 1, "float": 1.0, "bool": True
+}  # fmt: skip
 """What a required option gets, by its name or else by its type; a judge that needs more adds a line."""
 
 HEAVY = (
@@ -78,53 +91,134 @@ def judge(judge_class: type[Judge], options: dict[str, Any]) -> Judge:
     return judge_class(**options)
 
 
-def case(text: str, golden_answer: str = "The golden answer.", question: str = "What is it?") -> Case:
-    """Return a response to be judged."""
-    return Case(question, golden_answer, text, sample={"id": "1", "question": question, "answer": golden_answer})
+@pytest.fixture
+def model_judge(judge: Judge) -> Judge:
+    """Return each judge that asks a model."""
+    if not judge.uses_models:
+        pytest.skip("asks no model")
+    return judge
 
 
-async def verdict_of(judge: Judge, case: Case, mock: Mock) -> Verdict | None:
-    """Return the verdict, checked for what a judgment needs, or None if the judge could not decide."""
-    env = {"ANTHROPIC_BASE_URL": mock.base_url, **dict.fromkeys(judge.secret_names, "key")}
-    try:
-        verdict = await judge.judge(case, env)
-    except JudgeError:
-        return None
-    assert set(verdict.scores) == {metric.name for metric in judge.metrics}
-    for metric in judge.metrics:
-        score = verdict.scores[metric.name]
-        assert metric.min <= score.score <= metric.max
+@pytest.fixture
+def deterministic_judge(judge: Judge) -> Judge:
+    """Return each judge that says that it repeats itself."""
+    if not judge.deterministic:
+        pytest.skip("need not repeat itself")
+    return judge
+
+
+def response(text: str, golden_answer: str | None = "The golden answer.", question: str = "What is it?") -> Any:  # noqa: ANN401 - any JSON
+    """Return what judges read of a response event."""
+    call = {
+        "type": "tool_call", "id": "1", "name": "mcp__docs__search", "server": "docs", "input": {"query": question},
+        "result": text, "error": False, "duration_ms": 1,
+    }  # fmt: skip
+    return {
+        "sample": {"id": "1", "question": question, "answer": golden_answer, "topic": "fruit"},
+        "text": text,
+        "turns": [call, {"type": "text", "text": text}],
+        "sources": ["handbook.md"],
+    }
+
+
+def case(judge: Judge, text: str, golden_answer: str | None = "The golden answer.", question: str = "What?") -> Case:
+    """Return what a judge is given of a response, and of a second one if it judges pairs."""
+    other = response("Another answer.") if judge.unit == "pair" else None
+    return case_of(judge, response(text, golden_answer, question), other=other)
+
+
+def context(judge: Judge, base_url: str) -> Context:
+    """Return what a judge works with."""
+    env = {"ANTHROPIC_BASE_URL": base_url, **dict.fromkeys(judge.secret_names, "key")}
+    return Context(seed="judgment-1", model=judge.model_settings, env=env)
+
+
+async def judgment_of(judge: Judge, case: Case, mock: Mock) -> Judgment:
+    """Return a judgment, checked for what its event needs. Raises JudgeError."""
+    judgment = await judge_once(judge, case, context(judge, mock.base_url))
+    assert set(judgment.scores) == {metric.name for metric in judge.metrics}
+    for score in judgment.scores.values():
         assert score.reasoning is None or isinstance(score.reasoning, str)
         assert score.passed in (None, True, False)
-    orjson.dumps(dataclasses.asdict(verdict))
-    assert verdict.cost_usd is None or verdict.cost_usd >= 0
-    return verdict
+    orjson.dumps(dataclasses.asdict(judgment))
+    assert judgment.cost_usd is None or judgment.cost_usd >= 0
+    return judgment
+
+
+async def judgment_or_error(judge: Judge, case: Case, mock: Mock) -> Judgment | None:
+    """Return a judgment, or None where a judge has said why it cannot judge."""
+    try:
+        return await judgment_of(judge, case, mock)
+    except JudgeError:
+        return None
+
+
+async def test_a_plain_answer_gets_a_judgment(judge: Judge, mock: Mock) -> None:
+    """A judge that raises for an answer with nothing odd about it is broken."""
+    await judgment_of(judge, case(judge, "A plain answer."), mock)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AlwaysRaises(Judge):
+    """A judge that never judges."""
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """One metric, of which nobody ever hears."""
+        return (Metric("quality", 0, 1),)
+
+    async def judge(self, case: Case, context: Context) -> Judgment:  # noqa: ARG002 - it does not look
+        """Raise."""
+        raise JudgeError("judge_error", "not today")
+
+
+async def test_a_judge_that_always_raises_breaks_the_contract(mock: Mock) -> None:
+    """The test above can fail."""
+    with pytest.raises(JudgeError, match="not today"):
+        await test_a_plain_answer_gets_a_judgment(AlwaysRaises(), mock)
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-async def test_a_hostile_answer_gets_a_verdict_or_a_judge_error(judge: Judge, text: str, mock: Mock) -> None:
+async def test_a_hostile_answer_gets_a_judgment_or_a_judge_error(judge: Judge, text: str, mock: Mock) -> None:
     """Empty, enormous, forged or full of control characters: it is judged like any other."""
-    await verdict_of(judge, case(text), mock)
+    await judgment_or_error(judge, case(judge, text), mock)
 
 
 @few
 @given(text=st.text(), golden_answer=st.text(), question=st.text(min_size=1))
-def test_any_texts_get_a_verdict_within_the_scale_or_a_judge_error(
+def test_any_texts_get_a_judgment_within_the_scale_or_a_judge_error(
     judge: Judge, mock: Mock, text: str, golden_answer: str, question: str
 ) -> None:
     """Every metric is scored, within its scale, in values that JSON can hold."""
-    asyncio.run(verdict_of(judge, case(text, golden_answer, question), mock))
+    asyncio.run(judgment_or_error(judge, case(judge, text, golden_answer, question), mock))
 
 
 @few
 @given(text=st.text(), golden_answer=st.text())
-def test_a_deterministic_judge_repeats_itself(judge: Judge, mock: Mock, text: str, golden_answer: str) -> None:
-    """The same case gets the same verdict, from the same judge and from an equal one."""
-    if not judge.deterministic:
-        return
-    equal = dataclasses.replace(judge)
-    verdicts = [asyncio.run(verdict_of(each, case(text, golden_answer), mock)) for each in (judge, judge, equal)]
-    assert verdicts[0] == verdicts[1] == verdicts[2]
+def test_a_deterministic_judge_repeats_itself(
+    deterministic_judge: Judge, mock: Mock, text: str, golden_answer: str
+) -> None:
+    """The same case gets the same judgment, from the same judge and from an equal one."""
+    judge = deterministic_judge
+    judges = (judge, judge, dataclasses.replace(judge))
+    made = [asyncio.run(judgment_or_error(each, case(each, text, golden_answer), mock)) for each in judges]
+    assert made[0] == made[1] == made[2]
+
+
+async def test_without_a_golden_answer_a_judge_that_needs_one_is_not_asked(judge: Judge, mock: Mock) -> None:
+    """No metric applies then, and that is free; a judge that needs none judges as ever."""
+    before = mock.requests.total
+    judgment = await judgment_of(judge, case(judge, "An answer.", golden_answer=None), mock)
+    if judge.needs_golden_answer:
+        assert all(score.not_applicable for score in judgment.scores.values())
+        assert (mock.requests.total - before, judgment.cost_usd) == (0, 0.0)
+    else:
+        assert any(score.score is not None for score in judgment.scores.values())
+
+
+def test_a_judge_that_needs_the_golden_answer_is_given_it(judge: Judge) -> None:
+    """Otherwise a corrected golden answer would leave its old judgments as they are."""
+    assert not judge.needs_golden_answer or "answer" in judge.given({"id": "1", "question": "?", "answer": "a"})
 
 
 async def test_a_judge_sees_no_environment_but_the_one_it_is_given(
@@ -134,33 +228,40 @@ async def test_a_judge_sees_no_environment_but_the_one_it_is_given(
     for name in (*judge.secret_names, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
         monkeypatch.setenv(name, "stray-secret")
     before = mock.requests.total
-    await verdict_of(judge, case("An answer."), mock)
+    await judgment_of(judge, case(judge, "An answer."), mock)
     assert (mock.requests.total > before) == judge.uses_models
     assert not any("stray-secret" in str(request.headers) for request in mock.recorded)
 
 
-async def test_a_judge_that_asks_a_model_without_a_key_fails_for_that(judge: Judge) -> None:
+async def test_a_judge_that_asks_a_model_without_a_key_fails_for_that(model_judge: Judge) -> None:
     """The message names the variable; nothing is sent anywhere."""
-    if not judge.uses_models:
-        assert not judge.secret_names
-        return
-    with pytest.raises(JudgeError, match=judge.secret_names[0]) as caught:
-        await judge.judge(case("An answer."), {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"})
+    without = Context(seed="j", model=model_judge.model_settings, env={"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"})
+    with pytest.raises(JudgeError, match=model_judge.secret_names[0]) as caught:
+        await judge_once(model_judge, case(model_judge, "An answer."), without)
     assert not caught.value.retryable
 
 
-async def test_a_judge_can_be_cancelled(judge: Judge) -> None:
+def test_a_judge_that_asks_no_model_needs_no_key(judge: Judge) -> None:
+    """And one that asks a model says by which variable its key comes."""
+    assert bool(judge.secret_names) == judge.uses_models == (judge.model_settings is not None)
+
+
+async def test_a_judge_can_be_cancelled(model_judge: Judge) -> None:
     """A judge that waits for a model lets itself be stopped."""
-    if not judge.uses_models:
-        return
     with Mock(errors="hang:1") as hanging:
-        env = {"ANTHROPIC_BASE_URL": hanging.base_url, **dict.fromkeys(judge.secret_names, "key")}
-        call = asyncio.create_task(judge.judge(case("An answer."), env))
+        waiting = judge_once(model_judge, case(model_judge, "An answer."), context(model_judge, hanging.base_url))
+        call = asyncio.create_task(waiting)
         while not hanging.requests.total:  # noqa: ASYNC110 - the mock lives in another thread
             await asyncio.sleep(0.01)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
+
+
+async def test_what_a_model_is_told_of_its_role_is_among_the_judges_texts(model_judge: Judge, mock: Mock) -> None:
+    """A changed prompt is another judge, so that its judgments are not mixed with the old ones."""
+    await judgment_of(model_judge, case(model_judge, "An answer."), mock)
+    assert mock.recorded[-1].body["system"] in model_judge.texts().values()
 
 
 def test_metrics_have_names_and_a_scale(judge: Judge) -> None:
@@ -174,15 +275,113 @@ def test_metrics_have_names_and_a_scale(judge: Judge) -> None:
         assert math.isfinite(metric.min)
         assert math.isfinite(metric.max)
         assert metric.min < metric.max
+        assert metric.type in typing.get_args(MetricType)
+        assert metric.pass_from is None or metric.min <= metric.pass_from <= metric.max
+
+
+def variant(judge_class: type[Judge], **members: object) -> type[Judge]:
+    """Return a judge with other metrics or texts, and all else the same."""
+    return type(judge_class.__name__, (judge_class,), {"__module__": judge_class.__module__, **members})
+
+
+def with_metrics(judge_class: type[Judge], **changes: Any) -> type[Judge]:  # noqa: ANN401 - any field of a metric
+    """Return a judge with changed metrics."""
+
+    def metrics(self: Judge) -> tuple[Metric, ...]:
+        return tuple(dataclasses.replace(metric, **changes) for metric in judge_class.metrics.fget(self))  # type: ignore[attr-defined] # a property
+
+    return variant(judge_class, metrics=property(metrics))
+
+
+def judge_id(judge_class: type[Judge], written: Mapping[str, Any]) -> str:
+    """Return the identity of a judge made from the options that a config has written."""
+    values, mistakes = plugin_options.read(judge_class, written)
+    assert not mistakes
+    return JudgeConfig("judge", "judge", judge_class(**values), 1, dict(written)).judge_id
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"label": "Another"}, {"description": "Asks it."}, {"type": "continuous"}, {"type": "binary"}, {"pass_from": 1}],
+    ids=str,
+)
+def test_words_for_readers_make_no_other_judge(
+    judge_class: type[Judge], options: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    """A metric's label, type and threshold orphan no paid judgment."""
+    assert judge_id(with_metrics(judge_class, **changes), options) == judge_id(judge_class, options)
+
+
+@pytest.mark.parametrize("changes", [{"max": 7}, {"min": -7}, {"name": "another"}], ids=str)
+def test_another_scale_makes_another_judge(
+    judge_class: type[Judge], options: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    """Scores on two scales are never pooled."""
+    assert judge_id(with_metrics(judge_class, **changes), options) != judge_id(judge_class, options)
+
+
+def test_another_text_makes_another_judge(judge_class: type[Judge], options: dict[str, Any]) -> None:
+    """Each text that a judge has is part of its identity."""
+    texts = judge_class(**options).texts()
+    for name in (*texts, "a new text"):
+        changed = {**texts, name: f"{texts.get(name)} Be strict."}
+        other = variant(judge_class, texts=lambda _, changed=changed: changed)
+        assert judge_id(other, options) != judge_id(judge_class, options), name
+
+
+def test_another_option_makes_another_judge_just_if_it_changes_judgments(
+    judge_class: type[Judge], options: dict[str, Any]
+) -> None:
+    """Each option says whether it is part of the identity, such as a temperature, or not, such as a key's name."""
+    hints = typing.get_type_hints(judge_class, localns=plugin_options.NAMES)
+    for option in plugins.options(judge_class):
+        if Path in (hints[option.name], *typing.get_args(hints[option.name])):
+            continue  # of a file the content counts, which is among the texts
+        value = options.get(option.name, option.default)
+        ids = ids_with(judge_class, options, option.name, others(hints[option.name], value))
+        assert ids, f"{option.name}: no other value of it was found to try"
+        assert {judge_id(judge_class, options) != other for other in ids} == {option.identity}, option.name
+
+
+def ids_with(judge_class: type[Judge], options: dict[str, Any], name: str, values: list[Any]) -> list[str]:
+    """Return the identities with other values of an option, as far as the judge takes them."""
+    ids = []
+    for value in values:
+        with suppress(KevalError, ValueError):
+            ids.append(judge_id(judge_class, options | {name: value}))
+    return ids
+
+
+def others(hint: Any, value: Any) -> list[Any]:  # noqa: ANN401 - the value of any option
+    """Return values of an option's type that are not this one."""
+    is_union = typing.get_origin(hint) in {typing.Union, types.UnionType}
+    hint = next(each for each in (typing.get_args(hint) if is_union else (hint,)) if each is not types.NoneType)
+    plain: dict[Any, list[Any]] = {str: [f"{value}-2"], bool: [not value], int: [7, 2], float: [0.7, 0.2, 7.5]}
+    if typing.get_origin(hint) is typing.Literal:
+        return [choice for choice in typing.get_args(hint) if choice != value]
+    if typing.get_origin(hint) is Mapping:
+        return [{"A": "another"}]
+    return plain.get(hint, [["another"]])
 
 
 def test_options_and_texts_survive_json(judge: Judge, judge_class: type[Judge], options: dict[str, Any]) -> None:
-    """A judge can be rebuilt from a log's run event: same metrics, same texts."""
-    recorded = json.loads(json.dumps({"options": options, "texts": judge.texts()}, allow_nan=False))
-    rebuilt = judge_class.from_texts(recorded["options"], recorded["texts"])
+    """A judge can be rebuilt from a log's run event: same metrics, same texts, same identity."""
+    described = json.loads(json.dumps(JudgeConfig("judge", "judge", judge, 1, options).described(), allow_nan=False))
+    metrics = [Metric(**metric) for metric in described["metrics"]]
+    rebuilt = judge_class.from_texts(described["parameters"], described["texts"], metrics)
     assert rebuilt.metrics == judge.metrics
     assert rebuilt.texts() == judge.texts()
-    assert rebuilt.model_name == judge.model_name
+    assert rebuilt.model_settings == judge.model_settings
+    assert JudgeConfig("judge", "judge", rebuilt, 1, options).judge_id == described["judge_id"]
+
+
+async def test_a_judge_and_all_that_it_takes_and_gives_can_go_to_another_process(judge: Judge, mock: Mock) -> None:
+    """They are plain data."""
+    given_case, given_context = case(judge, "An answer."), context(judge, mock.base_url)
+    copies = pickle.loads(pickle.dumps((judge, given_case, given_context)))  # noqa: S301 - our own
+    assert copies == (judge, given_case, given_context)
+    judgment = await judge_once(*copies)
+    assert pickle.loads(pickle.dumps(judgment)) == judgment  # noqa: S301 - our own
 
 
 def test_defaults_survive_json(judge_class: type[Judge]) -> None:

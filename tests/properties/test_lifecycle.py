@@ -13,11 +13,11 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 import duckdb
 import orjson
@@ -28,24 +28,21 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from keval import projections
 from keval.agents import Agent, AgentError, Answer, McpUse, Prompt
-from keval.commands.generate import generation, plan, to_skip
-from keval.commands.run import Whole
 from keval.config.model import AgentConfig, Config, Execution, JudgeConfig
 from keval.config.reader import load
 from keval.datasets import Samples
 from keval.events import encode, event, new_run_id
-from keval.execution.budget import Ledger
-from keval.execution.judging import Judging, pending
-from keval.execution.preparation import Prepared, is_recorded, run_event, run_records
-from keval.execution.progress import Progress
-from keval.execution.tasks import Task, remaining
+from keval.execution.config_session import ConfigWork, past
+from keval.execution.judge_session import JudgeWork
+from keval.execution.preparation import Prepared
+from keval.execution.session import Request
+from keval.execution.tasks import Task, work_list
 from keval.failure_kinds import GATES
 from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id
-from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
+from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.logs import history
 from keval.logs.history import History
-from keval.logs.samples import NewestRecords
-from keval.logs.stream import Announced, Line, Reader
+from keval.logs.stream import Line, Reader
 from keval.logs.writer import Log, open_log
 from keval.retry import Retry
 from keval.stats.aggregates import aggregate
@@ -140,14 +137,14 @@ class Opinion(Judge):
         """One metric from 0 to 1."""
         return (Metric("liked", 0, 1),)
 
-    async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:
+    async def judge(self, case: Case, context: Context) -> Judgment:
         """Score 1 for the mood that it likes."""
-        assert not env
+        assert not context.env
         self._world.judged += not self._world.dead
         await asyncio.sleep(0)
         if sample_number(case.question) in self._world.unjudgeable:
             raise JudgeError("judge_error", "no")
-        return Verdict({"liked": Score(float(self.likes in case.text))}, cost_usd=1.0)
+        return Judgment({"liked": Score(float(self.likes in case.text))}, cost_usd=1.0)
 
 
 class DiedError(Exception):
@@ -233,10 +230,31 @@ class Facts:
         """Return the ids of a type that count."""
         return {known for known, each in self.live.items() if each["type"] == event_type}
 
+    def planned(self) -> set[str]:
+        """Return the responses that the newest run with a whole plan asks for; without any, all."""
+        runs = [each for each in self.live.values() if each["type"] == "run" and each["conditions"]]
+        for run in sorted(runs, key=lambda each: self.at[each["id"]], reverse=True):
+            plans = (each for each in self.live.values() if each["type"] == "plan")
+            parts = [each for each in plans if each["plan_id"] == run["plan_id"]]
+            if not parts or len(parts) < parts[0]["parts"]:
+                continue
+            asked = {known for part in parts for known in part["question_ids"]}
+            conditions = {each["condition_id"] for each in run["conditions"].values()}
+            return {
+                known
+                for known in self.ids("response")
+                for each in (self.live[known],)
+                if each["question_id"] in asked
+                and each["condition_id"] in conditions
+                and each["agent_id"] == run["agent"]["agent_id"]
+                and each["repetition"] <= run["repetitions"]
+            }
+        return self.ids("response")
+
     def unjudged(self, judges: Sequence[JudgeConfig]) -> set[str]:
-        """Return the judgments that are missing."""
+        """Return the judgments of planned responses that are missing."""
         missing = set()
-        for known in self.ids("response"):
+        for known in self.planned():
             given = given_sha256(self._record(self.live[known]), ("question", "answer"))
             for judge in judges:
                 target = judgment_id(known, self.live[known]["text"], given, judge.judge_id, 1)
@@ -364,10 +382,13 @@ class Lifecycle(RuleBasedStateMachine):
         with projections.connect([self.log]) as connection:
             bodies = aggregates(connection)
 
-        async def work(log: Mortal) -> None:
+        async def append_all(log: Mortal) -> None:
             for number, body in enumerate(bodies):
                 fields = {name: value for name, value in body.items() if name != "type"}
                 await log.append(event(body["type"], digest("aggregate", number), "aggregates", **fields))
+
+        def work(log: Mortal) -> None:
+            asyncio.run(append_all(log))
 
         self._command(work, ("aggregate",), None, None)
 
@@ -452,7 +473,7 @@ class Lifecycle(RuleBasedStateMachine):
         return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None, self.log)
 
     def _planned(self) -> dict[str, Task]:
-        return {task.response_id: task for task in remaining(self._config(), self._samples(), set())}
+        return {task.response_id: task for task in work_list(self._config(), self._samples(), set()).remaining}
 
     def _targets(self, config: Config) -> dict[tuple[str, str, int], str]:
         """Return the id of the response that each prompt asks for."""
@@ -483,19 +504,19 @@ class Lifecycle(RuleBasedStateMachine):
         run_id = new_run_id()
         made = event("retraction", digest("retraction", target, run_id), run_id, target=target, reason="r", author=None)
 
-        async def work(log: Mortal) -> None:
-            await log.append(made)
+        def work(log: Mortal) -> None:
+            asyncio.run(log.append(made))
 
         self._command(work, (), None, None)
 
     def _mend(self) -> None:
-        async def nothing(_: Mortal) -> None:
+        def nothing(_: Mortal) -> None:
             return
 
         self._command(nothing, (), None, None)
 
     def _command(
-        self, work: Callable[[Mortal], Any], stages: tuple[str, ...], lives: int | None, kept: float | None
+        self, work: Callable[[Mortal], None], stages: tuple[str, ...], lives: int | None, kept: float | None
     ) -> bool:
         """Do the work of one command and return whether it died; `kept` is how much of the last line stays then."""
         self.world.begin()
@@ -504,7 +525,7 @@ class Lifecycle(RuleBasedStateMachine):
         with open_log(self.log, stages, lambda _: None) as log:
             mended = self.log.read_bytes()
             try:
-                asyncio.run(work(Mortal(log, self.world, lives)))
+                work(Mortal(log, self.world, lives))
             except* DiedError:
                 died = True
         written_now = self.log.read_bytes()
@@ -539,46 +560,30 @@ class Lifecycle(RuleBasedStateMachine):
             except orjson.JSONDecodeError:
                 self.torn.append(tail + b"\n")
 
-    def _generate(self, config: Config, *, fresh: bool) -> Callable[[Mortal], Any]:
-        async def work(log: Mortal) -> None:
-            prepared, progress = self._prepared(config), Progress("generate")
-            past = history.of_log(log.path, lambda _: None)
-            skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=fresh)
-            if not plan(prepared, skipped, progress, 0) and is_recorded(prepared, past):
-                return
-            run_id = new_run_id()
-            await log.append(run_event(prepared, "generate", run_id))
-            for record in run_records(prepared, past, run_id):
-                await log.append(record)
-            stage = generation(prepared, run_id, log, progress, Ledger(), asyncio.Event())
-            await stage.work_off(remaining(config, prepared.samples, skipped))
+    def _generate(self, config: Config, *, fresh: bool) -> Callable[[Mortal], None]:
+        def work(log: Mortal) -> None:
+            self._work_of(config, log, Request(fresh=fresh, quiet=True)).do()
 
         return work
 
-    async def _judge_log(self, log: Mortal) -> None:
-        past = history.of_log(log.path, lambda _: None)
-        run_id = new_run_id()
-        config = self._config()
-        stage = Judging(
-            run_id=run_id,
-            sink=Announced(log, run_event(self._prepared(config), "judge", run_id) | {"conditions": None}),
-            env={}, mock=False, progress=Progress("judge"), ledger=Ledger(), stop=asyncio.Event(),
-            retry=Retry(1, 0, 1), max_concurrent=AT_ONCE, secrets=config.secrets,
-        )  # fmt: skip
-        await stage.work_off(
-            pending(NewestRecords(log.path, past), past.responses, self.judges, past.judgments_done(mock=False))
-        )
-
-    def _run(self, config: Config) -> Callable[[Mortal], Any]:
-        async def work(log: Mortal) -> None:
-            prepared, stages = self._prepared(config), (Progress("generate"), Progress("judge"))
-            past = history.of_log(log.path, lambda _: None)
-            skipped = to_skip(past, config, mock=False, retry_failed=True, fresh=False)
-            news = plan(prepared, skipped, stages[0], 0) > 0 or not is_recorded(prepared, past)
-            whole = Whole(prepared, cast("Log", log), past, skipped, stages, Ledger(), news=news)
-            await whole.work_off(asyncio.Event())
+    def _run(self, config: Config) -> Callable[[Mortal], None]:
+        def work(log: Mortal) -> None:
+            self._work_of(config, log, Request(quiet=True), config.judges).do()
 
         return work
+
+    def _work_of(self, config: Config, log: Mortal, request: Request, judges: Sequence[JudgeConfig] = ()) -> ConfigWork:
+        found = past(log.path, request, ignored)
+        return ConfigWork(self._prepared(config), log, found, request, ignored, judges=judges)
+
+    def _judge_log(self, log: Mortal) -> None:
+        request, secrets = Request(quiet=True, max_concurrent=AT_ONCE), self._config().secrets
+        work = JudgeWork(given=self.judges, request=request, environ={}, secrets=secrets, warn=ignored)
+        work.judge(log.path, log, history.of_log(log.path, ignored))
+
+
+def ignored(_: str) -> None:
+    """Say nothing."""
 
 
 def folded(lines: Sequence[Line]) -> dict[str, object]:

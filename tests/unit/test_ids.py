@@ -39,3 +39,10 @@ def test_ids_are_stable() -> None:
     """These ids are in people's logs: they must never change."""
     assert ids.response_id("s", "c", "a", 1) == "28fea05b1400381f2f8d77fd"
     assert ids.judgment_id("r", "text", "g", "j", 1) == "3ddfb61ccba18411cc3e7b5e"
+
+
+def test_a_judgment_of_a_pair_is_another_one_for_each_partner() -> None:
+    """Neither that of the response by itself, nor that beside another answer."""
+    made = [ids.judgment_id("r", "text", "g", "j", 1, other=other) for other in (None, "r2", "r3")]
+    assert len(set(made)) == 3
+    assert made[0] == ids.judgment_id("r", "text", "g", "j", 1)

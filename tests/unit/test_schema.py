@@ -185,7 +185,7 @@ def test_a_number_that_json_cannot_hold_is_refused(value: float) -> None:
     problem = schema.event_problem(judgment(cost_usd=value))
     assert problem == f"$.cost_usd: expected a number or null, found {value}"
     assert schema.event_problem(judgment(scores={"m": score(value)})) == (
-        f"$.scores.m.score: expected a number, found {value}"
+        f"$.scores.m.score: expected a number or null, found {value}"
     )
 
 
@@ -248,3 +248,11 @@ def test_deciding_does_not_load_what_explains() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_schema_of_the_callers_own_is_explained_in_the_same_words() -> None:
+    """What a model was asked for and has not given is said with its place."""
+    asked = {"type": "object", "properties": {"score": {"enum": [1, 2]}}, "required": ["score"]}
+    assert schema.problem_by(asked, {"score": 1}) is None
+    assert schema.problem_by(asked, {"score": 3}) == "$.score: 3 is not one of 1, 2"
+    assert schema.problem_by(asked, {}) == "$: 'score' is missing"

@@ -11,14 +11,14 @@ from keval.agents import Agent, AgentError, Answer, McpUse, Prompt, Turn
 from keval.config.model import AgentConfig, Config, Execution, Gates
 from keval.config.reader import load
 from keval.execution.budget import Ledger
-from keval.execution.generation import Generation
 from keval.execution.progress import Progress
-from keval.execution.tasks import remaining
+from keval.execution.tasks import work_list
 from keval.ids import JsonObject
 from keval.models import prices
 from keval.retry import Retry
 from keval.usage import Usage
 from tests.builders import Kept
+from tests.sessions import session_of
 
 SAMPLES = [{"id": f"s{number}", "question": f"What is {number}?", "answer": str(number)} for number in range(3)]
 CONFIG = """\
@@ -76,13 +76,9 @@ def generated(
     )
 
     async def main() -> None:
-        stage = Generation(
-            config=changed, run_id="run", sink=kept, env={"PATH": "/bin"}, mock=True,
-            progress=Progress("generate"), ledger=ledger or Ledger(), stop=asyncio.Event(),
-            retry=changed.execution.retry, max_concurrent=changed.execution.max_concurrent,
-            secrets=changed.secrets,
-        )  # fmt: skip
-        await stage.work_off(remaining(changed, SAMPLES, set()))
+        session = session_of(changed, kept, ledger or Ledger(), env={"PATH": "/bin"})
+        stage = session.generation(changed, Progress("generate"))
+        await stage.work_off(work_list(changed, SAMPLES, set()).remaining)
 
     asyncio.run(main())
     return kept.events, agent.asked
@@ -318,7 +314,7 @@ def test_variables_in_a_system_prompt_are_resolved_for_the_agent(config: Config)
 def test_a_budget_that_is_reached_stops_new_tasks(config: Config) -> None:
     """No task is begun that does not fit; what was spent stays within the limit."""
     ledger = Ledger(limit_usd=1.0)
-    ledger.assume("plain", 0.5)
+    ledger.assume(config.conditions[0].condition_id, 0.5, "plain")
     events, _ = generated(config, fine, ledger)
     assert len(events) == 2
     assert (ledger.spent_usd, ledger.reserved_usd, ledger.refused) == (1.0, 0.0, 1)

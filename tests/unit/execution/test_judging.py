@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,33 +10,31 @@ import pytest
 from keval.config.model import JudgeConfig
 from keval.errors import PluginError
 from keval.events import event
-from keval.execution.budget import Ledger
-from keval.execution.judging import Job, Judging, jobs
+from keval.execution.jobs import Job, jobs
 from keval.execution.progress import Progress
 from keval.ids import JsonObject
-from keval.judges import Case, Judge, JudgeError, Metric, Score, Verdict
+from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.models import prices
-from keval.retry import Retry
-from keval.secrets.variables import Secrets
 from keval.usage import Usage
 from tests.builders import Kept
+from tests.sessions import judging_session
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scripted(Judge):
     """A judge that does what a function says."""
 
-    _script: Callable[[Case], Verdict]
+    _script: Callable[[Case], Judgment]
     _seen: list[Case]
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
         return (Metric("quality", 1, 5),)
 
-    async def judge(self, case: Case, env: Mapping[str, str]) -> Verdict:
+    async def judge(self, case: Case, context: Context) -> Judgment:
         self._seen.append(case)
         await asyncio.sleep(0)
-        assert env == {"KEY": "k"}
+        assert context.env == {"KEY": "k"}
         return self._script(case)
 
 
@@ -52,7 +50,7 @@ def response(number: int, text: str = "an answer") -> JsonObject:
     )  # fmt: skip
 
 
-def a_judge(script: Callable[[Case], Verdict], replicates: int = 1, **parameters: object) -> JudgeConfig:
+def a_judge(script: Callable[[Case], Judgment], replicates: int = 1, **parameters: object) -> JudgeConfig:
     return JudgeConfig("scripted", "scripted", Scripted(_script=script, _seen=[]), replicates, parameters)
 
 
@@ -62,22 +60,19 @@ def judged(judge: JudgeConfig, responses: Sequence[JsonObject], done: set[str] |
     todo: list[Job] = [job for each in responses for job in jobs(each, [judge], done or set())]
 
     async def main() -> None:
-        stage = Judging(
-            run_id="run", sink=kept, env={"KEY": "k"}, mock=True, progress=Progress("judge"), ledger=Ledger(),
-            stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=2, prices=PRICES, secrets=Secrets({}),
-        )  # fmt: skip
-        await stage.work_off(todo)
+        session = judging_session([judge], kept, env={"KEY": "k"}, prices=PRICES)
+        await session.judging(Progress("judge")).work_off(todo)
 
     asyncio.run(main())
     return kept.events
 
 
-def fine(_: Case) -> Verdict:
-    return Verdict({"quality": Score(4, "good")}, ("a claim",), usage=Usage(1, 1, 0, 0), cost_usd=0.1)
+def fine(_: Case) -> Judgment:
+    return Judgment({"quality": Score(4, "good")}, ("a claim",), usage=Usage(1, 1, 0, 0), cost_usd=0.1)
 
 
-def test_a_verdict_becomes_a_judgment_with_its_scale() -> None:
-    """Score, reasoning, scale, claims and cost of a verdict are in its event."""
+def test_a_judgment_becomes_a_judgment_with_its_scale() -> None:
+    """Score, reasoning, scale, claims and cost of a judgment are in its event."""
     (made,) = judged(a_judge(fine), [response(1)])
     assert made["scores"] == {"quality": {"score": 4, "reasoning": "good", "min": 1, "max": 5, "passed": None}}
     assert (made["unverified_claims"], made["cost_usd"], made["mock"]) == (["a claim"], 0.1, True)
@@ -87,7 +82,7 @@ def test_a_verdict_becomes_a_judgment_with_its_scale() -> None:
 def test_the_configs_price_for_the_judges_model_comes_before_what_the_judge_says() -> None:
     """One token of input and one of output at the config's prices, in judgments, failures and failed attempts."""
 
-    def broken(_: Case) -> Verdict:
+    def broken(_: Case) -> Judgment:
         raise JudgeError("judge_error", "busy", retryable=True, usage=Usage(1, 1, 0, 0), cost_usd=0.1)
 
     (made,) = judged(a_judge(fine, model="m"), [response(1)])
@@ -128,17 +123,17 @@ def test_another_answer_of_the_same_task_is_judged_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    "verdict",
+    "judgment",
     [
-        Verdict({"quality": Score(7)}),
-        Verdict({"quality": Score(0)}),
-        Verdict({}),
-        Verdict({"quality": Score(3), "more": Score(3)}),
+        Judgment({"quality": Score(7)}),
+        Judgment({"quality": Score(0)}),
+        Judgment({}),
+        Judgment({"quality": Score(3), "more": Score(3)}),
     ],
 )
-def test_a_verdict_out_of_scale_is_no_score(verdict: Verdict) -> None:
+def test_a_judgment_out_of_scale_is_no_score(judgment: Judgment) -> None:
     """A score outside the scale, a missing or an unknown metric is `judge_invalid`, never a number."""
-    (made,) = judged(a_judge(lambda _: verdict), [response(1)])
+    (made,) = judged(a_judge(lambda _: judgment), [response(1)])
     assert (made["type"], made["kind"]) == ("failure", "judge_invalid")
     assert "scores" not in made
 
@@ -146,7 +141,7 @@ def test_a_verdict_out_of_scale_is_no_score(verdict: Verdict) -> None:
 def test_a_judges_failure_is_an_event_with_its_attempts() -> None:
     """An unreachable judge is tried as often as the config says, and each attempt's cost is kept."""
 
-    def script(_: Case) -> Verdict:
+    def script(_: Case) -> Judgment:
         raise JudgeError("judge_error", "529", retryable=True, cost_usd=0.2)
 
     (made,) = judged(a_judge(script), [response(1)])
@@ -157,7 +152,7 @@ def test_a_judges_failure_is_an_event_with_its_attempts() -> None:
 def test_an_exception_of_the_plug_in_is_about_its_response() -> None:
     """Whatever a judge raises becomes a `judge_error`; the other responses are judged."""
 
-    def script(case: Case) -> Verdict:
+    def script(case: Case) -> Judgment:
         if case.text == "bad":
             raise ZeroDivisionError
         return fine(case)
@@ -166,13 +161,13 @@ def test_an_exception_of_the_plug_in_is_about_its_response() -> None:
     assert sorted(event["type"] for event in made) == ["failure", "judgment"]
 
 
-def test_a_verdict_that_no_log_can_hold_is_a_failure_that_says_why() -> None:
+def test_a_judgment_that_no_log_can_hold_is_a_failure_that_says_why() -> None:
     """What a judge finds beside the scores may be anything; where it cannot be kept, the response has no judgment."""
     outcome: dict[str, Any] = {}
     for _ in range(300):
         outcome = {"a": outcome}
-    verdict = Verdict({"quality": Score(3)}, outcome=outcome, cost_usd=0.25)
-    (failure,) = judged(a_judge(lambda _: verdict), [response(1)])
+    judgment = Judgment({"quality": Score(3)}, outcome=outcome, cost_usd=0.25)
+    (failure,) = judged(a_judge(lambda _: judgment), [response(1)])
     assert (failure["type"], failure["kind"], failure["cost_usd"]) == ("failure", "judge_error", 0.25)
     assert "nested deeper than 254 levels" in failure["message"]
 
@@ -190,4 +185,29 @@ def test_a_judge_with_a_scale_that_is_none_is_broken(metric: Metric) -> None:
             return (metric,)
 
     with pytest.raises(PluginError, match="a metric has a name, and a scale"):
-        JudgeConfig("odd", "odd", Odd(_script=lambda _: Verdict({}), _seen=[]), 1, {})
+        JudgeConfig("odd", "odd", Odd(_script=lambda _: Judgment({}), _seen=[]), 1, {})
+
+
+def test_a_threshold_outside_its_scale_is_refused() -> None:
+    """Nothing could ever pass, or fail, by it."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Odd(Scripted):
+        @property
+        def metrics(self) -> tuple[Metric, ...]:
+            return (Metric("quality", 1, 5, pass_from=6),)
+
+    with pytest.raises(PluginError, match="'quality' passes from 6, which is outside its scale, 1 to 5"):
+        JudgeConfig("odd", "odd", Odd(_script=fine, _seen=[]), 1, {})
+
+
+def test_what_is_not_applicable_is_a_judgment_with_the_reason() -> None:
+    """No failure, no number: null, with why."""
+    judgment = Judgment({"quality": Score(None, not_applicable="no tool was called")})
+    (made,) = judged(a_judge(lambda _: judgment), [response(1)])
+    assert made["scores"] == {
+        "quality": {
+            "score": None, "reasoning": None, "min": 1, "max": 5, "passed": None,
+            "not_applicable": "no tool was called",
+        }
+    }  # fmt: skip

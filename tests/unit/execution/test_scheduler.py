@@ -7,54 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.errors import ItemError, UsageError
-from keval.execution.scheduler import LONGEST_BACKOFF_S, Limiter, attempts, backoff_s, work_off
+from keval.errors import UsageError
+from keval.execution.scheduler import LONGEST_BACKOFF_S, Limiter, backoff_s, pause, work_off
+from keval.execution.specs import Failed
 from keval.retry import Retry
 
-NO_WAIT = Retry(max_attempts=3, initial_backoff_s=0, backoff_multiplier=1)
-
-
-class Flaky:
-    """Something that fails with each of its errors in turn, and then succeeds."""
-
-    def __init__(self, *errors: Exception) -> None:
-        self.errors = list(errors)
-        self.calls = 0
-
-    async def attempt(self) -> str:
-        self.calls += 1
-        if self.errors:
-            raise self.errors.pop(0)
-        return "done"
-
-
-def overload() -> ItemError:
-    return ItemError("infra_error", "429", retryable=True, overloaded=True)
-
-
-async def test_a_retryable_error_is_tried_again_and_told() -> None:
-    """Two failures and a success are three calls, and both failures are told."""
-    flaky = Flaky(overload(), overload())
-    told: list[ItemError] = []
-    assert await attempts(flaky.attempt, NO_WAIT, Limiter(1), told.append, asyncio.Event()) == "done"
-    assert (flaky.calls, len(told)) == (3, 2)
-
-
-async def test_tries_are_bounded() -> None:
-    """With three attempts the third error is raised, and only two retries are told."""
-    flaky = Flaky(*(overload() for _ in range(9)))
-    told: list[ItemError] = []
-    with pytest.raises(ItemError):
-        await attempts(flaky.attempt, NO_WAIT, Limiter(1), told.append, asyncio.Event())
-    assert (flaky.calls, len(told)) == (3, 2)
-
-
-async def test_an_error_not_worth_another_try_is_raised_at_once() -> None:
-    """A permanent error costs one call."""
-    flaky = Flaky(ItemError("agent_error", "400"))
-    with pytest.raises(ItemError, match="400"):
-        await attempts(flaky.attempt, NO_WAIT, Limiter(1), lambda _: None, asyncio.Event())
-    assert flaky.calls == 1
+OVERLOADED = Failed("infra_error", "429", retryable=True, overloaded=True)
 
 
 @pytest.mark.parametrize(("failed", "wait_s"), [(1, 2), (2, 6), (3, 18), (9, LONGEST_BACKOFF_S)])
@@ -63,53 +21,31 @@ def test_backoff_grows_by_its_multiplier_up_to_a_limit(failed: int, wait_s: floa
     assert backoff_s(Retry(5, 2, 3), failed) == wait_s
 
 
-async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:
-    """A backoff does not hold the slot."""
-    limiter = Limiter(1)
-    flaky = Flaky(ItemError("infra_error", "busy", retryable=True, retry_after_s=30))
-    waiting = asyncio.create_task(attempts(flaky.attempt, Retry(), limiter, lambda _: None, asyncio.Event()))
-    await asyncio.sleep(0)
-    assert await attempts(Flaky().attempt, Retry(), limiter, lambda _: None, asyncio.Event()) == "done"
-    assert not waiting.done()
-    waiting.cancel()
-
-
-async def test_a_stop_ends_a_wait_and_raises_what_was_waited_for() -> None:
+async def test_a_stop_ends_a_wait() -> None:
     """Whoever stops a run is not kept waiting by a service that wants to be left alone for half a minute."""
     stop = asyncio.Event()
-    flaky = Flaky(ItemError("infra_error", "busy", retryable=True, retry_after_s=30))
-    waiting = asyncio.create_task(attempts(flaky.attempt, Retry(), Limiter(1), lambda _: stop.set(), stop))
-    with pytest.raises(ItemError, match="busy"):
-        await asyncio.wait_for(waiting, 10)
-    assert flaky.calls == 1
-
-
-async def test_after_a_stop_nothing_is_begun() -> None:
-    """An item that was still waiting for its slot is left for the next run."""
-    stop = asyncio.Event()
-    limiter = Limiter(1)
-    flaky = Flaky()
-    async with limiter.slot():
-        waiting = asyncio.create_task(attempts(flaky.attempt, NO_WAIT, limiter, lambda _: None, stop))
+    busy = Failed("infra_error", "busy", retryable=True, retry_after_s=30)
+    waiting = asyncio.create_task(pause(Retry(), 1, busy, stop))
+    for _ in range(3):
         await asyncio.sleep(0)
-        stop.set()
-    assert await waiting is None
-    assert flaky.calls == 0
+    assert not waiting.done()
+    stop.set()
+    await asyncio.wait_for(waiting, 10)
 
 
-async def test_overload_halves_the_limit_and_success_restores_it() -> None:
+def test_overload_halves_the_limit_and_success_restores_it() -> None:
     """The limit falls to half on «too many», never below one, and rises by one per round of successes."""
     limiter = Limiter(8)
-    limiter.overloaded()
+    limiter.heed(OVERLOADED)
     assert limiter.limit == 4
     for _ in range(5):
-        limiter.overloaded()
+        limiter.heed(OVERLOADED)
     assert limiter.limit == 1
     for _ in range(1 + 2 + 3 + 4 + 5 + 6 + 7):
-        limiter.succeeded()
+        limiter.heed(None)
     assert limiter.limit == 8
     for _ in range(100):
-        limiter.succeeded()
+        limiter.heed(None)
     assert limiter.limit == 8
 
 

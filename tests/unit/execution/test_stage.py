@@ -1,75 +1,120 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar
 
+from keval.agents import Answer
 from keval.errors import ItemError
 from keval.execution.budget import Ledger
+from keval.execution.executors import InProcess
 from keval.execution.progress import Progress
-from keval.execution.stage import Stage, Work
+from keval.execution.recording import Recorder, attempts_field
+from keval.execution.scoring import Scorer
+from keval.execution.specs import Failed, Outcome
+from keval.execution.stage import Stage
 from keval.ids import JsonObject
 from keval.retry import Retry
 from keval.secrets.variables import Secrets
+from keval.usage import Usage
 from tests.builders import Kept, failure_event, response_event
+
+FOLDER = Path("workspace")
+
+
+class Releasing(InProcess):
+    """Notes which folders it is told to release."""
+
+    def __init__(self) -> None:
+        super().__init__(None, Scorer(judges={}, env={}, program_env={}))
+        self.released: list[Path] = []
+
+    def release(self, workspace: Path) -> None:
+        self.released.append(workspace)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scripted(Stage[str]):
+class Scripted(Stage[str, Answer]):
     """A stage that does what a function of the item and the number of the attempt says."""
 
-    script: Callable[[str, int], float]
+    script: Callable[[str, int], Answer]
+    tried: dict[str, int] = field(default_factory=dict)
+    gate: asyncio.Event | None = None
+    """What every attempt waits for."""
+    broken: ClassVar[str] = "agent_error"
 
-    def kind(self, item: str) -> str:
+    def row(self, item: str) -> str:
         return item[0]
 
-    async def attempt(self, work: Work[str]) -> JsonObject:
-        await asyncio.sleep(0)
-        return response_event(work.item, cost_usd=self.script(work.item, len(work.failed) + 1))
+    def account(self, item: str) -> str:
+        return item[0]
 
-    def failed_attempt(self, work: Work[str], error: ItemError) -> JsonObject:  # noqa: ARG002 - the base's signature
-        return {"kind": error.kind, "message": error.message, "cost_usd": 0.25, "usage": None, "duration_ms": 1}
+    async def perform(self, item: str) -> Outcome[Answer]:
+        if self.gate is not None:
+            await self.gate.wait()
+        self.tried[item] = self.tried.get(item, 0) + 1
+        try:
+            return Outcome(self.script(item, self.tried[item]), 1, workspace=FOLDER)
+        except ItemError as error:
+            return Outcome(Answer("empty", "", cost_usd=0.25), 1, Failed.of(error), FOLDER)
 
-    def failure(self, work: Work[str], error: ItemError) -> JsonObject:
-        about = {"message": error.message, "attempts": len(work.failed) + 1, "failed_attempts": work.failed}
-        return failure_event(response_event(work.item), error.kind, cost_usd=0.25, **about)
+    def examined(self, item: str, outcome: Outcome[Answer]) -> Outcome[Answer]:  # noqa: ARG002 - the base's signature
+        return outcome
 
-    def invalid(self, event: JsonObject, message: str) -> ItemError:  # noqa: ARG002 - the base's signature
-        return ItemError("agent_error", message)
+    def event(self, item: str, outcomes: Sequence[Outcome[Answer]]) -> JsonObject:
+        last, attempts = outcomes[-1], attempts_field(outcomes)
+        usage = last.known.usage and {"input_tokens": last.known.usage.input_tokens}
+        known = {"cost_usd": last.known.cost_usd, "usage": usage, **attempts}
+        response = response_event(item, text=last.known.text)
+        if last.failed is None:
+            return response | known
+        return failure_event(response, last.failed.kind, message=last.failed.message) | known
 
-    def keep_cost(self, work: Work[str], error: ItemError, *, usage: bool) -> None:
-        pass
+    def reduced(self, known: Answer, *, cost: bool, usage: bool) -> Answer:
+        return Answer("empty", "", cost_usd=known.cost_usd if cost else None, usage=known.usage if usage else None)
 
 
-def scripted(script: Callable[[str, int], float], ledger: Ledger | None = None) -> Scripted:
+def scripted(script: Callable[[str, int], Answer], ledger: Ledger | None = None) -> Scripted:
     """Return a stage that does one item at a time."""
+    recorder = Recorder(run_id="run", sink=Kept(), mock=True, secrets=Secrets({}))
     return Scripted(
-        run_id="run", sink=Kept(), mock=True, progress=Progress("generate"), ledger=ledger or Ledger(),
-        stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=1, secrets=Secrets({}), script=script,
+        executor=Releasing(), recorder=recorder, progress=Progress("generate"), ledger=ledger or Ledger(),
+        stop=asyncio.Event(), retry=Retry(3, 0, 1), max_concurrent=1, script=script,
     )  # fmt: skip
 
 
 def events(stage: Scripted) -> list[JsonObject]:
     """Return what a stage has written."""
-    assert isinstance(stage.sink, Kept)
-    return stage.sink.events
+    assert isinstance(stage.recorder.sink, Kept)
+    return stage.recorder.sink.events
 
 
-def busy(_item: str, attempt: int) -> float:
+def released(stage: Scripted) -> list[Path]:
+    """Return the folders that a stage has released."""
+    assert isinstance(stage.executor, Releasing)
+    return stage.executor.released
+
+
+def answer(cost_usd: float | None = 0.5, usage: Usage | None = None) -> Answer:
+    return Answer("answered", "yes", cost_usd=cost_usd, usage=usage)
+
+
+def busy(_item: str, attempt: int) -> Answer:
     """Fail with an error that may pass, but for the third attempt."""
     if attempt < 3:
         raise ItemError("infra_error", "busy", retryable=True)
-    return 0.5
+    return answer()
 
 
 def test_each_item_has_one_event_and_one_place_in_the_count() -> None:
     """Whether it was done at once, after failures, or not at all; what failed was paid too."""
 
-    def script(item: str, attempt: int) -> float:
+    def script(item: str, attempt: int) -> Answer:
         if item == "c1":
             raise ItemError("agent_error", "no")
-        return busy(item, attempt) if item == "b1" else 0.5
+        return busy(item, attempt) if item == "b1" else answer()
 
     stage = scripted(script)
     asyncio.run(stage.work_off(["a1", "b1", "c1"]))
@@ -81,10 +126,48 @@ def test_each_item_has_one_event_and_one_place_in_the_count() -> None:
     assert stage.ledger.spent_usd == 1.75
 
 
+def test_tries_are_bounded_and_only_of_what_may_pass() -> None:
+    """With three attempts the third error is the item's; a permanent error costs one attempt."""
+
+    def script(item: str, _: int) -> Answer:
+        raise ItemError("infra_error", "no", retryable=item == "a1")
+
+    stage = scripted(script)
+    asyncio.run(stage.work_off(["a1", "b1"]))
+    assert stage.tried == {"a1": 3, "b1": 1}
+    assert {event["attempts"]: len(event["failed_attempts"]) for event in events(stage)} == {3: 2, 1: 0}
+
+
+def test_each_folder_is_released_once_its_event_is_safe() -> None:
+    """Those of failed attempts too, before the next one begins."""
+    stage = scripted(busy)
+    asyncio.run(stage.work_off(["a1"]))
+    assert released(stage) == [FOLDER] * 3
+
+
+async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:
+    """A wait holds neither the slot nor money."""
+
+    def script(item: str, attempt: int) -> Answer:
+        if item == "a1" and attempt == 1:
+            raise ItemError("infra_error", "busy", retryable=True, retry_after_s=60)
+        return answer()
+
+    stage = scripted(script, Ledger(limit_usd=0.75))
+    stage.ledger.assume("b", 0.5, "b")
+    working = asyncio.create_task(stage.work_off(["a1", "b1"]))
+    while not events(stage):
+        assert not working.done()
+        await asyncio.sleep(0.001)
+    assert [event["id"] for event in events(stage)] == [response_event("b1")["id"]]
+    stage.stop.set()
+    await working
+
+
 def test_a_run_that_is_stopped_tries_nothing_again() -> None:
     """What is in flight is finished; what fails then is a failure of its own kind, for the next run to try."""
 
-    def script(item: str, attempt: int) -> float:
+    def script(item: str, attempt: int) -> Answer:
         stage.stop.set()
         return busy(item, attempt)
 
@@ -94,37 +177,26 @@ def test_a_run_that_is_stopped_tries_nothing_again() -> None:
     assert (stage.ledger.spent_usd, stage.ledger.reserved_usd, stage.ledger.in_flight) == (0.25, 0.0, 0)
 
 
-def test_a_run_that_is_stopped_while_an_item_waits_to_be_tried_again_pays_what_was_tried() -> None:
-    """The failure is that of the last attempt, without the wait in its time, and is booked once."""
-
-    class StoppedWhenPaid(Ledger):
-        def renew(self, kind: str, reserved: float, cost_usd: float | None) -> float | None:
-            stage.stop.set()
-            return super().renew(kind, reserved, cost_usd)
-
-    stage = replace(scripted(busy, StoppedWhenPaid()), retry=Retry(3, 60, 1))
-    stage.ledger.assume("a", 0.125)
-    asyncio.run(stage.work_off(["a1"]))
+async def test_a_run_that_is_stopped_while_an_item_waits_to_be_tried_again_pays_what_was_tried() -> None:
+    """The failure is that of the last attempt, and is booked once."""
+    stage = replace(scripted(busy), retry=Retry(3, 60, 1))
+    stage.ledger.assume("a", 0.125, "a")
+    working = asyncio.create_task(stage.work_off(["a1"]))
+    while not stage.ledger.spent_usd:
+        assert not working.done()
+        await asyncio.sleep(0.001)
+    stage.stop.set()
+    await working
     (event,) = events(stage)
     assert (event["kind"], event["attempts"], event["failed_attempts"]) == ("infra_error", 1, [])
     assert (stage.ledger.spent_usd, stage.ledger.reserved_usd, stage.ledger.in_flight) == (0.25, 0.0, 0)
     assert stage.progress.rows["a"].cost_usd == 0.25
 
 
-def test_the_time_of_an_attempt_ends_with_it() -> None:
-    """What an item waits afterwards is no part of its duration."""
-    work = Work("a", 0.0)
-    work.begin()
-    work.end()
-    took = work.duration_ms
-    time.sleep(0.01)
-    assert work.duration_ms == took
-
-
 def test_an_attempt_that_the_budget_does_not_allow_is_not_made() -> None:
     """The item fails with the kind `budget`, and what it failed of is in its message and its record."""
     ledger = Ledger(limit_usd=0.6)
-    ledger.assume("a", 0.25)
+    ledger.assume("a", 0.25, "a")
     stage = scripted(busy, ledger)
     asyncio.run(stage.work_off(["a1"]))
     (event,) = events(stage)
@@ -132,3 +204,29 @@ def test_an_attempt_that_the_budget_does_not_allow_is_not_made() -> None:
     assert event["message"] == "the budget does not allow another attempt after infra_error: busy"
     assert (ledger.spent_usd, ledger.reserved_usd) == (0.5, 0.0)
     assert ledger.refused
+
+
+async def test_a_stop_while_an_item_waits_for_its_slot_leaves_it_to_the_next_run() -> None:
+    """It is not begun, and nothing is written or booked for it."""
+    gate = asyncio.Event()
+    stage = replace(scripted(lambda *_: answer()), gate=gate)
+    working = asyncio.create_task(stage.work_off(["a1", "a2"]))
+    while not stage.progress.rows:
+        assert not working.done()
+        await asyncio.sleep(0.001)
+    stage.stop.set()
+    gate.set()
+    await working
+    assert list(stage.tried) == ["a1"]
+    assert len(events(stage)) == 1
+    assert (stage.ledger.spent_usd, stage.ledger.in_flight) == (0.5, 0)
+
+
+def test_what_no_log_can_hold_is_a_failure_that_keeps_the_cost() -> None:
+    """As much is kept as the log can hold: tokens that no schema takes are left out, the cost stays."""
+    stage = scripted(lambda *_: answer(0.5, Usage(input_tokens=-1)))
+    asyncio.run(stage.work_off(["a1"]))
+    (event,) = events(stage)
+    assert (event["type"], event["kind"], event["cost_usd"], event["usage"]) == ("failure", "agent_error", 0.5, None)
+    assert event["message"].startswith("what came back cannot be logged: ")
+    assert stage.ledger.spent_usd == 0.5

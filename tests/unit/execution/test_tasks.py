@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,8 @@ from hypothesis import strategies as st
 
 from keval.config.model import Config
 from keval.config.reader import load
-from keval.execution.tasks import remaining
+from keval.execution.tasks import WorkList, work_list
+from keval.ids import JsonObject, response_id
 
 CONFIG = """\
 name: unit
@@ -32,20 +35,24 @@ def config(tmp_path: Path) -> Config:
     return load(tmp_path / "eval.yaml")
 
 
-def samples(number: int) -> list[dict[str, str]]:
+def samples(number: int) -> list[JsonObject]:
     return [{"id": f"s{index}", "question": f"q{index}", "answer": "a"} for index in range(number)]
+
+
+def planned(config: Config, asked: Sequence[JsonObject], done: Container[str] = ()) -> WorkList:
+    return work_list(config, asked, done)
 
 
 def test_fifty_samples_three_conditions_three_repetitions_are_450_tasks(config: Config) -> None:
     """Every sample is asked under every condition as often as the config says, each once."""
-    tasks = list(remaining(config, samples(50), set()))
+    tasks = list(planned(config, samples(50)).remaining)
     assert len(tasks) == len({task.response_id for task in tasks}) == 450
 
 
 def test_conditions_are_interleaved(config: Config) -> None:
     """At any point of the run no condition is ahead of another by more than one sample."""
     done = dict.fromkeys(("plain", "polite", "short"), 0)
-    for task in remaining(config, samples(20), set()):
+    for task in planned(config, samples(20)).remaining:
         done[task.condition.name] += 1
         assert max(done.values()) - min(done.values()) <= 1
 
@@ -53,27 +60,43 @@ def test_conditions_are_interleaved(config: Config) -> None:
 def test_the_order_is_the_seeds(config: Config) -> None:
     """The same seed gives the same order, another seed another one."""
     other = replace(config, execution=replace(config.execution, seed=1))
-    order = [task.response_id for task in remaining(config, samples(20), set())]
-    assert order == [task.response_id for task in remaining(config, samples(20), set())]
-    assert order != [task.response_id for task in remaining(other, samples(20), set())]
+    order = [task.response_id for task in planned(config, samples(20)).remaining]
+    assert order == [task.response_id for task in planned(config, samples(20)).remaining]
+    assert order != [task.response_id for task in planned(other, samples(20)).remaining]
 
 
 @given(data=st.data())
 @settings(max_examples=30)
 def test_after_any_part_only_the_rest_remains(config: Config, data: st.DataObject) -> None:
     """What is done is not asked again, and what is not done is, in the same order."""
-    everything = [task.response_id for task in remaining(config, samples(5), set())]
+    everything = [task.response_id for task in planned(config, samples(5)).remaining]
     done = data.draw(st.sets(st.sampled_from(everything)))
-    rest = [task.response_id for task in remaining(config, samples(5), done)]
+    rest = [task.response_id for task in planned(config, samples(5), done).remaining]
     assert rest == [target for target in everything if target not in done]
+    failed = data.draw(st.sets(st.sampled_from(everything)))
+    work = work_list(config, samples(5), done, failed)
+    assert {task.response_id for task in work.skipped} == done
+    assert work.failed == len(done & failed)
+    by_condition = Counter(task.condition.name for task in work.remaining)
+    assert work.remaining.by_condition() == by_condition
+    assert len(work.remaining) == len(rest)
 
 
 def test_an_edited_question_or_prompt_is_new_work(config: Config) -> None:
     """Another text, another id; the others keep theirs."""
-    before = {task.response_id for task in remaining(config, samples(3), set())}
+    before = {task.response_id for task in planned(config, samples(3)).remaining}
     edited = samples(3)
     edited[0]["question"] += "?"
-    assert len({task.response_id for task in remaining(config, edited, set())} & before) == 18
+    assert len({task.response_id for task in planned(config, edited).remaining} & before) == 18
     first = replace(config.conditions[0], system_prompt="Answer!")
     changed = replace(config, conditions=(first, *config.conditions[1:]))
-    assert len({task.response_id for task in remaining(changed, samples(3), set())} & before) == 18
+    assert len({task.response_id for task in planned(changed, samples(3)).remaining} & before) == 18
+
+
+def test_a_task_has_the_id_of_what_its_response_will_be(config: Config) -> None:
+    """Each task is made from a number when it is taken: sample, condition and repetition fit its id."""
+    agent_id = config.agent.agent_id
+    for task in planned(config, samples(4)).remaining:
+        assert task.condition_id == task.condition.condition_id
+        assert task.response_id == response_id(task.question_id, task.condition_id, agent_id, task.repetition)
+        assert task.sample in samples(4)

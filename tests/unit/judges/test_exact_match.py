@@ -4,16 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.judges import Case, Metric, Score
+from keval.judges import Metric, Score
 from keval.judges.exact_match import ExactMatch
+from tests.cases import case, context
 
 
 async def score(text: str, golden_answer: str, judge: ExactMatch | None = None) -> Score:
-    """Return the one score of a verdict, which is free of charge."""
-    verdict = await (judge or ExactMatch()).judge(Case("?", golden_answer, text, sample={}), {})
-    assert verdict.cost_usd == 0.0
-    assert verdict.usage is None
-    return verdict.scores["exact_match"]
+    """Return the one score of a judgment, which is free of charge."""
+    judgment = await (judge or ExactMatch()).judge(case(text, golden_answer), context(ExactMatch()))
+    assert judgment.cost_usd == 0.0
+    assert judgment.usage is None
+    return judgment.scores["exact_match"]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ async def test_case_and_white_space_can_be_made_to_count() -> None:
 
 def test_its_one_metric_goes_from_0_to_1() -> None:
     """The scale is part of every judgment."""
-    assert ExactMatch().metrics == (Metric("exact_match", 0, 1),)
+    assert ExactMatch().metrics == (Metric("exact_match", 0, 1, type="binary"),)
 
 
 @given(st.text(), st.sampled_from(["NFC", "NFD"]))

@@ -6,7 +6,7 @@ import yaml
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.judges import _rubrics
+from keval.judges import Metric, _rubrics
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_the_system_prompt_holds_every_text_of_the_rubric(methodology: JsonObjec
 
 def test_the_reply_schema_asks_for_reasons_before_the_score() -> None:
     """The order of properties is the order of writing; nothing else is allowed, nothing is optional."""
-    schema = _rubrics.reply_schema({"tone": (0, 2)})
+    schema = _rubrics.reply_schema([Metric("tone", 0, 2)])
     assert list(schema["properties"]) == ["tone", "unverified_claims"]
     tone = schema["properties"]["tone"]
     assert list(tone["properties"]) == ["reasoning", "score"]

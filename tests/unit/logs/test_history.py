@@ -7,23 +7,24 @@ from keval.logs.history import History
 from keval.logs.stream import Line
 
 TODAY = "2026-11-20"
+JUDGE = {"judge_id": "judge", "replicate": 1}
 ENVELOPE = {"run_id": "run", "time": f"{TODAY}T11:00:00.123Z", "cost_usd": None}
 
 
 def folded(*events: dict[str, Any]) -> History:
     history = History(today=TODAY)
     for number, event in enumerate(events, start=1):
-        history.add(Line(number, b"", ENVELOPE | event))
+        history.add(Line(number, b"", ENVELOPE | event, offset=100 * number))
     return history
 
 
 def response(target: str, *, mock: bool = False) -> dict[str, Any]:
-    made = {"sample": {"id": "q"}, "sample_sha256": "s", "question_id": "q?"}
+    made = {"sample": {"id": "q"}, "sample_sha256": "s", "question_id": "q?", "agent_id": "a", "condition_id": "c"}
     return {"type": "response", "id": target, "mock": mock, **made}
 
 
 def judgment(target: str, *, mock: bool = False) -> dict[str, Any]:
-    made = {"response_id": "a", "sample_id": "q", "sample_fields": ["question", "answer"]}
+    made = {"response_id": "a", "sample_id": "q", "sample_fields": ["question", "answer"]} | JUDGE
     return {"type": "judgment", "id": target, "mock": mock, **made}
 
 
@@ -37,8 +38,8 @@ def names(found: Iterable[str]) -> list[str]:
 
 
 def test_the_last_event_of_an_id_counts() -> None:
-    """A response that the log holds twice is the later line."""
-    assert folded(response("a"), response("b"), response("a")).responses == {"a": 3, "b": 2}
+    """A response that the log holds twice is the later line, by where it begins."""
+    assert folded(response("a"), response("b"), response("a")).responses == {"a": 300, "b": 200}
 
 
 def test_a_failure_counts_until_its_task_has_a_response() -> None:

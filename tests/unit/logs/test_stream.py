@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 from pathlib import Path
@@ -81,6 +82,9 @@ class Kept:
 
     async def write(self, line: bytes) -> None:
         self.events.append(orjson.loads(line))
+
+    def tell(self, stop: asyncio.Event) -> None:
+        raise AssertionError(stop)
 
 
 async def test_a_run_event_comes_before_the_first_event_and_only_then() -> None:

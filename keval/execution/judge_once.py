@@ -1,0 +1,83 @@
+"""Lets a judge judge once: plain data in, a judgment out, or a `JudgeError` that knows what it has cost.
+
+Everything that a judge's own code may do wrong ends here, so that a judgment that comes out can be logged as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from keval.judges import Case, Context, Judge, JudgeError, Judgment, OtherResponse, Score, check_scores
+from keval.processes import machine
+from keval.usage import Usage
+
+NO_GOLDEN_ANSWER = "the sample has no golden answer"
+
+
+async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
+    """Return the judge's judgment with all that it cost.
+
+    A judge that needs a golden answer is not asked where there is none: no metric applies then. Raises JudgeError
+    with what is known of the cost.
+    """
+    if judge.needs_golden_answer and case.sample.get("answer") is None:
+        return Judgment({metric.name: Score(None, not_applicable=NO_GOLDEN_ANSWER) for metric in judge.metrics})
+    made: Judgment | None = None
+    try:
+        if judge.unit == "pair" and case.other is None:
+            raise JudgeError("judge_error", "this judge compares two responses, and was given one")  # noqa: TRY301 - like any error of a judge
+        said = await judge.judge(case, context)
+        usage, cost_usd = _spent(context, said.usage, said.cost_usd)
+        made = replace(said, usage=usage, cost_usd=cost_usd)
+        check_scores(made.scores, judge.metrics)
+    except JudgeError as error:
+        _complete(error, context, made, error)
+        raise
+    except Exception as error:  # foreign code: a plug-in's surprise is about this response only
+        told = JudgeError("judge_error", f"{type(error).__name__}: {error}")
+        _complete(told, context, made, error)
+        raise told from error
+    return made
+
+
+def _complete(told: JudgeError, context: Context, made: Judgment | None, raised: Exception) -> None:
+    """Add to an error what its judge does not know: what all has cost, and what the machine has no more of."""
+    if machine.exhausted(raised) is not None:
+        told.retryable = told.overloaded = True
+    if made is not None:
+        told.usage, told.cost_usd = made.usage, made.cost_usd
+        return
+    # Once the context was asked, a judge that says nothing has paid nothing beside it.
+    own = told.cost_usd if context.usage is None else told.cost_usd or 0.0
+    told.usage, told.cost_usd = _spent(context, told.usage, own)
+
+
+def _spent(context: Context, usage: Usage | None, cost_usd: float | None) -> tuple[Usage | None, float | None]:
+    """Return tokens and cost of the context and of the judge itself."""
+    if context.usage is None:
+        return usage, cost_usd
+    both = None if cost_usd is None or context.cost_usd is None else context.cost_usd + cost_usd
+    return context.usage if usage is None else context.usage + usage, both
+
+
+def case_of(
+    judge: Judge,
+    response: Mapping[str, Any],
+    *,
+    other: Mapping[str, Any] | None = None,
+    workspace: Path | None = None,
+) -> Case:
+    """Return what a judge is given of a response event, and of a second one where it judges pairs."""
+    return Case(
+        sample=judge.given(response["sample"]),
+        text=response["text"],
+        turns=tuple(response["turns"]),
+        sources=tuple(response["sources"]),
+        workspace=workspace if judge.uses_workspace else None,
+        other=None
+        if other is None
+        else OtherResponse(other["text"], turns=tuple(other["turns"]), sources=tuple(other["sources"])),
+    )

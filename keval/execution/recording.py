@@ -1,0 +1,83 @@
+"""Turns what came of an item into a line of the log: without the values of secrets, checked, and on disk.
+
+Who decides and who does the work never write; all that is written passes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from keval.agents import Answer
+from keval.events import encode
+from keval.execution.specs import Failed, Known, Outcome
+from keval.ids import JsonObject
+from keval.logs.redaction import redacted
+from keval.logs.stream import Sink
+from keval.secrets.variables import Secrets
+from keval.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedEvent:
+    """An item's event: checked and encoded once."""
+
+    event: JsonObject
+    line: bytes
+    unredacted: JsonObject
+    """The event with the values of secrets in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorder:
+    """Where one run of one stage writes, and what its events have in common."""
+
+    run_id: str
+    sink: Sink
+    mock: bool
+    secrets: Secrets
+    """What must be in no event."""
+
+    def encoded(self, unredacted: JsonObject) -> EncodedEvent:
+        """Return an event without the values of secrets, and its line; raises InvalidEventError."""
+        event = redacted(unredacted, self.secrets)
+        return EncodedEvent(event, encode(event), unredacted)
+
+    async def write(self, encoded: EncodedEvent) -> None:
+        """Write an event; it is safe when this returns."""
+        await self.sink.write(encoded.line)
+
+
+def attempts_field(outcomes: Sequence[Outcome[Known]]) -> JsonObject:
+    """Return what an event says of all attempts at its item; the event itself is about the last of them."""
+    return {
+        "attempts": len(outcomes),
+        "failed_attempts": [_attempt_record(each, each.failed) for each in outcomes[:-1] if each.failed is not None],
+    }
+
+
+def _attempt_record(outcome: Outcome[Known], failed: Failed) -> JsonObject:
+    return {
+        "kind": failed.kind,
+        "message": failed.message,
+        "cost_usd": outcome.known.cost_usd,
+        "usage": usage_field(outcome.known.usage),
+        "duration_ms": outcome.duration_ms,
+        **leaked_field(outcome.known.leaked if isinstance(outcome.known, Answer) else ()),
+    }
+
+
+def leaked_field(leaked: Sequence[str]) -> JsonObject:
+    """Return the names of processes that were left behind as records hold them: without any, not at all."""
+    return {"orphaned_processes": list(leaked)} if leaked else {}
+
+
+def usage_field(usage: Usage | None) -> JsonObject | None:
+    """Return token counts as events hold them."""
+    return None if usage is None else asdict(usage)
+
+
+def total_usd(outcomes: Sequence[Outcome[Known]]) -> float | None:
+    """Return what an item cost with all its attempts, or None when any of them is unknown."""
+    known = [outcome.known.cost_usd for outcome in outcomes if outcome.known.cost_usd is not None]
+    return float(sum(known)) if len(known) == len(outcomes) else None

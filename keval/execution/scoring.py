@@ -1,0 +1,38 @@
+"""Asks one judge about one response; what comes of it is plain data.
+
+Whatever a judge does, the response ends in an outcome; the response itself is untouched.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from keval.execution.judge_once import judge_once
+from keval.execution.specs import Failed, JudgeSpec, Outcome
+from keval.judges import Context, Judge, JudgeError, Judgment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scorer:
+    """The judges of a run, with all that they need to be asked."""
+
+    judges: Mapping[str, Judge]
+    """By judge_id."""
+    env: Mapping[str, str]
+    """The variables that reach the Messages API."""
+    program_env: Mapping[str, str]
+    """The whole environment of programs that a judge starts."""
+
+    async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
+        """Let the judge judge once; a judgment that is not on the judge's scales is a failure."""
+        began = time.monotonic()
+        judge = self.judges[spec.judge_id]
+        context = Context(seed=spec.judgment_id, model=judge.model_settings, env=self.env, program_env=self.program_env)
+        failed = None
+        try:
+            judgment = await judge_once(judge, spec.case, context)
+        except JudgeError as error:
+            judgment, failed = Judgment({}, usage=error.usage, cost_usd=error.cost_usd), Failed.of(error)
+        return Outcome(judgment, round((time.monotonic() - began) * 1000), failed)

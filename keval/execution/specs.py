@@ -1,0 +1,71 @@
+"""What is to be done once and what came of it: plain data, which can go to another process and come back.
+
+Deciding makes specs, doing turns a spec into an outcome, recording writes outcomes down. What they
+hand each other is here: no functions, no open files, no exceptions, and no value of a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from keval.agents import Answer
+from keval.errors import ItemError
+from keval.ids import JsonObject
+from keval.judges import Case, Judgment
+
+Known = TypeVar("Known", Answer, Judgment)
+"""What an attempt brings: an agent's answer, or a judge's judgment."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpec:
+    """One question to the agent under one condition."""
+
+    turns: tuple[str, ...]
+    """The user's messages in order."""
+    system_prompt: str
+    """As written, `${VAR}` included."""
+    mcp_servers: Mapping[str, JsonObject]
+    """The condition's servers as written, by name."""
+    repetition: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSpec:
+    """One response to one judge."""
+
+    judge_id: str
+    case: Case
+    judgment_id: str
+    """The seed of what the judge draws at random."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why an attempt failed, and whether another is worth it; as in `ItemError`."""
+
+    kind: str
+    message: str
+    retryable: bool = False
+    retry_after_s: float | None = None
+    overloaded: bool = False
+
+    @classmethod
+    def of(cls, error: ItemError) -> Failed:
+        """Return what an error says, as data."""
+        return cls(error.kind, error.message, error.retryable, error.retry_after_s, error.overloaded)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Known]):
+    """What came of one attempt."""
+
+    known: Known
+    """What was made; of an attempt that failed, what is known of it: its cost before all."""
+    duration_ms: int
+    failed: Failed | None = None
+    workspace: Path | None = field(default=None, compare=False)
+    """The attempt's folder; it is there until the executor is told to release it."""

@@ -1,0 +1,45 @@
+"""What answers and judgments have really cost so far: what estimates and reservations start from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from keval.ids import JsonObject
+
+
+@dataclass
+class Cost:
+    """The known costs of one kind of call, in USD."""
+
+    number: int = 0
+    total_usd: float = 0.0
+    dearest_usd: float = 0.0
+
+    def add(self, usd: float) -> None:
+        """Count a call."""
+        self.number += 1
+        self.total_usd += usd
+        self.dearest_usd = max(self.dearest_usd, usd)
+
+
+@dataclass
+class MeasuredCosts:
+    """Known costs of a log's answers by agent and condition, and of its judgments by judge; none of the mock."""
+
+    _by_key: defaultdict[tuple[str, ...], Cost] = field(default_factory=lambda: defaultdict(Cost))
+
+    def add(self, event: JsonObject) -> None:
+        """Count a response or a judgment, whatever became of it later."""
+        if event.get("mock") or event["cost_usd"] is None:
+            return
+        about = (event["agent_id"], event["condition_id"]) if event["type"] == "response" else (event["judge_id"],)
+        self._by_key[about].add(event["cost_usd"])
+
+    def of_answers(self, agent_id: str, condition_id: str) -> Cost | None:
+        """Return what answers of an agent under a condition cost, None when none is known."""
+        return self._by_key.get((agent_id, condition_id))
+
+    def of_judgments(self, judge_id: str) -> Cost | None:
+        """Return what judgments of a judge cost, None when none is known."""
+        return self._by_key.get((judge_id,))

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from keval.config.reader import load
+from keval.execution.config_session import run_all
+from keval.execution.executors import Executor
+from keval.execution.session import Request
+from keval.ids import JsonObject
+from keval.mock import Mock
+from tests.executors import two_processes
+
+QUICKSTART = Path(__file__).parents[3] / "examples" / "quickstart"
+VOLATILE = {"time", "run_id", "duration_ms", "environment"}
+"""What differs between two runs of the same work."""
+
+CONFIG = """\
+name: seam
+version: "1"
+dataset: {path: questions.jsonl}
+agent: {type: command, command: [sh, -c, 'read line; echo "the $ANSWER"'], env: {ANSWER: "${ANSWER}"}}
+conditions:
+  plain: {system_prompt: "Answer."}
+  polite: {system_prompt: "Answer politely."}
+judge: {type: exact_match}
+execution: {repetitions: 2, max_concurrent: 4}
+"""
+
+
+def ran(config: Path, log: Path, mock_url: str, executor: Executor | None = None) -> int:
+    """Run a config to the end and return how much failed."""
+    return run_all(load(config), log, Request(mock_url=mock_url, quiet=True), lambda _: None, executor)
+
+
+def lasting(log: Path) -> dict[tuple[str, str], JsonObject]:
+    """Return a log's events without what differs between two runs, by type and id."""
+    events = [orjson.loads(line) for line in log.read_bytes().splitlines()]
+    return {(each["type"], "" if each["type"] == "run" else each["id"]): _without_volatile(each) for each in events}
+
+
+def _without_volatile(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, Mapping):
+        return {
+            key: _without_volatile(item)
+            for key, item in value.items()
+            if key not in VOLATILE and not (key == "id" and value.get("type") in {"run", "tool_call"})
+        }
+    return [_without_volatile(item) for item in value] if isinstance(value, list) else value
+
+
+def test_two_processes_do_the_work_to_the_same_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Specs and outcomes are all that goes between; each process resolves secrets from its own environment."""
+    monkeypatch.setenv("ANSWER", "tok-secret-1")
+    (tmp_path / "eval.yaml").write_text(CONFIG)
+    samples = [{"id": f"s{number}", "question": "What?", "answer": "the tok-secret-1"} for number in range(3)]
+    (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    with Mock() as mock:
+        assert ran(tmp_path / "eval.yaml", here, mock.base_url) == 0
+        with two_processes(tmp_path / "eval.yaml", mock.base_url, there) as executor:
+            assert ran(tmp_path / "eval.yaml", there, mock.base_url, executor) == 0
+    assert min(executor.done.values()) > 0
+    assert len(lasting(here)) == 1 + 1 + 12 + 12
+    assert lasting(there) == lasting(here)
+
+
+@pytest.mark.slow
+def test_two_processes_run_quickstart_to_the_same_log(tmp_path: Path) -> None:
+    """The real agent with its MCP server and the judge with its model, in other processes: the same events."""
+    folder = shutil.copytree(QUICKSTART, tmp_path / "quickstart")
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    with Mock() as mock:
+        assert ran(folder / "eval.yaml", here, mock.base_url) == 0
+        with two_processes(folder / "eval.yaml", mock.base_url, there) as executor:
+            assert ran(folder / "eval.yaml", there, mock.base_url, executor) == 0
+    assert min(executor.done.values()) > 0
+    assert lasting(there) == lasting(here)

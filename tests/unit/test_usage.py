@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval.usage import Usage
+
+USAGES = st.builds(Usage, *[st.none() | st.integers(0, 1000)] * 4)
+
+
+def test_tokens_of_two_calls_add_up_kind_by_kind() -> None:
+    """Where one call's number is not known, the sum is not, either."""
+    assert Usage(1, 2, 3, None) + Usage(10, 20, None, 40) == Usage(11, 22, None, None)
+
+
+@given(USAGES, USAGES)
+def test_the_order_of_calls_does_not_matter(one: Usage, other: Usage) -> None:
+    """A sum is a sum."""
+    assert one + other == other + one
