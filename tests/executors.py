@@ -17,7 +17,7 @@ from keval.config.reader import load
 from keval.execution.config_session import in_process
 from keval.execution.preparation import prepare
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
-from keval.judges import Verdict
+from keval.judges import Judgment
 
 PROCESSES = 2
 
@@ -38,9 +38,9 @@ class TwoProcesses:
         """Let a process ask the agent once."""
         return cast("Outcome[Answer]", await self._do("answer", spec))
 
-    async def judge(self, spec: JudgeSpec) -> Outcome[Verdict]:
+    async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
         """Let a process ask a judge once."""
-        return cast("Outcome[Verdict]", await self._do("judge", spec))
+        return cast("Outcome[Judgment]", await self._do("judge", spec))
 
     def release(self, workspace: Path) -> None:
         """Let the process that made a folder remove it."""

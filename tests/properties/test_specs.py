@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from keval.agents import Answer, McpUse, Turn
 from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Outcome
-from keval.judges import Case, Score, Verdict
+from keval.judges import Case, Judgment, OtherResponse, Score
 from keval.usage import Usage
 
 TEXTS = st.text(max_size=20)
@@ -32,14 +32,16 @@ ANSWERS = st.builds(
     st.dictionaries(TEXTS, st.builds(McpUse, TEXTS), max_size=2), st.lists(TEXTS, max_size=2).map(tuple), USAGES, COSTS,
 )  # fmt: skip
 SCORES = st.dictionaries(TEXTS, st.builds(Score, st.floats(-5, 5), TEXTS, st.none() | st.booleans()), max_size=3)
-VERDICTS = st.builds(Verdict, SCORES, st.lists(TEXTS, max_size=2).map(tuple), st.none() | OBJECTS, USAGES, COSTS)
+JUDGMENTS = st.builds(Judgment, SCORES, st.lists(TEXTS, max_size=2).map(tuple), st.none() | OBJECTS, USAGES, COSTS)
 FAILURES = st.none() | st.builds(Failed, TEXTS, TEXTS, st.booleans(), COSTS, st.booleans())
-CASES = st.builds(Case, question=TEXTS, golden_answer=TEXTS, text=TEXTS, sample=OBJECTS)
+CASES = st.builds(
+    Case, OBJECTS, TEXTS, st.lists(OBJECTS, max_size=2).map(tuple), other=st.none() | st.builds(OtherResponse, TEXTS)
+)
 ALL = st.one_of(
     st.builds(AnswerSpec, st.lists(TEXTS).map(tuple), TEXTS, st.dictionaries(TEXTS, OBJECTS), st.integers(1, 9)),
-    st.builds(JudgeSpec, TEXTS, CASES),
+    st.builds(JudgeSpec, TEXTS, CASES, TEXTS),
     st.builds(Outcome, ANSWERS, st.integers(0), FAILURES),
-    st.builds(Outcome, VERDICTS, st.integers(0), FAILURES),
+    st.builds(Outcome, JUDGMENTS, st.integers(0), FAILURES),
 )
 
 PLAIN = (str, int, float, bool, bytes, type(None), PurePath, Enum)
@@ -75,5 +77,5 @@ def test_each_spec_and_outcome_is_data_and_nothing_else(value: object) -> None:
 @pytest.mark.parametrize("odd", [lambda: None, ValueError("no"), object()])
 def test_what_is_no_data_is_found(odd: object) -> None:
     """The check above can fail: it names the place of whatever is no data."""
-    case = Case(question="q", golden_answer="a", text="t", sample={"id": [odd]})
-    assert not_plain(JudgeSpec("j", case)) == [f".case.sample.id.0: {type(odd).__name__}"]
+    case = Case({"id": [odd]}, "t")
+    assert not_plain(JudgeSpec("j", case, "j1")) == [f".case.sample.id.0: {type(odd).__name__}"]

@@ -38,11 +38,24 @@ def test_identities_of_different_kinds_never_meet() -> None:
 def test_ids_are_stable() -> None:
     """These ids are in people's logs: they must never change."""
     assert ids.response_id("s", "c", "a", 1) == "28fea05b1400381f2f8d77fd"
+    assert ids.question_id("s", ["q"]) == "bc5b7c6c05db2bc24e969c40"
     assert ids.judgment_id("r", "text", "g", "j", 1) == "3ddfb61ccba18411cc3e7b5e"
 
 
-def test_a_judgment_of_a_pair_is_another_one_for_each_partner() -> None:
-    """Neither that of the response by itself, nor that beside another answer."""
-    made = [ids.judgment_id("r", "text", "g", "j", 1, other=other) for other in (None, "r2", "r3")]
-    assert len(set(made)) == 3
-    assert made[0] == ids.judgment_id("r", "text", "g", "j", 1)
+def test_a_judgment_is_made_from_what_the_judge_is_given() -> None:
+    """Another golden answer makes another judgment for a judge that is given it, another note only for the whole."""
+    one, corrected, noted = ({"answer": answer, "note": note} for answer, note in (("a", 1), ("b", 1), ("a", 2)))
+
+    def made(sample: dict[str, object], *fields: str) -> str:
+        return ids.judgment_id("r", "text", ids.given_sha256(sample, fields or None), "j", 1)
+
+    assert made(one, "answer", "question") == made(noted, "answer", "question") != made(corrected, "answer", "question")
+    assert made(one, "question") == made(corrected, "question")
+    assert len({made(one), made(corrected), made(noted)}) == 3
+
+
+def test_a_comparison_of_two_responses_is_another_judgment() -> None:
+    """A judge of pairs may judge a response beside several others."""
+    alone = ids.judgment_id("r", "text", "g", "j", 1)
+    pairs = {ids.judgment_id("r", "text", "g", "j", 1, other=other) for other in ("x", "y")}
+    assert len({alone, *pairs}) == 3

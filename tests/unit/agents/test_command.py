@@ -352,3 +352,10 @@ def test_the_model_and_the_key_are_no_business_of_keval() -> None:
     """The model is for the record, no key is asked for, and --mock still reaches the program."""
     agent = Command(command=(sys.executable,), model="claude-sonnet-5")
     assert (agent.model_name, agent.secret_names, agent.uses_models) == ("claude-sonnet-5", (), True)
+
+
+def test_the_files_that_the_command_names_are_part_of_the_agent(tmp_path: Path) -> None:
+    """What depends on the task names none; the config's folder is filled in."""
+    (tmp_path / "agent.py").write_text("print('yes')")
+    agent = Command(command=("python", "{folder}/agent.py", "{question}", "{workspace}/agent.py"))
+    assert [file.name for file in agent.local_files(tmp_path)] == ["agent.py"]

@@ -507,3 +507,21 @@ def test_what_a_log_recorded_of_a_config_may_be_anything(config: object, told: l
     assert (execution.max_concurrent, execution.retry.max_attempts) == (5, 3)
     assert execution.budget_usd == (5 if "budget" in str(config) else None)
     assert prices.is_own("mine") == ("mine" in str(config))
+
+
+def test_an_edited_program_of_the_agent_is_another_agent(folder: Path) -> None:
+    """A script that the command names is part of the agent, and of what a run records of it."""
+    (folder / "agent.py").write_text("print(1)")
+    content = EVAL.replace("type: echo", "type: command\n  command: [python, agent.py]")
+    before = load(folder, content).agent
+    assert [file["name"] for file in before.described()["files"]] == ["agent.py"]
+    assert load(folder, content).agent.agent_id == before.agent_id
+    (folder / "agent.py").write_text("print(2)")
+    assert load(folder, content).agent.agent_id != before.agent_id
+
+
+def test_a_dataset_may_be_said_to_have_no_golden_answers(folder: Path) -> None:
+    """`answer_key: null` is another thing than leaving it out."""
+    without = EVAL.replace("path: questions.jsonl", "path: questions.jsonl\n  answer_key: null")
+    assert load(folder, without).dataset.answer_key is None
+    assert load(folder).dataset.answer_key == "answer"

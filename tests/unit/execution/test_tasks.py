@@ -82,6 +82,32 @@ def test_after_any_part_only_the_rest_remains(config: Config, data: st.DataObjec
     assert len(work.remaining) == len(rest)
 
 
+def test_what_the_agent_is_not_given_is_no_new_work(config: Config) -> None:
+    """A corrected golden answer or a new column changes no response's id, and each task carries the newest record."""
+    before = [task.response_id for task in remaining(config, samples(3), set())]
+    edited = [{**sample, "answer": "corrected", "topic": "new"} for sample in samples(3)]
+    after = list(remaining(config, edited, set()))
+    assert [task.response_id for task in after] == before
+    assert all(task.sample in edited for task in after)
+
+
+def test_two_samples_with_one_question_are_two_questions(config: Config) -> None:
+    """The sample's id is in the question's: their golden answers may differ."""
+    twins = [{**sample, "question": "the same"} for sample in samples(2)]
+    assert len({task.question_id for task in remaining(config, twins, set())}) == 2
+
+
+def test_what_a_server_turns_out_to_be_is_new_work(config: Config) -> None:
+    """The condition of a server that says something else of itself has other tasks; the others keep theirs."""
+    server = {"type": "stdio", "command": "docs"}
+    one, two = ({"docs": {"version": version}} for version in ("1", "2"))
+    with_docs = replace(config.conditions[0], mcp_servers={"docs": server}, servers_found=one)
+    known = replace(config, conditions=(with_docs, *config.conditions[1:]))
+    changed = replace(config, conditions=(replace(with_docs, servers_found=two), *config.conditions[1:]))
+    before = {task.response_id for task in remaining(known, samples(3), set())}
+    assert len({task.response_id for task in remaining(changed, samples(3), set())} & before) == 18
+
+
 def test_an_edited_question_or_prompt_is_new_work(config: Config) -> None:
     """Another text, another id; the others keep theirs."""
     before = {task.response_id for task in planned(config, samples(3)).remaining}

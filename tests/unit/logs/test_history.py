@@ -5,6 +5,15 @@ from typing import Any
 
 from keval.logs.history import History
 from keval.logs.stream import Line
+from tests.builders import (
+    judgment_event,
+    plan_event,
+    response_event,
+    retraction_event,
+    run_event,
+    sample,
+    sample_change_event,
+)
 
 TODAY = "2026-11-20"
 JUDGE = {"judge_id": "judge", "replicate": 1}
@@ -105,3 +114,89 @@ def test_a_line_that_a_merged_log_holds_twice_was_paid_once() -> None:
     once = response("a") | {"cost_usd": 1.0}
     assert folded(once, once).spent_today(mock=False).usd == 1.0
     assert folded(once, once | {"run_id": "fresh"}).spent_today(mock=False).usd == 2.0
+
+
+ANSWER = response_event("q1")
+VERDICT = judgment_event(ANSWER)
+CORRECTED = {**sample("q1"), "answer": "Since."}
+
+
+def test_a_verdict_is_outdated_when_a_field_changes_that_its_judge_was_given() -> None:
+    """A corrected golden answer takes it back, a new note does not; a judge of the whole sample was given the note."""
+    whole = judgment_event(ANSWER, sample_fields=None, id="whole")
+    corrected = folded(ANSWER, VERDICT, whole, sample_change_event(CORRECTED, "answer"))
+    assert corrected.judged == corrected.really_judged == set()
+    assert folded(ANSWER, VERDICT, whole, sample_change_event(CORRECTED, "note")).judged == {VERDICT["id"]}
+    assert folded(ANSWER, VERDICT, sample_change_event({**CORRECTED, "id": "q2"}, "answer")).judged == {VERDICT["id"]}
+
+
+def test_a_verdict_stays_outdated_until_it_is_made_again() -> None:
+    """The old golden answer may come back: what was judged in between was another one. Made again, it counts."""
+    there = sample_change_event(CORRECTED, "answer")
+    back = sample_change_event(sample("q1"), "answer")
+    assert folded(ANSWER, VERDICT, there, back).judged == set()
+    assert folded(ANSWER, VERDICT, there, back, VERDICT).judged == {VERDICT["id"]}
+
+
+def test_the_newest_record_is_the_last_one_told() -> None:
+    """By an answer or by a change; which question was answered last is another thing."""
+    asked_anew = {**CORRECTED, "question": "Why not?"}
+    past = folded(ANSWER, sample_change_event(asked_anew, "question"))
+    record = past.newest_records["q1"]
+    assert record.answered == ANSWER["question_id"]
+    assert record.question_id == response_event("q1", question="Why not?")["question_id"]
+
+
+QUESTIONS = [ANSWER["question_id"], response_event("q2")["question_id"]]
+
+
+def a_run(*questions: str, samples: int = 2, **fields: object) -> list[dict[str, Any]]:
+    """Return the events of a run that plans these questions."""
+    part = plan_event(questions)
+    return [run_event(samples=samples) | {"plan_id": part["plan_id"], **fields}, part]
+
+
+def test_without_a_plan_every_response_is_planned() -> None:
+    """A log of other tools, or one cut with grep, says nothing of a plan."""
+    assert folded(run_event(), ANSWER).is_planned(ANSWER)
+
+
+def test_a_response_is_planned_by_question_condition_agent_and_repetition() -> None:
+    """What differs in one of the four from the newest run of the config is not in its plan."""
+    past = folded(*a_run(QUESTIONS[0]), ANSWER)
+    assert past.is_planned(ANSWER)
+    others = (
+        response_event("q2"),
+        response_event("q1", repetition=2),
+        response_event("q1", prompt="Another."),
+        response_event("q1", agent_id="another"),
+    )
+    assert not any(past.is_planned(other) for other in others)
+
+
+def test_the_newest_whole_plan_of_each_config_counts() -> None:
+    """A later run of the config replaces its plan, once all parts are there; a run of another config does not."""
+    both = a_run(*QUESTIONS)
+    fewer = a_run(QUESTIONS[1], samples=1)
+    assert not folded(*both, *fewer).is_planned(ANSWER)
+    assert folded(*both, fewer[0]).is_planned(ANSWER)
+    assert folded(*both, *a_run(QUESTIONS[1], config_name="another")).is_planned(ANSWER)
+
+
+def test_a_plan_that_an_earlier_run_has_written_is_not_needed_again() -> None:
+    """Its parts are content: a run that plans the same refers to them."""
+    both, fewer = a_run(*QUESTIONS), a_run(QUESTIONS[1], samples=1)
+    past = folded(*both, *fewer, {**both[0], "id": "again"})
+    assert past.is_planned(ANSWER)
+
+
+def test_a_rehearsal_does_not_replace_a_plan() -> None:
+    """The plan of a mock run counts only where there is no other."""
+    rehearsal = a_run(QUESTIONS[1], mock=True)
+    assert folded(*a_run(*QUESTIONS), *rehearsal).is_planned(ANSWER)
+    assert not folded(*rehearsal).is_planned(ANSWER)
+
+
+def test_what_is_retracted_may_have_been_judged_of_a_sample_that_changes() -> None:
+    """A change of the record after a retraction finds nothing to take back."""
+    assert folded(ANSWER, VERDICT, retraction_event(VERDICT), sample_change_event(CORRECTED, "answer")).judged == set()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from keval.processes.servers import expected_tools, inspect, launchable
+from keval.processes.servers import ServerInfo, expected_tools, inspect, launchable
 from tests.prompts import SERVERS, environment
 from tests.remains import left_below
 
@@ -58,3 +58,18 @@ def test_a_stdio_server_starts_in_the_folder_of_the_config() -> None:
     started = launchable({"type": "stdio", "command": "./run me", "args": ["a b", "$HOME"]}, Path("/the folder"))
     assert started["args"][2:] == ["/the folder", "./run me", "a b", "$HOME"]
     assert launchable({"type": "http", "url": "u", "expect_tools": ["x"]}, Path("/")) == {"type": "http", "url": "u"}
+
+
+def test_the_client_is_not_told_what_is_for_keval() -> None:
+    """Neither what a server must offer nor what stands for it reaches whoever starts it."""
+    server = {"type": "http", "url": "u", "expect_tools": ["x"], "revision": "1"}
+    assert launchable(server, Path("/")) == {"type": "http", "url": "u"}
+
+
+def test_what_was_recorded_stands_for_a_server_that_cannot_be_asked() -> None:
+    """But not for one that could, whatever it said."""
+    recorded = {"server_name": "docs", "version": "1", "tools": ["search"], "tools_sha256": "aa"}
+    silent = ServerInfo("docs", error="no answer").completed(recorded)
+    assert (silent.version, silent.tools, silent.tools_sha256, silent.error) == ("1", ("search",), "aa", "no answer")
+    spoke = ServerInfo("docs", tools=(), tools_sha256="bb", error="the server offers no tools")
+    assert spoke.completed(recorded) is spoke

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from keval.config.reader import load
+from keval.execution.changes import changes
+from keval.execution.preparation import Prepared, identify, prepare, run_event
+from keval.execution.tasks import remaining
+from keval.ids import JsonObject
+from keval.logs.history import History
+from keval.processes.local_files import LocalFile
+from keval.processes.servers import ServerInfo
+
+CONFIG = """\
+name: unit
+dataset: {path: questions.jsonl}
+agent: {type: command, command: [python, agent.py], model: small}
+mcp_servers:
+  docs: {type: http, url: "http://docs"}
+conditions:
+  plain: {system_prompt: "Answer."}
+  with_docs: {system_prompt: "Search.", mcp_servers: [docs]}
+judge: {type: exact_match}
+execution: {repetitions: 2}
+"""
+V1 = ServerInfo("docs", "docs", "1", ("search", "pages"), "aa")
+
+
+class Folder:
+    """A folder with a config that can be edited, and what happened in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = CONFIG
+        self.questions = ["Q0?", "Q1?", "Q2?"]
+        self.server = V1
+        (path / "agent.py").write_text("print('yes')")
+
+    def prepared(self) -> Prepared:
+        """Return the config as it is now, with its server asked."""
+        lines = [f'{{"id": "q{n}", "question": "{asked}", "answer": "A"}}' for n, asked in enumerate(self.questions)]
+        (self.path / "questions.jsonl").write_text("\n".join(lines))
+        (self.path / "eval.yaml").write_text(self.config)
+        config = load(self.path / "eval.yaml")
+        return identify(prepare(config, None, warn=lambda _: None), {"docs": self.server}, None)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """Return a folder with a config of two conditions, three samples and two repetitions."""
+    return Folder(tmp_path)
+
+
+def done(prepared: Prepared, mock: bool = False) -> tuple[JsonObject, History]:
+    """Return the run event of a run that got all its responses, and what a log then holds."""
+    past = History()
+    newest = run_event(prepared, "generate", "r") | {"mock": mock}
+    past.add_written(newest)
+    for task in remaining(prepared.config, prepared.samples, set()):
+        of_task = {"sample": task.sample, "sample_sha256": task.sample_sha256, "question_id": task.question_id}
+        envelope = {"time": "2026-11-20T11:00:00.123Z", "run_id": "r", "cost_usd": None, "mock": mock}
+        past.add_written({"type": "response", "id": task.response_id, "text": "", **of_task, **envelope})
+    return newest, past
+
+
+def told(before: tuple[JsonObject, History], now: Prepared) -> Sequence[str]:
+    return changes(*(before[0], now, before[1]))
+
+
+def test_nothing_is_said_when_nothing_is_asked_again(folder: Folder) -> None:
+    """Not of the same config, not of a first run, not of more repetitions, samples or another name."""
+    before = done(folder.prepared())
+    assert told(before, folder.prepared()) == []
+    assert changes(None, folder.prepared(), History()) == []
+    folder.config = CONFIG.replace("repetitions: 2", "repetitions: 3").replace("plain:", "renamed:")
+    folder.questions.append("Q3?")
+    assert told(before, folder.prepared()) == []
+
+
+def test_a_server_of_another_version_is_told(folder: Folder) -> None:
+    """With what changed of it, and how many answers of which condition that concerns."""
+    before = done(folder.prepared())
+    folder.server = replace(V1, version="2", tools=("search", "pages", "fetch"), tools_sha256="bb")
+    expected = "docs changed (version 1 -> 2, tools 2 -> 3): 6 responses of with_docs will be asked again"
+    assert told(before, folder.prepared()) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("server", "what"),
+    [
+        (replace(V1, server_name="wiki"), "name docs -> wiki"),
+        (replace(V1, version=None), "version 1 -> unknown"),
+        (replace(V1, tools_sha256="bb"), "what its tools say of themselves"),
+        (replace(V1, tools=("search", "fetch"), tools_sha256="bb"), "tools"),
+        (replace(V1, files=(LocalFile("docs.py", "f2"),)), "docs.py"),
+    ],
+)
+def test_each_thing_that_makes_a_server_another_one_has_its_words(
+    folder: Folder, server: ServerInfo, what: str
+) -> None:
+    """Whatever changes a condition's id is named in the line."""
+    before = done(folder.prepared())
+    folder.server = server
+    expected = f"docs changed ({what}): 6 responses of with_docs will be asked again"
+    assert told(before, folder.prepared()) == [expected]
+
+
+def test_a_server_that_is_written_otherwise_is_told(folder: Folder) -> None:
+    """Its config is part of the condition, too."""
+    before = done(folder.prepared())
+    folder.config = CONFIG.replace("http://docs", "http://wiki")
+    assert told(before, folder.prepared()) == [
+        "docs changed (its config): 6 responses of with_docs will be asked again"
+    ]
+
+
+def test_an_edited_program_or_another_model_is_told(folder: Folder) -> None:
+    """The agent is the same in all conditions, so all are asked again."""
+    before = done(folder.prepared())
+    (folder.path / "agent.py").write_text("print('no')")
+    (line,) = told(before, folder.prepared())
+    assert line == "agent command changed (agent.py): 12 responses of plain, with_docs will be asked again"
+    folder.config = CONFIG.replace("small", "large").replace("agent.py]", "agent.py, -v]")
+    (line,) = told(before, folder.prepared())
+    assert line.startswith("agent command changed (model small -> large, command, agent.py): 12 responses of")
+
+
+def test_an_edited_prompt_is_told(folder: Folder) -> None:
+    """So is another gate; the other condition is not mentioned."""
+    before = done(folder.prepared())
+    folder.config = CONFIG.replace('"Search."', '"Search first.", require_mcp_tool_use: true')
+    expected = "with_docs changed (system prompt, gates): 6 responses of with_docs will be asked again"
+    assert told(before, folder.prepared()) == [expected]
+
+
+def test_edited_questions_are_told_by_their_samples(folder: Folder) -> None:
+    """The answers to the others stay."""
+    before = done(folder.prepared())
+    folder.questions[1] = "Q1!"
+    expected = "1 question changed (q1): 4 responses of plain, with_docs will be asked again"
+    assert told(before, folder.prepared()) == [expected]
+    folder.questions = [f"{question}?" for question in folder.questions]
+    expected = "3 questions changed (q0, q1, q2): 12 responses of plain, with_docs will be asked again"
+    assert told(before, folder.prepared()) == [expected]
+
+
+def test_only_what_was_answered_is_asked_again(folder: Folder) -> None:
+    """A run that got no answer loses none, and to a real run a mock answer is none."""
+    newest, past = done(folder.prepared(), mock=True)
+    folder.server = replace(V1, version="2")
+    assert told((newest, past), folder.prepared()) == []
+    assert changes(newest, folder.prepared(), History()) == []
+
+
+def test_what_has_been_asked_already_is_not_asked_again(folder: Folder) -> None:
+    """Going back to an earlier server costs nothing: its answers are still there."""
+    first = folder.prepared()
+    _, past = done(first)
+    folder.server = replace(V1, version="2")
+    newest, later = done(folder.prepared())
+    past.responses |= later.responses
+    assert changes(newest, first, past) == []
+
+
+def test_a_secret_is_in_no_line(folder: Folder) -> None:
+    """What is compared and told is what the log may hold."""
+    folder.config = CONFIG.replace('url: "http://docs"', 'url: "http://docs", headers: {Authorization: "tok-secret-1"}')
+    before = done(folder.prepared())
+    folder.server = replace(V1, version="tok-secret-1")
+    (line,) = told(before, folder.prepared())
+    assert "version 1 -> ${Authorization}" in line

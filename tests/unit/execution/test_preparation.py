@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from keval import schema
+from keval.config.reader import load
+from keval.execution.preparation import Prepared, identify, is_recorded, offered, prepare, run_event, run_records
+from keval.ids import JsonObject
+from keval.logs.history import History
+from keval.processes.local_files import LocalFile
+from keval.processes.servers import ServerInfo
+from tests.prompts import SERVERS
+
+CONFIG = """\
+name: unit
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+mcp_servers:
+  docs: {type: stdio, command: python, args: [docs.py], env: {DOCS_TOKEN: literal-token-1}}
+conditions:
+  plain: {system_prompt: "Answer."}
+  with_docs: {system_prompt: "Search.", mcp_servers: [docs]}
+judge: {type: exact_match}
+"""
+V1 = ServerInfo("docs", "docs", "1", ("search",), "aa", (LocalFile("docs.py", "f1"),))
+SILENT = ServerInfo("docs", files=V1.files, error="no answer within 30 s")
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Prepared:
+    """Return a config with two samples and a condition with a server."""
+    (tmp_path / "docs.py").write_text((SERVERS / "docs.py").read_text())
+    (tmp_path / "questions.jsonl").write_text(
+        '{"id": "q1", "question": "Q1?", "answer": "A"}\n{"id": "q2", "question": "Q2?", "answer": "B"}\n'
+    )
+    return with_config(tmp_path, CONFIG)
+
+
+def with_config(folder: Path, content: str) -> Prepared:
+    (folder / "eval.yaml").write_text(content)
+    return prepare(load(folder / "eval.yaml"), None, log=folder / "log.jsonl", warn=lambda _: None)
+
+
+def condition_ids(prepared: Prepared) -> dict[str, str]:
+    return {condition.name: condition.condition_id for condition in prepared.config.conditions}
+
+
+def identified(prepared: Prepared, info: ServerInfo, newest: JsonObject | None = None) -> Prepared:
+    return identify(prepared, {"docs": info}, newest)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"server_name": "other"},
+        {"version": "2"},
+        {"tools_sha256": "bb"},
+        {"files": (LocalFile("docs.py", "f2"),)},
+        {"files": ()},
+    ],
+)
+def test_a_server_that_turns_out_to_be_another_makes_another_condition(
+    prepared: Prepared, change: Mapping[str, object]
+) -> None:
+    """Its name, version, tools and files do, each by itself, for the conditions that use it and no other."""
+    before = condition_ids(identified(prepared, V1))
+    after = condition_ids(identified(prepared, replace(V1, **change)))  # type: ignore[arg-type] # any field
+    assert after["with_docs"] != before["with_docs"]
+    assert after["plain"] == before["plain"]
+
+
+def test_what_became_of_asking_a_server_is_not_what_it_is(prepared: Prepared) -> None:
+    """That it lacks an expected tool, or left processes behind, is said and changes no identity."""
+    noted = replace(V1, error="the server does not offer fetch", leaked=("sleep",))
+    assert condition_ids(identified(prepared, noted)) == condition_ids(identified(prepared, V1))
+
+
+def test_a_server_that_cannot_be_asked_is_what_the_newest_run_recorded(prepared: Prepared) -> None:
+    """Its answers stay those of the condition; the files are looked at all the same."""
+    known = identified(prepared, V1)
+    newest = run_event(known, "generate", "r1")
+    silent = identified(prepared, SILENT, newest)
+    assert condition_ids(silent) == condition_ids(known)
+    assert silent.servers["docs"].error == "no answer within 30 s"
+    assert run_event(silent, "generate", "r2")["mcp_servers"]["docs"]["version"] == "1"
+    edited = replace(SILENT, files=(LocalFile("docs.py", "f2"),))
+    assert condition_ids(identified(prepared, edited, newest)) != condition_ids(known)
+
+
+def test_a_server_of_another_config_that_cannot_be_asked_is_unknown(prepared: Prepared, tmp_path: Path) -> None:
+    """What was recorded of the same name as it was written before says nothing of it."""
+    newest = run_event(identified(prepared, V1), "generate", "r1")
+    other = with_config(tmp_path, CONFIG.replace("args: [docs.py]", "args: [docs.py, --fast]"))
+    assert identified(other, SILENT, newest).servers["docs"].version is None
+    assert identified(other, SILENT, None).servers["docs"].tools_sha256 is None
+
+
+def test_a_revision_stands_for_what_a_server_is(tmp_path: Path, prepared: Prepared) -> None:
+    """A server that says something else each day is the same until its revision is another."""
+    assert prepared
+    known = with_config(tmp_path, CONFIG.replace("args: [docs.py]", 'args: [docs.py], revision: "1"'))
+    later = with_config(tmp_path, CONFIG.replace("args: [docs.py]", 'args: [docs.py], revision: "2"'))
+    today, tomorrow = V1, replace(V1, tools_sha256="bb", version="2", files=())
+    assert condition_ids(identified(known, today)) == condition_ids(identified(known, tomorrow))
+    assert condition_ids(identified(known, today)) != condition_ids(identified(later, today))
+
+
+async def test_a_server_is_asked_with_the_files_that_its_command_names(prepared: Prepared) -> None:
+    """Of a real server the script is among what a run records."""
+    prepared = replace(prepared, log=None)
+    infos = await offered(prepared)
+    assert (infos["docs"].version, [file.name for file in infos["docs"].files]) == ("1.0", ["docs.py"])
+    written = run_event(identify(prepared, infos, None), "generate", "r")
+    assert schema.event_problem(orjson.loads(orjson.dumps(written))) is None
+    assert [file["name"] for file in written["mcp_servers"]["docs"]["files"]] == ["docs.py"]
+
+
+def recorded(prepared: Prepared) -> History:
+    """Return the history of a log in which this config has run."""
+    past = History()
+    for record in (run_event(prepared, "generate", "r"), *run_records(prepared, past, "r")):
+        past.add_written(record)
+    return past
+
+
+def test_what_a_run_wrote_need_not_be_written_again(prepared: Prepared) -> None:
+    """The same config, dataset and servers are recorded after one run."""
+    known = identified(prepared, V1)
+    assert not is_recorded(known, History())
+    assert is_recorded(known, recorded(known))
+    assert list(run_records(known, recorded(known), "r2")) == []
+
+
+def test_what_changes_is_recorded_anew(prepared: Prepared, tmp_path: Path) -> None:
+    """Another server, fewer samples, another dataset, or a plan of which a part was lost in a crash."""
+    known = identified(prepared, V1)
+    past = recorded(known)
+    assert not is_recorded(identified(prepared, replace(V1, version="2")), past)
+    assert not is_recorded(replace(known, samples=known.samples[:1]), past)
+    (tmp_path / "questions.jsonl").write_text('{"id": "q1", "question": "Q1?", "answer": "C"}\n')
+    assert not is_recorded(identified(with_config(tmp_path, CONFIG), V1), past)
+    crashed = History()
+    crashed.add_written(run_event(known, "generate", "r"))
+    assert not is_recorded(known, crashed)
+    assert [record["type"] for record in run_records(known, crashed, "r2")] == ["plan"]

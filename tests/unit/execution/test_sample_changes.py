@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import orjson
+
+from keval import ids, schema
+from keval.execution.sample_changes import changed_fields, sample_changes
+from keval.ids import JsonObject
+from keval.logs import history
+from tests.builders import response_event, sample, sample_change_event, write_log
+
+
+def found(tmp_path: Path, events: Sequence[JsonObject], samples: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return what a run over these samples would write into a log of these events."""
+    log = write_log(tmp_path / "log.jsonl", events)
+    return list(sample_changes(log, history.of_log(log, lambda _: None), samples, "run"))
+
+
+def test_fields_differ_that_are_new_gone_or_edited() -> None:
+    """Null is a value like others, and the order of fields is none of their business."""
+    before = {"id": "a", "question": "Q?", "answer": "A", "old": 1, "gone": None}
+    now = {"answer": "B", "question": "Q?", "id": "a", "new": None, "old": 1}
+    assert changed_fields(before, now) == ["answer", "new", "gone"]
+    assert changed_fields(before, dict(reversed(before.items()))) == []
+
+
+def test_a_sample_that_is_what_the_log_has_is_no_change(tmp_path: Path) -> None:
+    """Nor is one that the log never had: its first response will tell."""
+    assert found(tmp_path, [response_event("q1")], [sample("q1"), sample("q2")]) == []
+
+
+def test_a_change_holds_the_whole_record_and_what_differs(tmp_path: Path) -> None:
+    """The event is valid, and says by its hashes which record and which question it is about."""
+    now = {**sample("q1"), "answer": "Since.", "topic": "x"}
+    (change,) = found(tmp_path, [response_event("q1")], [now])
+    assert schema.event_problem(orjson.loads(orjson.dumps(change))) is None
+    assert (change["sample"], change["changed"]) == (now, ["answer", "topic"])
+    assert change["sample_sha256"] == ids.sample_sha256(now)
+    assert change["question_id"] == response_event("q1")["question_id"]
+
+
+def test_the_newest_record_is_compared_wherever_it_stands(tmp_path: Path) -> None:
+    """A change that was noted is none any more; going back to the first record is one again."""
+    corrected = {**sample("q1"), "answer": "Since."}
+    events = [response_event("q1"), response_event("q2"), sample_change_event(corrected, "answer")]
+    assert found(tmp_path, events, [corrected]) == []
+    (back,) = found(tmp_path, events, [sample("q1")])
+    assert back["changed"] == ["answer"]
+    again = [*events, back]
+    assert found(tmp_path, again, [sample("q1")]) == []

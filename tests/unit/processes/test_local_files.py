@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from keval.errors import InputError
+from keval.processes.local_files import LocalFile, named_by
+
+
+def of(content: str) -> str:
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a program, a script in a folder below it, and a file called as a program of PATH."""
+    (tmp_path / "config" / "lib").mkdir(parents=True)
+    for name in ("serve", "lib/server.py", "python"):
+        (tmp_path / "config" / name).write_text(name)
+    return tmp_path / "config"
+
+
+def test_files_are_known_by_their_content_in_the_order_of_the_command(folder: Path) -> None:
+    """A program with a slash, its arguments and the values of its options are looked at; folders are not."""
+    command = ["./serve", "lib/server.py", "lib", "--data=lib/server.py", "--nothing=x", "no-such-file"]
+    script = LocalFile("lib/server.py", of("lib/server.py"))
+    assert named_by(command, folder) == (LocalFile("serve", of("serve")), script, script)
+
+
+def test_a_program_that_path_finds_is_no_local_file(folder: Path) -> None:
+    """A bare name is what the shell would look up, even if a file beside the config is called so."""
+    assert named_by(["python", "-V"], folder) == ()
+    assert named_by(["sh", "python"], folder) == (LocalFile("python", of("python")),)
+
+
+def test_a_file_elsewhere_has_its_whole_path(folder: Path) -> None:
+    """What lies outside of the config's folder is named by where it is."""
+    elsewhere = folder.parent / "other.py"
+    elsewhere.write_text("x")
+    assert named_by(["python", str(elsewhere)], folder) == (LocalFile(str(elsewhere), of("x")),)
+
+
+def test_an_argument_may_be_anything(folder: Path) -> None:
+    """Text that could not even be a path is no file and no error."""
+    assert named_by(["sh", "-c", "echo " + "x" * 10_000, "a\0b", "", "-", "--=", "/dev/null"], folder) == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_cannot_be_read_is_an_error_with_its_place(folder: Path) -> None:
+    """Whether its content changed would be a guess."""
+    (folder / "serve").chmod(0)
+    with pytest.raises(InputError, match="serve: Permission denied"):
+        named_by(["./serve"], folder)
