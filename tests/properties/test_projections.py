@@ -70,7 +70,7 @@ events = st.one_of(
 
 @st.composite
 def plans(draw: st.DrawFn) -> list[JsonObject]:
-    """Return a run that plans some questions, conditions and repetitions, and its plan, of which a part may be missing."""
+    """Return a run that plans some questions, conditions and repetitions, and its plan, which may lack a part."""
     questions = draw(st.lists(st.sampled_from(QUESTIONS), min_size=1, unique=True))
     conditions = draw(st.lists(st.sampled_from(CONDITIONS), min_size=1, unique=True))
     known_as = plan_id(questions)
