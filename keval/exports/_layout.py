@@ -339,13 +339,21 @@ def _score(name: str, show: Callable[[ConditionScore], str]) -> _Row[ConditionSc
 
 
 def _other(name: str) -> _Row[ConditionScore]:
-    return _score(name, lambda score: number(score.other_statistics.get(name)))
+    return _score(name, lambda score: _shown(AGGREGATE[name], score.other_statistics.get(name)))
+
+
+def _shown(statistic: Statistic, value: float | None) -> str:
+    return count(value) if statistic.kind == "total" else number(value)
 
 
 def _others(found: Sequence[ConditionScore | Difference], statistics: Mapping[str, Statistic]) -> list[str]:
-    """Return the names of the statistics without a row of their own that people see, where any of them is known."""
-    names = (name for name, each in statistics.items() if each.shown)
-    return [name for name in names if any(each.other_statistics.get(name) is not None for each in found)]
+    """Return the names of the statistics without a row of their own that say something: a count of 0 does not."""
+    silent = {name: (None, 0) if each.kind == "total" else (None,) for name, each in statistics.items() if each.shown}
+    return [
+        name
+        for name, nothing in silent.items()
+        if any(each.other_statistics.get(name) not in nothing for each in found)
+    ]
 
 
 def _clipped(score: ConditionScore, table: MetricTable) -> str:
@@ -370,7 +378,7 @@ def _difference(found: Difference, others: Sequence[str]) -> tuple[Cell, ...]:
         interval(found.ci_lower, found.ci_upper, "+"),
         count(found.n_paired) + (f" ({count(found.n_dropped)} dropped)" if found.n_dropped else ""),
         f"{found.wins} / {found.ties} / {found.losses}",
-        *(number(found.other_statistics.get(name)) for name in others),
+        *(_shown(PAIRED[name], found.other_statistics.get(name)) for name in others),
         found.explanation,
     )
 

@@ -146,11 +146,8 @@ def _left_out(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
     """Yield how many responses the newest plan does not have: what it leaves out is in no number of the report."""
     (row,) = ask(connection, "left_out")
     if row["count"]:
-        responses = (
-            "1 response of an earlier plan is"
-            if row["count"] == 1
-            else f"{row['count']} responses of earlier plans are"
-        )
+        one = row["count"] == 1
+        responses = "1 response of an earlier plan is" if one else f"{row['count']} responses of earlier plans are"
         yield ReportWarning("earlier_plans", f"{responses} left out; --all takes them")
 
 
@@ -159,6 +156,6 @@ def _not_applicable(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
     for row in ask(connection, "not_applicable"):
         yield ReportWarning(
             "not_applicable",
-            f"{row['metric']}, judge {row['judge']}: not applicable to {_counted(row['answers'], 'answer')}, which "
-            f"are in no mean of it ({row['reason']})",
+            f"{row['metric']}, judge {row['judge']}: not applicable to {_counted(row['answers'], 'answer')}, "
+            f"left out of its means ({row['reason']})",
         )

@@ -102,6 +102,11 @@ AGGREGATE = _table((
         formula="tasks that could not be measured; they are not in the mean",
     ),
     Statistic(
+        name="not_applicable", levels=BOTH, kind="total", unit="tasks", label="not applicable", required=False,
+        description="Number of tasks whose response this judge found the metric not to apply to.",
+        formula="tasks whose response the metric does not apply to; they are in no mean and in no bound",
+    ),
+    Statistic(
         name="not_done", levels=BOTH, kind="total_or_null", unit="tasks", label="not done",
         description="Number of tasks planned and not done yet; null if no run says how many were planned.",
         formula="tasks that were planned and not done yet",

@@ -244,13 +244,23 @@ def test_csv_has_a_column_for_every_statistic() -> None:
 def test_a_statistic_without_a_row_of_its_own_has_one_under_its_label(name: str) -> None:
     """What was added to the tables is drawn without another line of code, where a report has it."""
     table = small_report().metrics[0]
-    scores = tuple(dataclasses.replace(each, other_statistics={"not_done": 9.875}) for each in table.scores)
-    differences = tuple(dataclasses.replace(each, other_statistics={"ties": 7.625}) for each in table.differences)
+    scores = tuple(dataclasses.replace(each, other_statistics={"mean_upper": 9.875}) for each in table.scores)
+    differences = tuple(dataclasses.replace(each, other_statistics={"difference": 7.625}) for each in table.differences)
     wide = dataclasses.replace(table, scores=scores, differences=differences)
     export: Export = plugins.load("export", Export, name)()
     drawn = export.render(small_report(metrics=(wide,))).decode()
-    assert re.search(rf"{AGGREGATE['not_done'].label}\W+9\.88\W+9\.88", drawn)
+    assert re.search(rf"{AGGREGATE['mean_upper'].label}\W+9\.88\W+9\.88", drawn)
     assert "7.62" in drawn
+
+
+@pytest.mark.parametrize(("counted", "shown"), [(0, False), (1234, True)])
+def test_a_count_of_a_statistic_without_a_row_of_its_own_is_shown_where_it_is_not_0(counted: int, shown: bool) -> None:
+    """Nothing is said of what never happened."""
+    table = small_report().metrics[0]
+    scores = tuple(dataclasses.replace(each, other_statistics={"not_applicable": counted}) for each in table.scores)
+    drawn = Text().render(small_report(metrics=(dataclasses.replace(table, scores=scores),))).decode()
+    assert bool(re.search(r"not applicable +1,234 +1,234\n", drawn)) is shown
+    assert ("not applicable" in drawn) is shown
 
 
 def test_csv_has_the_difference_beside_the_condition() -> None:

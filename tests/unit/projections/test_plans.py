@@ -28,7 +28,10 @@ from tests.builders import (
 
 
 def planned(
-    names: Sequence[str], conditions: Sequence[str] = ("baseline",), repetitions: int = 1, **fields: Any
+    names: Sequence[str],
+    conditions: Sequence[str] = ("baseline",),
+    repetitions: int = 1,
+    **fields: Any,  # noqa: ANN401 - any field of the run event
 ) -> list[JsonObject]:
     """Return a run that plans samples of these names, and its plan."""
     questions = [question_id(sample(name)) for name in names]
@@ -36,7 +39,12 @@ def planned(
     return [run, plan_event(questions)]
 
 
-def judged(name: str = "q1", condition: str = "baseline", repetition: int = 1, **fields: Any) -> list[JsonObject]:
+def judged(
+    name: str = "q1",
+    condition: str = "baseline",
+    repetition: int = 1,
+    **fields: Any,  # noqa: ANN401 - any field of the response event
+) -> list[JsonObject]:
     """Return an answer and its judgment."""
     response = response_event(name, condition, repetition, **fields)
     return [response, judgment_event(response)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
+import re
 from pathlib import Path
 
 import duckdb
@@ -59,6 +61,18 @@ def test_every_file_is_a_view() -> None:
     folder = Path(projections.__file__).parent
     assert {path.stem for path in folder.glob("*.sql")} == {*projections.VIEWS, "one_log"}
     assert set(projections.TABLES) < set(projections.VIEWS)
+
+
+def test_all_sql_stands_in_files() -> None:
+    """No text in the Python of these rooms is a query: each is a file, which a person can read and run."""
+    package = Path(projections.__file__).parent.parent
+    for room in ("projections", "reports", "stats", "exports"):
+        for path in (package / room).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+                assert not re.search(r"\bselect\b.*\b(from|where)\b", text, re.DOTALL), f"{path}:{text}"
+    asked = "".join(path.read_text(encoding="utf-8") for path in (package / "reports").glob("*.py"))
+    assert [path.stem for path in (package / "reports").glob("*.sql") if f'"{path.stem}"' not in asked] == []
 
 
 def test_an_empty_log_has_all_views(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval import projections
+from keval.execution.plan import plan_id
+from keval.execution.tasks import question_id
 from keval.exports.text import Text
 from keval.ids import JsonObject
 from keval.reports import builder
@@ -26,9 +28,12 @@ from tests.builders import (
     judge_entry,
     judge_failure_event,
     judgment_event,
+    plan_event,
     response_event,
     retraction_event,
     run_event,
+    sample,
+    sample_change_event,
     write_log,
 )
 
@@ -52,9 +57,9 @@ def codes(found: Report) -> set[str]:
     return {warning.code for warning in (*found.warnings_first, *found.warnings)}
 
 
-def judged(sample: str, score: float, condition: str = "baseline", repetition: int = 1) -> list[JsonObject]:
+def judged(name: str, score: float, condition: str = "baseline", repetition: int = 1) -> list[JsonObject]:
     """Return an answer and its judgment."""
-    response = response_event(sample, condition, repetition)
+    response = response_event(name, condition, repetition)
     return [response, judgment_event(response, score)]
 
 
@@ -62,9 +67,9 @@ def scored(condition: str, scores: Sequence[float], repetitions: int = 1) -> lis
     """Return answers and judgments of a condition, the n-th score for the n-th sample."""
     return [
         event
-        for sample, score in enumerate(scores)
+        for number, score in enumerate(scores)
         for repetition in range(1, repetitions + 1)
-        for event in judged(f"q{sample}", score, condition, repetition)
+        for event in judged(f"q{number}", score, condition, repetition)
     ]
 
 
@@ -622,3 +627,48 @@ def test_a_program_has_no_variation_to_measure(model: str | None, said: bool, tm
         response = response_event(f"q{number}")
         log += [response, judgment_event(response, 3.0, judge=judge)]
     assert ("one_judgment" in codes(built(log, tmp_path))) == said
+
+
+def test_what_the_newest_plan_leaves_out_is_counted_and_taken_on_request(tmp_path: Path) -> None:
+    """No total is above the plan; what is left out has a warning, which says how to have it."""
+    known_as = plan_id(listed := [question_id(sample("q0"))])
+    events = [
+        *scored("baseline", [3, 4, 5]),
+        run_event(["baseline"], samples=1, plan_id=known_as),
+        plan_event(listed),
+    ]
+    found = built(events, tmp_path)
+    assert (found.conditions[0].completed, found.conditions[0].planned) == (1, 1)
+    assert found.metrics[0].scores[0].mean == 3.0
+    assert "2 responses of earlier plans are left out; --all takes them" in text(found)
+    log = write_log(tmp_path / "log.jsonl", events)
+    with projections.connect([log], everything=True) as connection:
+        whole = builder.compose(connection, [log])
+    assert (whole.conditions[0].completed, whole.conditions[0].planned) == (3, 3)
+    assert whole.metrics[0].scores[0].mean == 4.0
+    assert "earlier_plans" not in codes(whole)
+
+
+def test_a_metric_that_is_not_applicable_to_some_answers_is_named(tmp_path: Path) -> None:
+    """How many answers have no score of it, and why, stands beside the means that they are not in."""
+    (answer, judgment) = judged("q2", 3)
+    none = {"score": None, "reasoning": "", "min": 1, "max": 5, "passed": None, "not_applicable": "no golden answer"}
+    events = [run_event(["baseline"]), *judged("q1", 4), answer, judgment | {"scores": {"completeness": none}}]
+    found = built(events, tmp_path)
+    assert found.metrics[0].scores[0].mean == 4.0
+    assert "completeness, judge rubric: not applicable to 1 answer, left out of its means (no golden answer)" in text(
+        found
+    )
+
+
+def test_leakage_is_looked_for_by_the_corrected_golden_answer(tmp_path: Path) -> None:
+    """What a tool returned is compared with the golden answer as it is now, not with the one that was wrong."""
+    golden = "the answer that was corrected later"
+    call: JsonObject = {
+        "type": "tool_call", "id": "t1", "name": "Read", "server": None, "input": {}, "result": f"So: {golden}.",
+        "error": False, "duration_ms": 1,
+    }  # fmt: skip
+    asked = response_event(turns=[call])
+    assert "answer_leakage" not in codes(built([run_event(["baseline"]), asked], tmp_path))
+    change = sample_change_event(sample() | {"answer": golden}, "answer")
+    assert "answer_leakage" in codes(built([run_event(["baseline"]), asked, change], tmp_path))
