@@ -83,7 +83,7 @@ AGGREGATE = _table((
         description="Number of tasks planned; null if no run says.",
         formula="all tasks",
         why_null=reasons.no_plan,
-        null_when="no `run` event says how much was planned, or the newest one does not have the condition; "
+        null_when="no `run` event says how much was planned, or the newest plan does not have the condition; "
         "a warning says so",
     ),
     Statistic(
