@@ -48,7 +48,8 @@ test: $(READY) ## all fast tests: no key, no network
 test-slow: $(READY) servers ## what takes longer: the docs' commands, faults, kill -9, public MCP servers, the built wheel
 	$(TEST) -m slow
 
-docs: $(READY) ## rewrite the generated parts of the docs
+docs: $(READY) ## rewrite the generated parts of the schemas and the docs
+	$(BIN)/python docs/generate_schemas.py
 	$(BIN)/cog -r docs/*.md README.md
 	$(BIN)/python docs/generate.py
 

@@ -19,8 +19,9 @@ from typing import Any
 
 import click
 
-from keval import cli, plugins, projections, schema
+from keval import cli, failure_kinds, plugins, projections, schema
 from keval.errors import EXIT_CODES
+from keval.stats.statistics import AGGREGATE, PAIRED
 
 DOCS = Path(__file__).parent
 HANDBOOK = DOCS.parent / "examples" / "quickstart" / "handbook"
@@ -89,6 +90,40 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def kinds_of_failure() -> str:
+    """Return all kinds of failure."""
+    counts_as = {"minimum": "the agent's own", "missing": "not measured"}
+    rows = [
+        (f"`{row.kind}`", row.happened, counts_as[row.counts_as], row.retried, row.next_step)
+        for row in failure_kinds.FAILURE_KINDS
+    ]
+    return table(("kind", "what happened", "counts as", "tried again", "what to do"), rows)
+
+
+def agents_own_failures() -> str:
+    """Return the kinds of failure that count as the worst score, as a list within a sentence."""
+    *others, last = [f"`{row.kind}`" for row in failure_kinds.FAILURE_KINDS if row.counts_as == "minimum"]
+    return f"{', '.join(others)} and {last}"
+
+
+def statistics(event_type: str) -> str:
+    """Return the statistics of an `aggregate` or `comparison` event with their formulas."""
+    rows = [
+        (each.label if each.shown else "(not shown)", f"`{name}`", each.unit, each.formula, each.computed_in)
+        for name, each in STATISTICS[event_type].items()
+    ]
+    return table(("in the report", "in the event", "unit", "is", "computed in"), rows)
+
+
+def undefined(event_type: str) -> str:
+    """Return when the statistics of an event are null."""
+    rows = [(f"`{name}`", each.null_when) for name, each in STATISTICS[event_type].items() if each.null_when]
+    return table(("number", "is null when"), rows)
+
+
+STATISTICS = {"aggregate": AGGREGATE, "comparison": PAIRED}
+
+
 def schemas() -> str:
     """Return all schemas with what they describe."""
     return table(
@@ -98,15 +133,16 @@ def schemas() -> str:
 
 def envelope() -> str:
     """Return the fields that every event has."""
-    return _fields(schema.document("event"))
+    return _fields(_document("event"))
 
 
 def event_types() -> str:
     """Return the fields of each type of event, but for those that all have."""
-    common = set(schema.document("event")["properties"])
+    common = set(_document("event")["properties"])
+    documents = {name: _document(name) for name in schema.EVENT_TYPES}
     return "\n\n".join(
-        f"## {name}\n\n{schema.document(name)['description']}\n\n{_fields(schema.document(name), leave_out=common)}"
-        for name in schema.EVENT_TYPES
+        f"## {name}\n\n{document['description']}\n\n{_fields(document, leave_out=common)}"
+        for name, document in documents.items()
     )
 
 
@@ -114,12 +150,30 @@ def event_parts() -> str:
     """Return the objects that stand in several types of events."""
     parts: dict[str, Schema] = {}
     for name in schema.EVENT_TYPES:
-        parts |= {part: found for part, found in schema.document(name)["$defs"].items() if part not in PLAIN_PARTS}
+        parts |= {part: found for part, found in _document(name)["$defs"].items() if _has_own_section(found)}
     return "\n\n".join(f"### {name}\n\n{_part(part)}" for name, part in parts.items())
 
 
-PLAIN_PARTS = ("id", "time", "name")
-"""Definitions in the schemas that are a plain string."""
+def _document(name: str) -> Schema:
+    """Return a schema in which only objects and choices are still referred to: everything else stands in its place."""
+    document = schema.document(name)
+    found: Schema = _in_place(document, document["$defs"])
+    return found
+
+
+def _in_place(node: Any, parts: Schema) -> Any:  # noqa: ANN401 - any part of a schema
+    if isinstance(node, list):
+        return [_in_place(item, parts) for item in node]
+    if not isinstance(node, dict):
+        return node
+    part = parts.get(_name(node.get("$ref", "")))
+    if part is not None and not _has_own_section(part):
+        return _in_place({**part, **{key: value for key, value in node.items() if key != "$ref"}}, parts)
+    return {key: _in_place(value, parts) for key, value in node.items()}
+
+
+def _has_own_section(part: Schema) -> bool:
+    return "properties" in part or len(part.get("enum", ())) > 1
 
 
 def _part(part: Schema) -> str:
@@ -133,7 +187,7 @@ def _part(part: Schema) -> str:
 
 def config_keys() -> str:
     """Return all keys of a config with their defaults, and those of an MCP server."""
-    document = schema.document("config")
+    document = _document("config")
     server = document["$defs"]["mcp_server"]
     parts = [
         _fields(document),
@@ -201,13 +255,16 @@ BOUNDS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiv
 
 
 def _link(ref: str) -> str:
-    name = ref.rpartition("/")[2]
-    return "string" if name in PLAIN_PARTS else f"[{name}](#{name})"
+    return f"[{_name(ref)}](#{_name(ref)})"
+
+
+def _name(ref: str) -> str:
+    return re.split("[/:]", ref)[-1]
 
 
 ASKED_VIEWS = (
     "runs", "responses", "judgments", "failures", "scores", "tool_calls", "sample_scores", "condition_scores", "costs",
-    "missing", "leaks",
+    "missing", "orphaned_processes",
 )  # fmt: skip
 """The views that `keval sql --help` names and that people's queries rely on; the others are steps between."""
 
@@ -241,7 +298,7 @@ def section(page: str, heading: str) -> str:
     found = re.search(rf"^## {re.escape(heading)}$.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     if found is None:
         raise LookupError(f"{page} has no section {heading!r}")
-    return found[0].strip()
+    return re.sub(r"\n{3,}", "\n\n", found[0]).strip()
 
 
 def handbook() -> dict[str, str]:

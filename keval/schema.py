@@ -37,6 +37,9 @@ EVENT_TYPES = (
 )
 """The known types of events; each has a schema of its name."""
 
+PARTS = "urn:keval:schema:parts"
+"""The file of what several schemas have; it describes no instance of its own."""
+
 LONGEST_VALUE = 60
 """Characters of a value that a message shows before it is cut."""
 
@@ -91,8 +94,9 @@ def locate() -> Path:
 
 
 def names() -> list[str]:
-    """Return the names of all schemas, sorted."""
-    return sorted(path.name.removesuffix(".schema.json") for path in locate().glob("*.schema.json"))
+    """Return the names of all schemas of something, sorted."""
+    files = (path.name.removesuffix(".schema.json") for path in locate().glob("*.schema.json"))
+    return sorted(name for name in files if name != "parts")
 
 
 def text(name: str) -> str:
@@ -101,12 +105,32 @@ def text(name: str) -> str:
 
 
 def document(name: str) -> dict[str, Any]:
-    """Return a schema that any validator can use by itself: those that it refers to are in its `$defs`."""
+    """Return a schema that any validator can use by itself: all that it refers to is in its `$defs`."""
     written = text(name)
-    schema: dict[str, Any] = orjson.loads(written)
-    for other in re.findall(r'"\$ref": "urn:keval:schema:(\w+)"', written):
-        schema["$defs"][other] = document(other)
+    schema: dict[str, Any] = orjson.loads(written.replace(f'"{PARTS}#/', '"#/'))
+    others = re.findall(r'"\$ref": "urn:keval:schema:(\w+)"', written)
+    schema["$defs"] = _parts(written) | schema.get("$defs", {}) | {other: document(other) for other in others}
     return schema
+
+
+def _parts(written: str) -> dict[str, Any]:
+    """Return the shared parts that a schema refers to, and those that these refer to, in the order of their file."""
+    parts, references = _shared_parts()
+    found: set[str] = set()
+    waiting = re.findall(rf'"{PARTS}#/\$defs/(\w+)"', written)
+    while waiting:
+        part = waiting.pop()
+        if part not in found:
+            found.add(part)
+            waiting += references[part]
+    return {part: rules for part, rules in parts.items() if part in found}
+
+
+@cache
+def _shared_parts() -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Return all parts, and the parts that each of them refers to."""
+    parts: dict[str, Any] = orjson.loads(text("parts"))["$defs"]
+    return parts, {part: re.findall(r'"#/\$defs/(\w+)"', orjson.dumps(rules).decode()) for part, rules in parts.items()}
 
 
 def load_events() -> None:
@@ -242,7 +266,7 @@ def _explained(error: ValidationError) -> list[Problem]:
         unknown = [key for key in instance if key not in known]
         near = [key for key in known if key not in instance]
         return [_problem((*keys, key), f"unknown key {_shown(key)}{_hint(key, near)}") for key in unknown]
-    if list(error.absolute_schema_path)[-2:-1] == ["propertyNames"]:
+    if "propertyNames" in list(error.absolute_schema_path)[-3:-1]:  # with its rules, or with a $ref to them
         keys = (*keys, instance)
     return [_problem(keys, _message(str(error.validator), instance, schema) or error.message)]
 

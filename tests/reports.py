@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from keval.reports.conclusions import Caution, ConditionScore, Difference, MetricTable
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning
 from keval.reports.model import (
     AgentInfo,
     Claim,
@@ -63,10 +63,10 @@ def score(condition: str, **changes: object) -> ConditionScore:
             not_measured=0,
             not_done=0,
             failed={"timeout": 1},
-            sd_over_repetitions=0.5,
+            sd_within_sample=0.5,
             sd_between_samples=1.0,
             se=0.4,
-            mean_completed=3.625,
+            mean_complete_case=3.625,
             mean_lower=3.5,
             mean_upper=3.5,
             reasons={},
@@ -93,8 +93,8 @@ def difference(condition: str, **changes: object) -> Difference:
             wins=5,
             ties=1,
             losses=0,
-            verdict="higher",
-            reading="higher than baseline",
+            conclusion="higher",
+            explanation="higher than baseline",
             reasons={},
         ),
         changes,
@@ -134,7 +134,7 @@ def small_report(**changes: object) -> Report:
     report = Report(
         mock=False,
         banner=None,
-        cautions_first=(Caution("incomplete", "INCOMPLETE: 2 of 36 planned answers are not done"),),
+        warnings_first=(ReportWarning("incomplete", "INCOMPLETE: 2 of 36 planned answers are not done"),),
         header=Header(
             name="docs-server",
             version="1",
@@ -159,7 +159,7 @@ def small_report(**changes: object) -> Report:
                 min=1,
                 max=5,
                 scores=(
-                    score("baseline", sd_over_repetitions=None, reasons={"sd_over_repetitions": "one repetition"}),
+                    score("baseline", sd_within_sample=None, reasons={"sd_within_sample": "one repetition"}),
                     score("with_docs", mean=3.875, ci_upper=5.25),
                 ),
                 differences=(difference("with_docs"),),
@@ -170,7 +170,7 @@ def small_report(**changes: object) -> Report:
             ConditionClaims("with_docs", 17, 2, (Claim("The tower is 330 m high.", 2), Claim("It is red.", 1))),
         ),
         failures=(FailureGroup("with_docs", "generate", "timeout", 1, "no answer: 600 s in all"),),
-        cautions=(Caution("few_samples", "fewer than 30 samples: intervals are wide, approximate"),),
+        warnings=(ReportWarning("few_samples", "fewer than 30 samples: intervals are wide, approximate"),),
         notes=("A mean is the mean of the samples' means.",),
     )
     return _changed(report, changes)
@@ -180,7 +180,7 @@ def hostile_report(text: str) -> Report:
     """Return a report in which every text that comes out of a log is the given one."""
     server = ServerUse(text, responses=1, responses_using=1, called=1, failed=0)
     return small_report(
-        cautions_first=(Caution("incomplete", text),),
+        warnings_first=(ReportWarning("incomplete", text),),
         header=Header(
             name=text,
             version=text,
@@ -205,11 +205,11 @@ def hostile_report(text: str) -> Report:
                 min=0,
                 max=1,
                 scores=(score(text, failed={text: 1}, mean=None, reasons={"mean": text}),),
-                differences=(difference(text, baseline=text, reading=text),),
+                differences=(difference(text, baseline=text, explanation=text),),
             ),
         ),
         claims=(ConditionClaims(text, 1, 1, (Claim(text, 1),)),),
         failures=(FailureGroup(text, text, text, 1, text),),
-        cautions=(Caution("other", text),),
+        warnings=(ReportWarning("other", text),),
         notes=(text,),
     )

@@ -12,7 +12,7 @@ TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "keval"
 
 FLOORS = (
-    ("errors", "ids", "printable", "retry", "usage"),
+    ("errors", "failure_kinds", "ids", "printable", "retry", "usage"),
     ("plugins", "processes", "secrets"),
     ("schema", "models", "agents", "mock", "projections"),
     ("documents", "stats"),

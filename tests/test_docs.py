@@ -22,6 +22,7 @@ PAGES = sorted(
     path.relative_to(ROOT) for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md") for path in ROOT.glob(pattern)
 )
 COMMANDS = Path("docs/commands.md")
+SCHEMAS = sorted((ROOT / "schemas").glob("*.json"))
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -113,6 +114,16 @@ def test_generated_parts_are_current(shell_environment: dict[str, str]) -> None:
     """`make docs` would change nothing."""
     done = _run(f"{sys.executable} -m cogapp --check docs/*.md README.md", ROOT, shell_environment)
     assert done.returncode == 0, f"{done.stdout}\nrun `make docs`"
+
+
+def test_generated_parts_of_the_schemas_are_current(shell_environment: dict[str, str], tmp_path: Path) -> None:
+    """`make docs` would change no schema, neither what tables of the code decide nor the layout."""
+    for folder in ("docs", "keval", "schemas"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    done = _run(f"PYTHONPATH=. {sys.executable} docs/generate_schemas.py", tmp_path, shell_environment)
+    assert done.returncode == 0, done.stdout
+    changed = [path.name for path in SCHEMAS if path.read_bytes() != (tmp_path / "schemas" / path.name).read_bytes()]
+    assert changed == [], "run `make docs`"
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)

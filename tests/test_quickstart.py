@@ -120,4 +120,4 @@ def test_the_copied_demo_shows_the_docs_ahead(demo: Path, shell_environment: dic
     tables = {table["metric"]: table for table in orjson.loads(done.stdout)["metrics"]}
     means = {score["condition"]: score["mean"] for score in tables["completeness"]["scores"]}
     assert means["with_docs"] > means["baseline"]
-    assert tables["completeness"]["differences"][0]["verdict"] == "higher"
+    assert tables["completeness"]["differences"][0]["conclusion"] == "higher"

@@ -12,16 +12,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from keval.errors import ItemError
+from keval.failure_kinds import AgentFailureKind
 from keval.processes.local_files import LocalFile
 from keval.usage import Usage
 
 Status = Literal["answered", "empty", "refused", "limit"]
 """How the agent ended by its own account: it answered, said nothing, declined, or met its turn limit."""
-
-FailureKind = Literal[
-    "timeout", "agent_error", "infra_error", "mcp_not_ready", "mcp_failed", "mcp_unused", "mcp_all_failed"
-]
-"""How a task can fail; `timeout` and the gates `mcp_unused` and `mcp_all_failed` are found by the runner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +97,7 @@ class AgentError(ItemError):
 
     def __init__(  # noqa: PLR0913 - what the runner decides by, all by name
         self,
-        kind: FailureKind,
+        kind: AgentFailureKind,
         message: str,
         *,
         retryable: bool = False,

@@ -33,8 +33,9 @@ from claude_agent_sdk import (
 )
 from claude_agent_sdk.types import McpServerStatus
 
-from keval.agents import AgentError, Answer, FailureKind, McpUse, Status, Turn
+from keval.agents import AgentError, Answer, McpUse, Status, Turn
 from keval.agents._claude_launch import MAX_MESSAGE_BYTES, STDERR_LINES, tool_part
+from keval.failure_kinds import AgentFailureKind
 from keval.secrets.excerpts import last_lines
 from keval.usage import Usage
 
@@ -244,7 +245,7 @@ class Record:
 
     def failure(
         self,
-        kind: FailureKind,
+        kind: AgentFailureKind,
         message: str,
         *,
         retryable: bool = False,
@@ -334,7 +335,7 @@ class Record:
         return self.result.total_cost_usd
 
 
-MEANINGS: dict[type[ClaudeSDKError], tuple[FailureKind, bool, str]] = {
+MEANINGS: dict[type[ClaudeSDKError], tuple[AgentFailureKind, bool, str]] = {
     CLINotFoundError: ("infra_error", False, "Claude Code is missing"),
     CLIConnectionError: ("infra_error", True, "Claude Code cannot be started or reached"),
     ProcessError: ("agent_error", True, "Claude Code broke off"),
@@ -344,7 +345,7 @@ MEANINGS: dict[type[ClaudeSDKError], tuple[FailureKind, bool, str]] = {
 """What each exception of the SDK means: the failure's kind, whether to try again, and words for it; the
 first that fits counts. `ResultError` says more itself."""
 
-UNKNOWN_MEANING: tuple[FailureKind, bool, str] = ("agent_error", True, "the Claude Agent SDK failed")
+UNKNOWN_MEANING: tuple[AgentFailureKind, bool, str] = ("agent_error", True, "the Claude Agent SDK failed")
 """For the bare exceptions of the SDK's control channel, such as a time-out."""
 
 

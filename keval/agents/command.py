@@ -22,7 +22,8 @@ from typing import Any, ClassVar, Literal
 
 import orjson
 
-from keval.agents import Agent, AgentError, Answer, FailureKind, Prompt, Turn
+from keval.agents import Agent, AgentError, Answer, Prompt, Turn
+from keval.failure_kinds import AgentFailureKind
 from keval.plugins import option
 from keval.processes import local_files, program
 from keval.processes.local_files import LocalFile
@@ -178,7 +179,7 @@ class Command(Agent):
             )
             return replace(self._read_answer(ended), leaked=leaked)
         except ProgramError as error:
-            kind: FailureKind = "infra_error" if error.of_machine else "agent_error"
+            kind: AgentFailureKind = "infra_error" if error.of_machine else "agent_error"
             partial = Answer("empty", "", leaked=leaked)
             raise AgentError(kind, error.message, retryable=error.of_machine, partial=partial) from error
         except AgentError as error:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from keval.commands.messages import warn
-from keval.commands.options import LOGS, SKIP_INVALID
+from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
 from keval.errors import UsageError
 from keval.events import encode, event, new_run_id
 from keval.execution import interrupt
@@ -20,6 +20,9 @@ from keval.logs.collect import collected
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Announced, Line
 from keval.logs.writer import open_log
+
+if TYPE_CHECKING:
+    from keval.projections.log_file import LogFile
 
 LEVELS = {"condition": {"condition"}, "sample": {"sample"}, "all": {"condition", "sample"}}
 KEY = ("level", "baseline_id", "condition_id", "agent_id", "judge_id", "metric", "sample_id")
@@ -31,8 +34,9 @@ KEY = ("level", "baseline_id", "condition_id", "agent_id", "judge_id", "metric",
 @click.option("--level", type=click.Choice(list(LEVELS)), default="condition", show_default=True,
               help="One event per condition, per sample, or both.")  # fmt: skip
 @click.option("--append", is_flag=True, help="Append the events to LOG instead of printing them.")
+@EVERYTHING
 @SKIP_INVALID
-def command(logs: tuple[Path, ...], level: str, append: bool, skip_invalid: bool) -> None:
+def command(logs: tuple[Path, ...], level: str, append: bool, everything: bool, skip_invalid: bool) -> None:
     """Print `aggregate` and `comparison` events computed from logs.
 
     Without LOG, or with -, reads stdin and passes its events through first.
@@ -41,8 +45,8 @@ def command(logs: tuple[Path, ...], level: str, append: bool, skip_invalid: bool
         raise UsageError("--append takes one LOG to append to")
     if not append:
         check_stdout(logs or [STDIN], "--append appends to a LOG")
-    with collected(logs, warn, skip_invalid=skip_invalid, on_line=_pass_on) as paths:
-        events = list(_events(paths, level, run_id := new_run_id()))
+    with collected(logs, warn, skip_invalid=skip_invalid, on_line=_pass_on) as files:
+        events = list(_events(files, level, run_id := new_run_id(), everything=everything))
     if append:
         _append(logs[0], run_id, events)
     else:
@@ -55,11 +59,11 @@ def _pass_on(line: Line) -> None:
     sys.stdout.buffer.write(line.raw)
 
 
-def _events(paths: list[Path], level: str, run_id: str) -> Iterator[JsonObject]:
+def _events(logs: Sequence[LogFile], level: str, run_id: str, *, everything: bool) -> Iterator[JsonObject]:
     from keval import projections
     from keval.stats.aggregates import aggregate
 
-    with projections.connect(paths) as connection:
+    with projections.connect(logs, everything=everything) as connection:
         for body in aggregate(connection, levels=LEVELS[level]):
             yield _with_envelope(body, run_id)
 

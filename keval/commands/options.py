@@ -17,6 +17,9 @@ CONFIG = click.argument("config_path", metavar="CONFIG", type=click.Path(path_ty
 LOGS = click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 OUTPUT = click.option("-o", "--output", metavar="LOG", type=click.Path(path_type=Path), help="Append to this log.")
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+EVERYTHING = click.option(
+    "--all", "everything", is_flag=True, help="Take what answers a current question, even if the newest plan lacks it."
+)
 SKIP_INVALID = click.option(
     "--skip-invalid", is_flag=True, help="Leave out lines that are not valid events, and name them."
 )

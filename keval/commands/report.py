@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,13 @@ import click
 
 from keval import plugins
 from keval.commands.messages import warn
-from keval.commands.options import LOGS, SKIP_INVALID
+from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
 from keval.logs.collect import collected
 from keval.logs.outputs import STDIN, check_output, replaced
 
 if TYPE_CHECKING:
     from keval.exports import Export
+    from keval.projections.log_file import LogFile
 
 
 @click.command(epilog="Example: keval report run.jsonl -f markdown -o report.md")
@@ -23,18 +25,22 @@ if TYPE_CHECKING:
 @click.option("-f", "--format", "export_name", metavar="FORMAT", default="text", show_default=True,
               help="text, markdown, json, csv, or another that `keval plugins` lists.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to FILE, not to stdout.")
+@EVERYTHING
 @SKIP_INVALID
-def command(logs: tuple[Path, ...], export_name: str, output: Path | None, skip_invalid: bool) -> None:
+def command(
+    logs: tuple[Path, ...], export_name: str, output: Path | None, everything: bool, skip_invalid: bool
+) -> None:
     """Show people what a log says.
 
-    Reads logs, or stdin. The numbers are computed from the events; where the input holds only
-    `aggregate` and `comparison` events, those are shown.
+    Reads logs, or stdin. The numbers are computed from the events that the newest plan of a config
+    asks for, or with --all from all that are current; where the input holds only `aggregate` and
+    `comparison` events, those are shown.
     """
     export = _export(export_name, output)
     if output is not None:
         check_output(output, logs or [STDIN], export.is_own)
-    with collected(logs, warn, skip_invalid=skip_invalid) as paths:
-        rendered = _rendered(paths, export)
+    with collected(logs, warn, skip_invalid=skip_invalid) as files:
+        rendered = _rendered(files, export, everything=everything)
     if output is None:
         _print(rendered)
         return
@@ -42,9 +48,9 @@ def command(logs: tuple[Path, ...], export_name: str, output: Path | None, skip_
         temporary.write_bytes(rendered)
 
 
-def show(paths: list[Path], export_name: str) -> None:
+def show(logs: Sequence[LogFile], export_name: str) -> None:
     """Print the report of files with valid events."""
-    _print(_rendered(paths, _export(export_name, None)))
+    _print(_rendered(logs, _export(export_name, None), everything=False))
 
 
 def _export(name: str, output: Path | None) -> Export:
@@ -54,12 +60,12 @@ def _export(name: str, output: Path | None) -> Export:
     return made
 
 
-def _rendered(paths: list[Path], export: Export) -> bytes:
+def _rendered(logs: Sequence[LogFile], export: Export, *, everything: bool) -> bytes:
     from keval import projections
     from keval.reports import builder
 
-    with projections.connect(paths) as connection:
-        return export.render(builder.compose(connection, paths, builder.saved_aggregates(paths)))
+    with projections.connect(logs, everything=everything) as connection:
+        return export.render(builder.compose(connection, logs, builder.saved_aggregates(logs)))
 
 
 def _print(rendered: bytes) -> None:

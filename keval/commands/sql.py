@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,14 @@ import click
 import orjson
 
 from keval.commands.messages import warn
-from keval.commands.options import SKIP_INVALID
+from keval.commands.options import EVERYTHING, SKIP_INVALID
 from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
 from keval.logs.collect import collected
 from keval.logs.outputs import check_output, check_stdout, replaced
 from keval.printable import printable_lines, spreadsheet_cell
 from keval.projections.json_values import json_text, json_value
+from keval.projections.log_file import LogFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,6 +37,9 @@ HINT = "keval sql only reads its views: -o FILE saves what a SELECT finds, --uns
 @click.option("--overwrite", is_flag=True, help="Let -o replace a file that exists, though never a log.")
 @click.option("--unsafe", is_flag=True, help="Allow every statement and every file: COPY … TO, read_csv, ATTACH, SET.")
 @click.option("--print-views", is_flag=True, help="Print the views over the logs for your own DuckDB, and stop.")
+@click.option("--apart", is_flag=True,
+              help="Keep logs apart, though ids are equal: the column log of every view tells them apart.")  # fmt: skip
+@EVERYTHING
 @SKIP_INVALID
 def command(
     arguments: tuple[str, ...],
@@ -44,6 +48,8 @@ def command(
     overwrite: bool,
     unsafe: bool,
     print_views: bool,
+    apart: bool,
+    everything: bool,
     skip_invalid: bool,
 ) -> None:
     """Run a DuckDB query over logs (- reads stdin).
@@ -54,8 +60,9 @@ def command(
     """
     from keval import projections
 
+    taken = {"everything": everything, "apart": apart}
     if print_views:
-        click.echo(projections.views_sql(_named(arguments)))
+        click.echo(projections.views_sql(_named(arguments), **taken))
         return
     *names, query = arguments
     if not names or query.endswith(".jsonl"):
@@ -65,16 +72,16 @@ def command(
         raise UsageError("-f parquet is a file: name it with -o FILE")
     logs = [Path(name) for name in names]
     if output is None:
-        with collected(logs, warn, skip_invalid=skip_invalid) as paths:
-            _answer(paths, query, form, None, unsafe=unsafe)
+        with collected(logs, warn, skip_invalid=skip_invalid) as files:
+            _answer(files, query, form, None, taken, unsafe=unsafe)
         return
     may_replace = _replaceable(output, overwrite=overwrite)
     check_output(output, logs, may_replace)  # before the logs are read, which takes minutes if they are large
     with (
-        collected(logs, warn, skip_invalid=skip_invalid) as paths,
+        collected(logs, warn, skip_invalid=skip_invalid) as files,
         replaced(output, logs, may_replace) as temporary,
     ):
-        _answer(paths, query, form, temporary, unsafe=unsafe)
+        _answer(files, query, form, temporary, taken, unsafe=unsafe)
 
 
 def _by_ending(output: Path | None) -> str:
@@ -98,7 +105,7 @@ def _replaceable(output: Path, *, overwrite: bool) -> Callable[[bytes], bool]:
     return check
 
 
-def _named(arguments: tuple[str, ...]) -> list[Path]:
+def _named(arguments: tuple[str, ...]) -> list[LogFile]:
     """Return the logs that views can be made over: files, which stdout does not lead into."""
     logs = [Path(name) for name in arguments]
     check_stdout(logs, "write to another file")
@@ -107,24 +114,28 @@ def _named(arguments: tuple[str, ...]) -> list[Path]:
             raise InputError(
                 f"{log}: no such file; --print-views names its logs in the views, so it needs them as files"
             )
-    return [log.resolve() for log in logs]
+    return [LogFile(log.resolve(), str(log)) for log in logs]
 
 
-def _answer(paths: list[Path], query: str, form: str, target: Path | None, *, unsafe: bool) -> None:
+def _answer(
+    logs: Sequence[LogFile], query: str, form: str, target: Path | None, taken: Mapping[str, bool], *, unsafe: bool
+) -> None:
     """Run a query over files with valid events, and write what it finds to a file or to stdout."""
     import duckdb
 
     from keval import projections
+    from keval.projections import read_only
+    from keval.projections.sql_file import literal
 
-    statement = projections.bare(query)
-    with projections.connect(paths) as connection:
+    statement = read_only.bare(query)
+    with projections.connect(logs, **taken) as connection:
         try:
             if not unsafe:
-                if not projections.writes_nothing(connection, statement):
+                if not read_only.writes_nothing(connection, statement):
                     raise UsageError(f"the query is not one SELECT that only reads; {HINT}")
-                projections.lock(connection, paths if target is None else [*paths, target])
+                read_only.lock(connection, [*(log.path for log in logs), *([] if target is None else [target])])
             if form == "parquet" and target is not None:
-                file = projections.literal(str(target.resolve()))
+                file = literal(str(target.resolve()))
                 connection.execute(f"COPY (\n{statement}\n) TO {file} (FORMAT parquet, USE_TMP_FILE false)")
             elif form in RENDER:
                 _write(RENDER[form](connection, statement), target)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
-from keval.agents import Answer, FailureKind, McpUse, Turn
+from keval.agents import Answer, McpUse, Turn
 from keval.config.model import Condition, Config
 from keval.events import can_hold, event, failure_id
 from keval.execution.recording import attempts_field, leaked_field, usage_field
 from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.execution.stage import Stage
 from keval.execution.tasks import Task, turns
+from keval.failure_kinds import AgentFailureKind
 from keval.ids import JsonObject
 
 
@@ -123,7 +124,7 @@ def answer_spec(task: Task) -> AnswerSpec:
 def gate_failure(condition: Condition, answer: Answer) -> Failed | None:
     """Return the failure of an answer that does not meet the condition's gates; only MCP calls count."""
 
-    def refused(kind: FailureKind, message: str) -> Failed:
+    def refused(kind: AgentFailureKind, message: str) -> Failed:
         return Failed(kind, message, retryable=condition.gates.retry_gates)
 
     called = sum(use.called for use in answer.mcp.values())

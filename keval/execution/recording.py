@@ -69,7 +69,7 @@ def _attempt_record(outcome: Outcome[Known], failed: Failed) -> JsonObject:
 
 def leaked_field(leaked: Sequence[str]) -> JsonObject:
     """Return the names of processes that were left behind as records hold them: without any, not at all."""
-    return {"leaked_processes": list(leaked)} if leaked else {}
+    return {"orphaned_processes": list(leaked)} if leaked else {}
 
 
 def usage_field(usage: Usage | None) -> JsonObject | None:

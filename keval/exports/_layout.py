@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import floor, isfinite, log10
 from typing import Generic, TypeVar
 
-from keval.reports.conclusions import Caution, ConditionScore, Difference, MetricTable
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning, statistic
 from keval.reports.model import (
     AgentInfo,
     ConditionClaims,
@@ -25,6 +25,7 @@ from keval.reports.model import (
     ServerUse,
     Total,
 )
+from keval.stats.statistics import AGGREGATE, PAIRED, Statistic
 
 NOTHING = "–"
 """Stands where a number is unknown; the reason stands in a note below the table."""
@@ -124,13 +125,13 @@ def kinds(failed: Mapping[str, int]) -> str:
 def sections(report: Report) -> list[Section]:
     """Return the report's sections in reading order, without those that have nothing to say."""
     found = [
-        _cautions("Read this first", report.cautions_first),
+        _warnings("Read this first", report.warnings_first),
         Section("Source", (Table((), tuple(_source(report.header))),)),
         _conditions(report.conditions),
         *(_metric(table, report.metrics) for table in report.metrics),
         _claims(report.claims),
         _failures(report.failures),
-        _cautions("Warnings", report.cautions),
+        _warnings("Warnings", report.warnings),
         Section("Notes", (Lines(tuple((note,) for note in report.notes)),)) if report.notes else None,
     ]
     return [section for section in found if section is not None]
@@ -143,8 +144,8 @@ def title(header: Header) -> str:
     return f"keval report: {header.name}" + (f", version {header.version}" if header.version else "")
 
 
-def _cautions(heading: str, cautions: Sequence[Caution]) -> Section | None:
-    return Section(heading, (Lines(tuple((caution.text,) for caution in cautions)),)) if cautions else None
+def _warnings(heading: str, warnings: Sequence[ReportWarning]) -> Section | None:
+    return Section(heading, (Lines(tuple((warning.text,) for warning in warnings)),)) if warnings else None
 
 
 def _source(header: Header) -> Iterator[tuple[Cell, ...]]:
@@ -299,22 +300,23 @@ def _share(use: ServerUse) -> str:
 
 def _metric(table: MetricTable, tables: Sequence[MetricTable]) -> Section:
     rows = [
-        _score("mean", "mean", lambda s: number(s.mean)),
-        _score("95 % CI", "ci_lower", lambda s: _clipped(s, table)),
-        _score("samples", None, lambda s: count(s.n_samples)),
-        _score("scored / planned", "planned", lambda s: f"{count(s.scored)} / {count(s.planned)}"),
-        _score("agent failed", None, lambda s: count(s.agent_failed)),
-        _score("not measured", None, lambda s: count(s.not_measured)),
-        _score("not done", "not_done", lambda s: count(s.not_done)),
+        _score("mean", lambda s: number(s.mean)),
+        _score("ci_lower", lambda s: _clipped(s, table)),
+        _score("n_samples", lambda s: count(s.n_samples)),
+        _score("planned", lambda s: f"{count(s.scored)} / {count(s.planned)}"),
+        _score("agent_failed", lambda s: count(s.agent_failed)),
+        _score("not_measured", lambda s: count(s.not_measured)),
+        _score("not_done", lambda s: count(s.not_done)),
     ]
     if any(score.failed for score in table.scores):
-        rows.append(_score("failures by kind", None, lambda s: kinds(s.failed)))
-    rows.append(_score("SD over repetitions", "sd_over_repetitions", lambda s: number(s.sd_over_repetitions)))
-    rows.append(_score("SD between samples", "sd_between_samples", lambda s: number(s.sd_between_samples)))
-    if any(score.mean_completed != score.mean for score in table.scores):
-        rows.append(_score("mean of completed only", "mean_completed", lambda s: number(s.mean_completed)))
+        rows.append(_score("failed", lambda s: kinds(s.failed)))
+    rows.append(_score("sd_within_sample", lambda s: number(s.sd_within_sample)))
+    rows.append(_score("sd_between_samples", lambda s: number(s.sd_between_samples)))
+    if any(score.mean_complete_case != score.mean for score in table.scores):
+        rows.append(_score("mean_complete_case", lambda s: number(s.mean_complete_case)))
     if any((score.mean_lower, score.mean_upper) != (score.mean, score.mean) for score in table.scores):
-        rows.append(_score("worst and best case", "mean_lower", lambda s: interval(s.mean_lower, s.mean_upper)))
+        rows.append(_score("mean_lower", lambda s: interval(s.mean_lower, s.mean_upper)))
+    rows += [_other(name) for name in _others(table.scores, AGGREGATE)]
     scores = _side_by_side(table.scores, [score.condition for score in table.scores], rows)
     heading = f"{table.metric}, scale {table.min:g} to {table.max:g}, judge {_judge(table, tables)}"
     return Section(heading, (*scores, *_differences(table.differences)))
@@ -325,13 +327,33 @@ def _judge(table: MetricTable, tables: Sequence[MetricTable]) -> str:
     return f"{table.judge}, version {table.judge_id[:8]}" if len(same_name) > 1 else table.judge
 
 
-def _score(label: str, field: str | None, show: Callable[[ConditionScore], str]) -> _Row[ConditionScore]:
-    def reason(score: ConditionScore) -> str | None:
-        if field is None or getattr(score, field) is not None:
-            return None
-        return score.reasons.get(field, "the input does not say why")
+def _score(name: str, show: Callable[[ConditionScore], str]) -> _Row[ConditionScore]:
+    """Return the row of a statistic, and of those that share its label."""
 
-    return _Row(label, show, reason)
+    def reason(score: ConditionScore) -> str | None:
+        if statistic(score, name) is not None:
+            return None
+        return score.reasons.get(name, "the input does not say why")
+
+    return _Row(AGGREGATE[name].label, show, reason)
+
+
+def _other(name: str) -> _Row[ConditionScore]:
+    return _score(name, lambda score: _shown(AGGREGATE[name], score.other_statistics.get(name)))
+
+
+def _shown(statistic: Statistic, value: float | None) -> str:
+    return count(value) if statistic.kind == "total" else number(value)
+
+
+def _others(found: Sequence[ConditionScore | Difference], statistics: Mapping[str, Statistic]) -> list[str]:
+    """Return the names of the statistics without a row of their own that say something: a count of 0 does not."""
+    silent = {name: (None, 0) if each.kind == "total" else (None,) for name, each in statistics.items() if each.shown}
+    return [
+        name
+        for name, nothing in silent.items()
+        if any(each.other_statistics.get(name) not in nothing for each in found)
+    ]
 
 
 def _clipped(score: ConditionScore, table: MetricTable) -> str:
@@ -342,20 +364,22 @@ def _clipped(score: ConditionScore, table: MetricTable) -> str:
 
 
 def _differences(differences: Sequence[Difference]) -> Iterator[Table]:
+    others = _others(differences, PAIRED)
+    titles = [PAIRED[name].label for name in ("difference", "ci_lower", "n_paired", "wins", *others)]
     for baseline in dict.fromkeys(difference.baseline for difference in differences):
-        rows = tuple(_difference(found) for found in differences if found.baseline == baseline)
-        columns = (f"minus {baseline}", "difference", "95 % CI", "paired", "win / tie / loss", "reading")
-        yield Table(columns, rows)
+        rows = tuple(_difference(found, others) for found in differences if found.baseline == baseline)
+        yield Table((f"minus {baseline}", *titles, "conclusion"), rows)
 
 
-def _difference(found: Difference) -> tuple[Cell, ...]:
+def _difference(found: Difference, others: Sequence[str]) -> tuple[Cell, ...]:
     return (
         found.condition,
         number(found.difference, "+"),
         interval(found.ci_lower, found.ci_upper, "+"),
         count(found.n_paired) + (f" ({count(found.n_dropped)} dropped)" if found.n_dropped else ""),
         f"{found.wins} / {found.ties} / {found.losses}",
-        found.reading,
+        *(_shown(PAIRED[name], found.other_statistics.get(name)) for name in others),
+        found.explanation,
     )
 
 

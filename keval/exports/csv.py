@@ -14,30 +14,25 @@ from typing import TYPE_CHECKING, ClassVar
 
 from keval.exports import Export
 from keval.printable import spreadsheet_cell
-from keval.reports.conclusions import ConditionScore, Difference
+from keval.reports.conclusions import ConditionScore, Difference, statistic
 from keval.reports.model import ConditionSummary, Report
+from keval.stats.statistics import AGGREGATE, PAIRED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Value = str | float | bool | None
 
-_SCORE = (
-    "mean", "ci_lower", "ci_upper", "ci_level", "ci_method", "n_samples", "n_responses", "n_judgments",
-    "planned", "scored", "agent_failed", "not_measured", "not_done",
-    "sd_over_repetitions", "sd_between_samples", "se", "mean_completed", "mean_lower", "mean_upper",
-)  # fmt: skip
-_DIFFERENCE = (
-    "baseline", "difference", "ci_lower", "ci_upper", "sd_difference", "se",
-    "n_paired", "n_dropped", "wins", "ties", "losses", "verdict",
-)  # fmt: skip
+_INTERVAL = ("ci_level", "ci_method")
+_SCORE = (*(name for name, each in AGGREGATE.items() if each.kind != "failed_by_kind"), *_INTERVAL)
+_DIFFERENCE = ("baseline", *PAIRED, "conclusion")
 _SUMMARY = ("completed", "mean_duration_ms", "median_duration_ms", "agent_cost_per_answer_usd", "tool_calls")
 _TOTALS = ("agent_cost_usd", "judge_cost_usd")
 
 HEADER = (
     "mock", "judge", "judge_id", "metric", "min", "max", "condition", "condition_id", "agent_id",
     *_SCORE, "failed_kinds",
-    *(name if name in {"baseline", "difference", "verdict"} else f"difference_{name}" for name in _DIFFERENCE),
+    *(name if name in {"baseline", "difference", "conclusion"} else f"difference_{name}" for name in _DIFFERENCE),
     *(f"condition_{name}" for name in _SUMMARY), "condition_failed_kinds", "condition_tool_calls_failed",
     *(f"condition_{name}{suffix}" for name in _TOTALS for suffix in ("", "_unknown")),
 )  # fmt: skip
@@ -87,11 +82,11 @@ def _rows(report: Report) -> Iterator[list[Value]]:
 
 
 def _scored(score: ConditionScore) -> list[Value]:
-    return [*(getattr(score, name) for name in _SCORE), _kinds(score.failed)]
+    return [*(statistic(score, name) for name in _SCORE), _kinds(score.failed)]
 
 
 def _compared(difference: Difference | None) -> list[Value]:
-    return [None if difference is None else getattr(difference, name) for name in _DIFFERENCE]
+    return [None if difference is None else statistic(difference, name) for name in _DIFFERENCE]
 
 
 def _summed(summary: ConditionSummary | None) -> list[Value]:

@@ -18,7 +18,6 @@ from keval.ids import JsonObject
 from keval.judges._context import ASK_AGAIN, Context
 from keval.judges._judgment import (
     JudgeError,
-    JudgeFailureKind,
     Judgment,
     Metric,
     MetricType,
@@ -34,7 +33,6 @@ __all__ = [
     "Context",
     "Judge",
     "JudgeError",
-    "JudgeFailureKind",
     "Judgment",
     "Metric",
     "MetricType",

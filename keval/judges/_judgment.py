@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from keval.errors import ItemError
+from keval.failure_kinds import JudgeFailureKind
 from keval.usage import Usage
 
 MetricType = Literal["binary", "ordinal", "continuous"]
 """How the numbers of a metric are to be read: yes or no, steps in an order, or a quantity."""
-
-JudgeFailureKind = Literal["judge_error", "judge_invalid"]
-"""The judge could not be reached or broke; or its reply could not be read or was out of scale."""
 
 
 @dataclass(frozen=True, slots=True)

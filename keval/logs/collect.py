@@ -1,12 +1,12 @@
 """Turns logs and pipes into files of complete, valid lines, which is all that DuckDB may be given.
 
-DuckDB reads what it is given leniently or not at all: a cut-off line fails the whole query, and a
-wrong type becomes another value. So every line is checked here first.
+DuckDB reads what it is given leniently or not at all: a wrong type becomes another value. So every line is checked here
+first, and counted: DuckDB reads the file again, and what a writer has added by then is not looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from keval.errors import EnvironmentLacksError
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Line, Reader, opened, standard_input
 from keval.processes import temporary
+from keval.projections.log_file import LogFile
 
 
 @contextmanager
@@ -23,49 +24,71 @@ def collected(
     *,
     skip_invalid: bool = False,
     on_line: Callable[[Line], None] | None = None,
-) -> Iterator[list[Path]]:
-    """Yield paths of files that hold the logs' events and nothing else; stdin when there is no log.
+) -> Iterator[list[LogFile]]:
+    """Yield files that hold the logs' events, with how many lines of each were checked; stdin when there is no log.
 
-    A log that is whole is used as it is; one with lines to leave out, and stdin, become temporary
-    files. `on_line` is called for each line of stdin as it comes in. Raises InputError, and UsageError
+    A log is used as it is, be it written to meanwhile; one with lines to leave out in its middle, and stdin, become
+    temporary files. `on_line` is called for each line of stdin as it comes in. Raises InputError, and UsageError
     if stdout leads into one of the logs.
     """
     check_stdout(logs or [STDIN], "write to another file")
     with temporary.folder() as folder:
-        paths = []
-        for number, log in enumerate(logs or [STDIN]):
-            copy = folder / f"{number}.jsonl"
-            if log == STDIN:
-                _copy(standard_input(warn, skip_invalid=skip_invalid), copy, on_line)
-                paths.append(copy)
-            elif log.is_file() and _is_whole(log, warn, skip_invalid=skip_invalid):
-                paths.append(log)
-            else:
-                _copy_file(log, copy, warn, skip_invalid=skip_invalid)
-                paths.append(copy)
-        yield paths
+        yield [
+            _file(log, folder / f"{number}.jsonl", warn, skip_invalid, on_line)
+            for number, log in enumerate(logs or [STDIN])
+        ]
 
 
-def _is_whole(log: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> bool:
-    """Check every line of a log and say whether all of it can be used."""
+def _file(
+    log: Path, copy: Path, warn: Callable[[str], None], skip_invalid: bool, on_line: Callable[[Line], None] | None
+) -> LogFile:
+    """Return a log as a file of valid lines: itself, or a copy that is made now."""
+    if log == STDIN:
+        lines = _copy(standard_input(warn, skip_invalid=skip_invalid), copy, on_line)
+    elif not log.is_file():  # a pipe, such as `<(zcat run.jsonl.gz)`, is checked as it is read
+        with opened(log, warn, skip_invalid=skip_invalid) as reader:
+            lines = _copy(reader, copy, None)
+    else:
+        checked, end, is_whole = _checked(log, warn, skip_invalid=skip_invalid)
+        if is_whole:
+            return LogFile(log, str(log), checked)
+        # Of what was checked before, everything has been said.
+        with opened(log, lambda _: None, skip_invalid=True) as reader:
+            lines = _copy(_until(reader, end), copy, None)
+    return LogFile(copy, str(log), lines)
+
+
+def _checked(log: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> tuple[int, int, bool]:
+    """Check every line of a log; return how many are valid, where the last one ends, and whether all before it are."""
+    count = valid = end = 0
     with opened(log, warn, skip_invalid=skip_invalid) as reader:
-        valid = sum(len(line.raw) for line in reader)
-        return valid == reader.source.tell()
+        for line in reader:
+            count += 1
+            valid += len(line.raw)
+            end = reader.source.tell()
+    return count, end, valid == end
 
 
-def _copy_file(log: Path, copy: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> None:
-    """Copy what can be used of a log; a pipe, such as `<(zcat run.jsonl.gz)`, is checked as it is read."""
-    told = log.is_file()  # of a file that was checked before, everything has been said
-    with opened(log, (lambda _: None) if told else warn, skip_invalid=told or skip_invalid) as reader:
-        _copy(reader, copy, None)
+def _until(reader: Reader, end: int) -> Iterator[Line]:
+    """Yield the lines of a log that begin before a place in it."""
+    begins = 0
+    for line in reader:
+        if begins >= end:
+            return
+        yield line
+        begins = reader.source.tell()
 
 
-def _copy(reader: Reader, copy: Path, on_line: Callable[[Line], None] | None) -> None:
+def _copy(lines: Iterable[Line], copy: Path, on_line: Callable[[Line], None] | None) -> int:
+    """Write lines to a file, and return how many."""
+    count = 0
     try:
         with copy.open("wb") as target:
-            for line in reader:
+            for line in lines:
                 target.write(line.raw)
+                count += 1
                 if on_line is not None:
                     on_line(line)
     except OSError as error:  # of the copy: what is read and what is passed on have errors of their own
         raise EnvironmentLacksError(f"{copy}: {error.strerror}; TMPDIR names another folder") from error
+    return count

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keval.events import now
+from keval.failure_kinds import GATES
 from keval.ids import JsonObject, response_id
 from keval.logs.costs import MeasuredCosts
 from keval.logs.stream import Line, opened
-
-GATES = ("mcp_unused", "mcp_all_failed")
-"""Failures by which a condition refuses an answer: to ask again until one passes would be a bias."""
 
 PAID = ("response", "judgment", "failure")
 """Events that may have cost something."""

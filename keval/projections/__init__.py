@@ -7,17 +7,17 @@ away: nothing here writes, and this side only fills in the file names and runs t
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from keval.errors import EnvironmentLacksError, InputError, UsageError
+from keval import failure_kinds
+from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
 from keval.processes import memory, temporary
+from keval.projections.log_file import LogFile, as_log_file
+from keval.projections.sql_file import literal, load, verbatim
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,26 +26,42 @@ VIEWS = (
     "records",
     "lines",
     "events",
+    "logs",
     "retracted",
     "latest",
+    "whole_plans",
     "runs",
-    "versions",
-    "rewrites",
+    "plans",
+    "planned_conditions",
+    "planned_questions",
+    "current_samples",
+    "changed_answers",
+    "changed_samples",
+    "standings",
     "response_facts",
+    "judgment_standings",
     "judgment_facts",
     "open_failures",
     "failure_facts",
+    "failure_kinds",
     "conditions",
     "score_facts",
     "response_scores",
     "metrics",
-    "measures",
+    "series",
     "tasks",
-    "cells",
+    "outcomes",
+    "sample_means",
+    "condition_means",
     "sample_scores",
     "condition_scores",
+    "condition_aggregates",
+    "sample_aggregates",
+    "compared_series",
+    "paired_samples",
     "comparisons",
     "texts",
+    "samples",
     "responses",
     "judgments",
     "failures",
@@ -53,11 +69,27 @@ VIEWS = (
     "tool_calls",
     "costs",
     "missing",
-    "leaks",
+    "left_out",
+    "orphaned_processes",
 )
 """All views, each after those it reads."""
 
-TABLES = ("lines", "latest", "versions", "rewrites", "open_failures", "conditions", "metrics", "measures")
+TABLES = (
+    "lines",
+    "latest",
+    "plans",
+    "planned_questions",
+    "current_samples",
+    "changed_answers",
+    "changed_samples",
+    "standings",
+    "judgment_standings",
+    "open_failures",
+    "conditions",
+    "metrics",
+    "series",
+    "outcomes",
+)
 """Those that are computed once, when a log is opened, because most others read them, some many times.
 
 As views they would be repeated in whatever reads them: a view over views over views grows beyond
@@ -69,11 +101,6 @@ NOISE = 1e-11
 
 Sums of floats depend on their order in the last bits, and saved numbers have 12 digits.
 """
-
-READING_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
-"""The parts of a query, as DuckDB names them, that read and do nothing else."""
-
-_EXPLAIN = re.compile(r"\A\s*explain\s+(analyze\s+)?", re.IGNORECASE)
 
 SHORTEST_LINE = 2**20
 """Bytes that DuckDB is told a line may have, at least; it reserves twice as much for each thread that reads."""
@@ -90,40 +117,49 @@ BYTES_PER_THREAD, MOST_THREADS = 64 * 2**20, 4
 
 def about(view: str) -> str:
     """Return the comment that a view's file opens with: what one row is."""
-    lines = _sql(view).splitlines()
+    lines = (Path(__file__).parent / f"{view}.sql").read_text(encoding="utf-8").splitlines()
     ends = next(number for number, line in enumerate(lines) if not line.startswith("--"))
     return " ".join(line.removeprefix("--").strip() for line in lines[:ends])
 
 
-def views_sql(paths: Sequence[Path]) -> str:
-    """Return a script that makes all views over complete logs, for any DuckDB."""
-    longest = _longest_line(paths)
-    return "\n".join(_definition(view, paths, longest) for view in VIEWS)
+def views_sql(logs: Sequence[LogFile | Path], *, everything: bool = False, apart: bool = False) -> str:
+    """Return a script that makes all views over logs of complete lines, for any DuckDB; see `connect`."""
+    return "\n".join(_statements(list(map(as_log_file, logs)), everything=everything, apart=apart))
 
 
 @contextmanager
-def connect(paths: Sequence[Path]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a database with all views over logs of complete, valid lines.
+def connect(
+    logs: Sequence[LogFile | Path], *, everything: bool = False, apart: bool = False
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a database with all views over logs of valid lines: one log after the other, as `cat` would merge them.
+
+    `everything` makes current what the newest plan leaves out. `apart` keeps the logs apart: each has the views of its
+    own lines only, and every view has the rows of all logs, told apart by the column `log`.
 
     The lines are read now, once, into a temporary folder that is gone at the end. Raises InputError;
     and EnvironmentLacksError where there is no room on the disk or in memory, also for the queries of the block.
     """
     import duckdb
 
+    files = list(map(as_log_file, logs))
     folder, remove = temporary.make()
     try:
-        size, longest, limit = sum(path.stat().st_size for path in paths), _longest_line(paths), memory.for_queries()
+        size, longest = sum(log.path.stat().st_size for log in files), _longest_line(files)
+        limit = memory.for_queries()
         config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": f"{limit}B",
             "temp_directory": str(folder),
             "threads": _threads(size, longest, limit),
         }
         with duckdb.connect(f"{folder}/log.duckdb", config=config) as connection:
-            for view in VIEWS:
-                connection.execute(_definition(view, paths, longest))
+            connection.begin()
+            for statement in _statements(files, everything=everything, apart=apart):
+                connection.execute(statement)
+            connection.commit()
+            _check_unchanged(connection, files)
             yield connection
     except duckdb.InvalidInputException as error:
-        raise InputError(f"{', '.join(map(str, paths))}: {error}") from error
+        raise InputError(f"{', '.join(log.name for log in files)}: {error}") from error
     except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException) as error:
         raise EnvironmentLacksError(
             f"no room to compute tables: {error}; TMPDIR names another folder for temporary files"
@@ -132,82 +168,17 @@ def connect(paths: Sequence[Path]) -> Iterator[duckdb.DuckDBPyConnection]:
         remove()
 
 
-def lock(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> None:
-    """Shut a connection off from every file but the logs, from extensions and from its own settings.
-
-    It cannot be opened again. Views read the logs on demand, so these stay allowed, to be written to as well: whoever
-    runs a stranger's query asks `writes_nothing` first.
-    """
-    names = [name for path in paths for name in (str(path.resolve()), _verbatim(path))]
-    allowed = ", ".join(map(literal, names))
-    for setting in (
-        "python_enable_replacements = false",
-        "autoinstall_known_extensions = false",
-        "autoload_known_extensions = false",
-        f"allowed_paths = [{allowed}]",
-        "enable_external_access = false",
-        "lock_configuration = true",
-    ):
-        connection.execute(f"SET {setting}")
-
-
-def writes_nothing(connection: duckdb.DuckDBPyConnection, query: str) -> bool:
-    """Return whether a query is one SELECT, or EXPLAIN of one, and no part of it writes: `WITH x AS (COPY …)` would.
-
-    Raises UsageError if it is nested too deep to be checked.
-    """
-    explained = _EXPLAIN.sub("", query)
-    statements = connection.extract_statements(explained)
-    if [statement.type.name for statement in statements] != ["SELECT"]:
-        return False
-    ((serialized,),) = connection.execute("SELECT json_serialize_sql(?::varchar)", [explained]).fetchall()
-    try:
-        parsed = orjson.loads(serialized)
-    except orjson.JSONDecodeError as error:
-        raise UsageError(
-            "the query is nested too deep to check that it only reads; --unsafe runs it unchecked"
-        ) from error
-    return set(_nodes(parsed)) <= READING_NODES
-
-
-def bare(query: str) -> str:
-    """Return a query without the semicolons and comments at its end, to stand within another one. Raises UsageError."""
-    import duckdb
-
-    try:
-        data = query.encode()
-    except UnicodeEncodeError as error:
-        raise UsageError("the query is not UTF-8 text") from error
-    end = len(data)
-    for offset, kind in reversed(duckdb.tokenize(query)):
-        if kind != duckdb.token_type.comment and data[offset : offset + 1] != b";":
-            break
-        end = offset
-    return data[:end].decode()
-
-
-def _nodes(tree: object) -> Iterator[str]:
-    """Yield the types of all query nodes of a parsed query; an error as one of its own."""
-    remaining = [tree]
-    while remaining:
-        part = remaining.pop()
-        if isinstance(part, list):
-            remaining += part
-        elif isinstance(part, dict):
-            remaining += part.values()
-            own = str(part.get("type", ""))
-            if own.endswith("_NODE"):
-                yield own
-            if part.get("error") is True:
-                yield "ERROR"
-
-
 def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[JsonObject]:
     """Yield what a query finds, columns by name; the caller may ask something else between two rows."""
     with connection.cursor() as cursor:
         names, found = columns_and_rows(cursor, sql)
         for row in found:
             yield dict(zip(names, row, strict=True))
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, view: str) -> Iterator[JsonObject]:
+    """Yield the rows of a view, in its order if it has one."""
+    return rows(connection, f"from {view}")
 
 
 def columns_and_rows(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
@@ -221,12 +192,13 @@ def _fetched(executed: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
         yield from found
 
 
-def rows_by_condition(connection: duckdb.DuckDBPyConnection, sql: str) -> dict[tuple[str, str], list[JsonObject]]:
-    """Return what a query finds by the ids of condition and agent, which it has to have as columns."""
-    found: dict[tuple[str, str], list[JsonObject]] = {}
-    for row in rows(connection, sql):
-        found.setdefault((row["condition_id"], row["agent_id"]), []).append(row)
-    return found
+def _check_unchanged(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]) -> None:
+    """Raise InputError if there are fewer lines than were checked: somebody wrote over a log or cut it off."""
+    read = sum(row["events"] for row in rows_of(connection, "logs"))
+    checked = [log.lines for log in logs]
+    if None not in checked and read != sum(filter(None, checked)):
+        names = ", ".join(log.name for log in logs)
+        raise InputError(f"{names}: changed while it was read, in lines that were complete; try again")
 
 
 def _threads(size: int, longest: int, limit: int) -> int:
@@ -234,33 +206,52 @@ def _threads(size: int, longest: int, limit: int) -> int:
     return max(min(useful, limit // (LINES_PER_THREAD * longest)), 1)
 
 
-def _longest_line(paths: Sequence[Path]) -> int:
+def _longest_line(logs: Sequence[LogFile]) -> int:
     """Return a bound on the bytes of a line, which DuckDB wants to know before it reads."""
-    longest = SHORTEST_LINE
-    for path in paths:
-        with path.open("rb") as lines:
-            longest = max(longest, max(map(len, lines), default=0))
-    return longest + 1
+    return 1 + max([SHORTEST_LINE, *(len(line) for log in logs for line in log.read())])
 
 
-def _definition(view: str, paths: Sequence[Path], longest: int) -> str:
-    files = ", ".join(literal(_verbatim(path)) for path in paths)
-    sql = (
-        _sql(view).replace("$longest_line", str(longest)).replace("$files", f"[{files}]").replace("$noise", str(NOISE))
+def _statements(logs: Sequence[LogFile], *, everything: bool, apart: bool) -> Iterator[str]:
+    """Yield what makes all views; kept apart, each log has a schema of its own, over which the views collect."""
+    if not apart:
+        yield from _definitions(logs, everything=everything)
+        return
+    schemas = {f"log_{number}": log for number, log in enumerate(logs, start=1)}
+    for schema, log in schemas.items():
+        yield f"CREATE SCHEMA {schema};\nSET schema = '{schema}';\n"
+        yield from _definitions([log], everything=everything)
+    yield "SET schema = 'main';\n"
+    for view in VIEWS:
+        parts = (
+            load("projections", "one_log", name=literal(log.name), view=f"{of}.{view}") for of, log in schemas.items()
+        )
+        yield _made("VIEW", view, "union all\n".join(parts))
+
+
+def _definitions(logs: Sequence[LogFile], *, everything: bool) -> Iterator[str]:
+    longest = _longest_line(logs)
+    kinds = ", ".join(f"({', '.join(map(literal, row))})" for row in failure_kinds.view_rows())
+    given = {"noise": str(NOISE), "everything": str(everything).lower(), "failure_kinds": kinds}
+    for view in VIEWS:
+        kind = "TABLE" if view in TABLES else "VIEW"
+        if view == "records":
+            yield _made(kind, view, "union all\n".join(_records(log, longest) for log in logs))
+        else:
+            yield _made(kind, view, load("projections", view, **given))
+
+
+def _records(log: LogFile, longest: int) -> str:
+    return load(
+        "projections",
+        "records",
+        file=literal(verbatim(log.path)),
+        log=literal(log.name),
+        longest_line=str(longest),
+        # What a writer adds is left out, be it half a line.
+        ignore_errors=str(log.lines is not None).lower(),
+        lines="all" if log.lines is None else str(log.lines),
     )
-    kind = "TABLE" if view in TABLES else "VIEW"
+
+
+def _made(kind: str, view: str, sql: str) -> str:
     return f"CREATE OR REPLACE {kind} {view} AS\n{sql.rstrip()};\n"
-
-
-def literal(text: str) -> str:
-    """Return a text as an SQL string."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _verbatim(path: Path) -> str:
-    """Return an absolute path without links as a pattern in which no character is a wildcard."""
-    return "".join(f"[{character}]" if character in "*?[" else character for character in str(path.resolve()))
-
-
-def _sql(view: str) -> str:
-    return Path(__file__).with_name(f"{view}.sql").read_text(encoding="utf-8")

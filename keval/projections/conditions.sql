@@ -1,15 +1,16 @@
--- One row per condition and agent, with what is planned for it: what the newest run says, and null if it does not have
--- the condition.
+-- One row per condition and agent, with what is planned for it: by the newest plans that have it, and null if none has it.
+-- In a log without plans the newest run says it.
 -- The name is that of the newest run that has the condition; without one, that of its last event.
--- current: the newest run that has a condition of this name means this one by it, with this agent. An edited prompt
--- makes another condition of the same name; the old one stays, but is not current.
+-- newest: the newest run that has a condition of this name means this one by it, with this agent. An edited prompt
+-- makes another condition of the same name; the old one stays, but is not the newest.
+-- current: newest, and planned; or newest, when all that answers a current question was asked for.
 -- place: current conditions first, in the order of the newest run's config, then those that no run announced, by
 -- name; the first is the baseline.
 with announced as (
     select condition, described.condition_id as condition_id, agent.agent_id as agent_id,
         described.tasks as planned,
         coalesce(repetitions, described.tasks // nullif(dataset.samples, 0)) as repetitions,
-        position, ordinal, row_number() over (order by position, ordinal) as sequence
+        rank, ordinal, row_number() over (order by rank, ordinal) as sequence
     from (
         select *,
             unnest(map_keys(conditions)) as condition, unnest(map_values(conditions)) as described,
@@ -19,7 +20,7 @@ with announced as (
 ),
 -- Events of a condition that no run announced have a sequence before that of any run.
 mentioned as (
-    select condition, condition_id, agent_id, planned, repetitions, position as announced_at, ordinal, sequence
+    select condition, condition_id, agent_id, planned, repetitions, rank as announced_at, ordinal, sequence
     from announced
     union all
     select condition, condition_id, agent_id, null, null, null, null,
@@ -47,22 +48,35 @@ meaning as (
     from mentioned
     group by condition
 ),
+by_plan as (
+    select condition_id, agent_id, sum(repetitions)::bigint as planned, max(repetitions) as repetitions,
+        count(*) as samples
+    from planned_questions
+    group by condition_id, agent_id
+),
 -- What an older run planned is planned no more.
-planned as (
-    select * exclude (planned, repetitions),
-        if(announced_at = newest_at, planned, null) as planned,
-        if(announced_at = newest_at, repetitions, null) as repetitions
-    from condition, (select max(position) as newest_at from announced)
+by_run as (
+    select condition_id, agent_id, planned, repetitions, planned // nullif(repetitions, 0) as samples
+    from condition
+    where not exists (from plans) and announced_at = (select max(rank) from announced)
+),
+known as (
+    select
+        condition, condition_id, agent_id,
+        meaning.newest = {c: condition_id, a: agent_id} as newest,
+        p.planned, p.repetitions as planned_repetitions, p.samples as planned_samples,
+        announced_at, ordinal
+    from condition
+    join meaning using (condition)
+    left join (from by_plan union all from by_run) as p using (condition_id, agent_id)
 )
 select
-    condition, condition_id, agent_id,
-    newest = {c: condition_id, a: agent_id} as current,
-    planned,
-    repetitions as planned_repetitions,
-    planned // nullif(repetitions, 0) as planned_samples,
+    condition, condition_id, agent_id, newest,
+    newest and (planned is not null or not exists (from plans) or $everything) as current,
+    planned, planned_repetitions, planned_samples,
     row_number() over (
-        order by newest = {c: condition_id, a: agent_id} desc,
+        order by
+            newest and (planned is not null or not exists (from plans) or $everything) desc,
             announced_at desc nulls last, ordinal, condition, condition_id, agent_id
     ) as place
-from planned
-join meaning using (condition)
+from known

@@ -1,8 +1,8 @@
 -- One row per failure of which nothing has come since. A task's failure counts until the task has a response, and not
 -- again if that is retracted: then the task is not done. A judge's counts until the response has a judgment of that
--- judge; of several the last one counts; and only for the newest version of the sample.
+-- judge; of several the last one counts; and only for what is current.
 with failed as (
-    select position, stage, sample_id, sample_sha256, condition_id, agent_id,
+    select position, stage, sample_id, condition_id, agent_id,
         try_cast(repetition as bigint) as repetition, response_id, judge_id
     from events
     semi join latest using (position)
@@ -15,25 +15,33 @@ answered as (
     select condition_id, agent_id, sample_id, repetition from response_facts where current
     union all
     select condition_id, agent_id, sample_id, repetition from judged
+),
+planned as (
+    select condition_id, agent_id, max(repetitions) as repetitions from planned_conditions group by all
 )
 select max(position) as position
 from failed
-left join versions as v using (agent_id, sample_id)
+semi join (from standings where current) as s using (position)
 anti join answered using (condition_id, agent_id, sample_id, repetition)
 anti join response_facts as r on r.id = failed.response_id
 anti join (
     select id, max(position) as position from events where type = 'response' group by id
 ) as later on later.id = failed.response_id and later.position > failed.position
-where stage = 'generate' and (failed.sample_sha256 = v.sample_sha256 or failed.sample_sha256 is null)
+where stage = 'generate'
 group by condition_id, agent_id, sample_id, repetition
 union all
 select max(failed.position) as position
 from failed
 left join response_facts as r on r.id = failed.response_id
 left join retracted as gone on gone.id = failed.response_id
-left join rewrites as w on w.response_id = failed.response_id
+left join changed_answers as w on w.response_id = failed.response_id
+left join planned as p on p.condition_id = failed.condition_id and p.agent_id = failed.agent_id
 anti join judged on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id
 where stage = 'judge'
-    and if(r.id is null, gone.id is null, r.current)
+    and case
+        when r.id is not null then r.current
+        else gone.id is null
+            and ($everything or not exists (from plans) or coalesce(p.repetitions >= failed.repetition, false))
+    end
     and failed.position > coalesce(w.position, 0)
 group by failed.response_id, failed.judge_id

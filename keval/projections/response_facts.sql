@@ -1,8 +1,9 @@
 -- One row per response, without its texts: the last event of its id, unless retracted.
--- current: it answers the newest version of its sample. Everything computed from responses uses only these.
+-- current: it answers the question that counts of its sample, and is planned. Everything computed from responses uses
+-- only these. asked, planned: see standings.
 select
-    e.position, e.id, e.time, e.run_id,
-    e.sample_id, e.sample_sha256,
+    e.position, e.log, e.id, e.time, e.run_id,
+    e.sample_id, e.sample_sha256, e.question_id,
     e.condition, e.condition_id, try_cast(e.repetition as bigint) as repetition,
     try_cast(e.agent as struct(name varchar, type varchar, model varchar)) as agent, e.agent_id,
     e.status,
@@ -18,9 +19,8 @@ select
     try_cast(e.models as varchar[]) as models,
     try_cast(e.attempts as bigint) as attempts,
     e.failed_attempts,
-    l.mock,
-    e.sample_sha256 = v.sample_sha256 as current
+    l.mock, s.asked, s.planned, s.current
 from events as e
 join latest as l using (position)
-join versions as v on v.agent_id = e.agent_id and v.sample_id = e.sample_id
+join standings as s using (position)
 where e.type = 'response'

@@ -1,44 +1,20 @@
 -- One row per condition, agent, judge, metric and sample that was tried: judgments were averaged to a response's score,
 -- responses (and failures of the agent, as the scale's minimum) are averaged to the sample's mean.
 -- mean is null when nothing of the sample has a value. mean_lower and mean_upper put the scale's minimum and maximum
--- in the place of what was not measured or not done. planned and not_done count repetitions. largest is the largest
--- absolute value: what is small beside it is float noise.
-with counted as (
-    select
-        m.condition, m.condition_id, m.agent_id, m.current, m.judge, m.judge_id, m.metric, c.sample_id, m.min, m.max,
-        m.planned_repetitions as planned, m.condition_place, m.metric_place,
-        count(c.value) as valued,
-        greatest(count(*), coalesce(m.planned_repetitions, 0)) as expected,
-        sum(c.value) as total,
-        avg(c.value) as mean,
-        avg(c.score) as mean_completed,
-        count(*) filter (c.state = 'scored') as scored,
-        count(*) filter (c.state = 'agent_failed') as agent_failed,
-        count(*) filter (c.state = 'not_measured') as not_measured,
-        sum(c.n_responses)::bigint as n_responses,
-        sum(c.n_judgments)::bigint as n_judgments,
-        max(abs(c.value)) as largest,
-        -- Values that differ by float noise only do not differ.
-        case when max(c.value) - min(c.value) <= $noise * max(abs(c.value)) and count(c.value) > 1 then 0 else var_samp(c.value) end
-            as var_over_repetitions,
-        coalesce(list(c.kind order by c.kind) filter (c.kind is not null), []) as kinds,
-        bool_or(c.mock) as mock
-    from cells as c
-    join measures as m using (condition_id, agent_id, judge_id, metric)
-    group by
-        m.condition, m.condition_id, m.agent_id, m.current, m.judge, m.judge_id, m.metric, c.sample_id, m.min, m.max,
-        m.planned_repetitions, m.condition_place, m.metric_place
-)
+-- in the place of what was not measured or not done; what is not applicable is in no number. planned and not_done count
+-- repetitions. largest is the largest absolute value: what is small beside it is float noise.
 select
-    condition, condition_id, agent_id, current, judge, judge_id, metric, sample_id, min, max,
-    planned, scored, agent_failed, not_measured,
-    -- greatest() alone would make 0 of an unknown plan: it passes over nulls.
-    if(planned is null, null, greatest(planned - scored - agent_failed - not_measured, 0)) as not_done,
-    coalesce(list_aggregate(kinds, 'histogram'), map()) as failed,
-    n_responses, n_judgments,
-    mean, mean_completed,
-    (coalesce(total, 0) + (expected - valued) * min) / expected as mean_lower,
-    (coalesce(total, 0) + (expected - valued) * max) / expected as mean_upper,
-    var_over_repetitions, sqrt(var_over_repetitions) as sd_over_repetitions,
-    mock, kinds, largest, condition_place, metric_place
-from counted
+    c.condition, condition_id, agent_id, c.current, m.judge, judge_id, metric, s.sample_id, m.min, m.max,
+    s.planned, s.scored, s.agent_failed, s.not_measured,
+    if(s.planned is null, null, s.planned - s.scored - s.agent_failed - s.not_measured - s.not_applicable) as not_done,
+    s.not_applicable,
+    coalesce(list_aggregate(s.kinds, 'histogram'), map()) as failed,
+    s.n_responses, s.n_judgments,
+    s.mean, s.mean_complete_case,
+    (coalesce(s.total, 0) + (s.expected - s.valued) * m.min) / nullif(s.expected, 0) as mean_lower,
+    (coalesce(s.total, 0) + (s.expected - s.valued) * m.max) / nullif(s.expected, 0) as mean_upper,
+    s.var_within_sample, sqrt(s.var_within_sample) as sd_within_sample,
+    s.mock, s.kinds, s.largest, c.place as condition_place, m.place as metric_place
+from sample_means as s
+join conditions as c using (condition_id, agent_id)
+join metrics as m using (judge_id, metric)

@@ -1,11 +1,11 @@
--- One row per judgment and metric, without the reasoning, of the judgments that are current.
--- condition is the newest name of the condition; after an edited prompt, `where current` leaves out the condition
--- that had the name before.
+-- One row per judgment and metric, without the reasoning, of the judgments that are current. score is null where the
+-- metric is not applicable, for the reason that stands there.
 select
-    c.condition, j.condition_id, j.agent_id, c.current,
+    j.log, j.run_id, j.condition_id, j.agent_id,
     j.sample_id, j.repetition, j.replicate,
     j.judge.name as judge, j.judge_id, j.response_id, j.id as judgment_id,
     j.metric, j.given.score as score, j.given.min as min, j.given.max as max, j.given.passed as passed,
+    j.given.not_applicable as not_applicable,
     j.position, j.mock
 from (
     select
@@ -15,4 +15,3 @@ from (
     from judgment_facts
     where current
 ) as j
-join conditions as c using (condition_id, agent_id)

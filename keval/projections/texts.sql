@@ -9,12 +9,12 @@ select
     )[]) as turns,
     try_cast(sources as varchar[]) as sources,
     try_cast(scores as map(varchar, struct(
-        score double, reasoning varchar, min double, max double, passed boolean
+        score double, reasoning varchar, min double, max double, passed boolean, not_applicable varchar
     ))) as scores,
     try_cast(unverified_claims as varchar[]) as unverified_claims,
     outcome, message,
     try_cast(failed_attempts as struct(
         kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
-        leaked_processes varchar[]
+        orphaned_processes varchar[]
     )[]) as failed_attempts
 from records

@@ -8,13 +8,14 @@ from two intervals side by side: intervals that overlap can belong to conditions
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from itertools import combinations
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from keval.ids import JsonObject
 from keval.projections import NOISE
 from keval.stats.intervals import FEWEST_SAMPLES
+from keval.stats.statistics import AGGREGATE, PAIRED
 
 Value = TypeVar("Value")
 
@@ -27,7 +28,7 @@ MOST_MISSING = 0.05
 _TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples"
 
 
-Verdict = Literal["higher", "lower", "no difference shown", "cannot tell"]
+Conclusion = Literal["higher", "lower", "no difference shown", "cannot tell"]
 """What a difference shows; there is no winner."""
 
 
@@ -52,14 +53,16 @@ class ConditionScore:
     not_measured: int
     not_done: int | None
     failed: Mapping[str, int]
-    sd_over_repetitions: float | None
+    sd_within_sample: float | None
     sd_between_samples: float | None
     se: float | None
-    mean_completed: float | None
+    mean_complete_case: float | None
     mean_lower: float | None
     mean_upper: float | None
     reasons: Mapping[str, str]
-    """Why a field is None, by field."""
+    """Why a statistic is None, by its name."""
+    other_statistics: Mapping[str, float | None] = field(default_factory=dict)
+    """Statistics of the event that nothing is concluded from, by name; None for one that an older event lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,11 @@ class Difference:
     wins: int
     ties: int
     losses: int
-    verdict: Verdict
-    reading: str
-    """The verdict as a sentence, with its reason."""
+    conclusion: Conclusion
+    explanation: str
+    """The conclusion as a sentence, with its reason."""
     reasons: Mapping[str, str]
+    other_statistics: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ class MetricTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Caution:
+class ReportWarning:
     """Something to know before trusting a number; `code` is stable, for programs."""
 
     code: str
@@ -159,61 +163,33 @@ def in_order(items: Iterable[Value], order: Sequence[str], name: Callable[[Value
 def score(body: JsonObject) -> ConditionScore:
     """Return one condition's score; an interval over too few samples is left out, with the reason."""
     lower, upper, reasons = _interval(body, body["n_samples"])
-    return ConditionScore(
-        condition=body["condition"],
-        condition_id=body["condition_id"],
-        agent_id=body["agent_id"],
-        mean=body["mean"],
-        ci_lower=lower,
-        ci_upper=upper,
-        ci_level=body["ci_level"],
-        ci_method=body["ci_method"],
-        n_samples=body["n_samples"],
-        n_responses=body["n_responses"],
-        n_judgments=body["n_judgments"],
-        planned=body["planned"],
-        scored=body["scored"],
-        agent_failed=body["agent_failed"],
-        not_measured=body["not_measured"],
-        not_done=body["not_done"],
-        failed=_sorted(body["failed"]),
-        sd_over_repetitions=body["sd_over_repetitions"],
-        sd_between_samples=body["sd_between_samples"],
-        se=body["se"],
-        mean_completed=body["mean_completed"],
-        mean_lower=body["mean_lower"],
-        mean_upper=body["mean_upper"],
-        reasons=reasons,
-    )
+    shown = {"ci_lower": lower, "ci_upper": upper, "failed": _sorted(body["failed"]), "reasons": reasons}
+    return ConditionScore(**_taken(ConditionScore, AGGREGATE, body) | shown)
 
 
 def difference(body: JsonObject, baseline: ConditionScore | None, condition: ConditionScore | None) -> Difference:
-    """Return a difference with its reading; the two scores tell how much was not measured."""
+    """Return a difference with its conclusion; the two scores tell how much was not measured."""
     lower, upper, reasons = _interval(body, body["n_paired"])
-    verdict, reading = _reading(body["baseline"], lower, upper, _why_no_interval(body, reasons))
-    if verdict != "cannot tell" and baseline and condition:
-        doubt = _doubt(verdict, baseline, condition)
+    conclusion, explanation = _conclusion(body["baseline"], lower, upper, _why_no_interval(body, reasons))
+    if conclusion != "cannot tell" and baseline and condition:
+        doubt = _doubt(conclusion, baseline, condition)
         if doubt:
-            verdict, reading = "cannot tell", f"cannot tell: {doubt}"
-    return Difference(
-        baseline=body["baseline"],
-        condition=body["condition"],
-        difference=body["difference"],
-        ci_lower=lower,
-        ci_upper=upper,
-        ci_level=body["ci_level"],
-        ci_method=body["ci_method"],
-        sd_difference=body["sd_difference"],
-        se=body["se"],
-        n_paired=body["n_paired"],
-        n_dropped=body["n_dropped"],
-        wins=body["wins"],
-        ties=body["ties"],
-        losses=body["losses"],
-        verdict=verdict,
-        reading=reading,
-        reasons=reasons,
-    )
+            conclusion, explanation = "cannot tell", f"cannot tell: {doubt}"
+    shown = {"ci_lower": lower, "ci_upper": upper, "reasons": reasons}
+    concluded = {"conclusion": conclusion, "explanation": explanation}
+    return Difference(**_taken(Difference, PAIRED, body) | shown | concluded)
+
+
+def _taken(made: type[ConditionScore | Difference], statistics: Collection[str], body: JsonObject) -> dict[str, Any]:
+    """Return the fields that are in an event's body as they are, and its other statistics."""
+    names = [each.name for each in fields(made)]
+    others = {name: body.get(name) for name in statistics if name not in names}
+    return {name: body[name] for name in names if name in body} | {"other_statistics": others}
+
+
+def statistic(found: ConditionScore | Difference, name: str) -> Any:  # noqa: ANN401 - a number, or counts by kind
+    """Return a statistic by its name: a field, or one of `other_statistics`."""
+    return getattr(found, name) if hasattr(found, name) else found.other_statistics.get(name)
 
 
 def _interval(body: JsonObject, n: int) -> tuple[float | None, float | None, Mapping[str, str]]:
@@ -229,7 +205,9 @@ def _why_no_interval(body: JsonObject, reasons: Mapping[str, str]) -> str:
     return reasons.get(missing, "no interval in the input")
 
 
-def _reading(baseline: str, lower: float | None, upper: float | None, why_no_interval: str) -> tuple[Verdict, str]:
+def _conclusion(
+    baseline: str, lower: float | None, upper: float | None, why_no_interval: str
+) -> tuple[Conclusion, str]:
     if lower is None or upper is None:
         return "cannot tell", f"cannot tell: {why_no_interval}"
     if lower > 0:
@@ -239,10 +217,10 @@ def _reading(baseline: str, lower: float | None, upper: float | None, why_no_int
     return "no difference shown", "no difference shown (the interval includes 0)"
 
 
-def _doubt(verdict: Verdict, baseline: ConditionScore, condition: ConditionScore) -> str | None:
-    """Return why too much is missing for the verdict to hold, or None; statistics: Manski's worst case."""
+def _doubt(conclusion: Conclusion, baseline: ConditionScore, condition: ConditionScore) -> str | None:
+    """Return why too much is missing for the conclusion to hold, or None; statistics: Manski's worst case."""
     lacking = [found for found in (baseline, condition) if _missing_share(found) > MOST_MISSING]
-    if not lacking or _bounds_agree(verdict, baseline, condition):
+    if not lacking or _bounds_agree(conclusion, baseline, condition):
         return None
     shares = ", ".join(f"{found.condition} {_missing_share(found):.0%}" for found in lacking)
     return f"answers not measured or not done: {shares}; they could change the result"
@@ -254,29 +232,29 @@ def _missing_share(found: ConditionScore) -> float:
     return missing / planned if planned else 0.0
 
 
-def _bounds_agree(verdict: Verdict, baseline: ConditionScore, condition: ConditionScore) -> bool:
-    if verdict == "higher" and condition.mean_lower is not None and baseline.mean_upper is not None:
+def _bounds_agree(conclusion: Conclusion, baseline: ConditionScore, condition: ConditionScore) -> bool:
+    if conclusion == "higher" and condition.mean_lower is not None and baseline.mean_upper is not None:
         return condition.mean_lower > baseline.mean_upper
-    if verdict == "lower" and condition.mean_upper is not None and baseline.mean_lower is not None:
+    if conclusion == "lower" and condition.mean_upper is not None and baseline.mean_lower is not None:
         return condition.mean_upper < baseline.mean_lower
     return False
 
 
-def reversals(tables: Iterable[MetricTable]) -> Iterator[Caution]:
+def reversals(tables: Iterable[MetricTable]) -> Iterator[ReportWarning]:
     """Yield a sentence for each two conditions that the treatment of failures ranks differently."""
     for table in tables:
         for one, other in combinations(table.scores, 2):
-            means = (one.mean, other.mean, one.mean_completed, other.mean_completed)
+            means = (one.mean, other.mean, one.mean_complete_case, other.mean_complete_case)
             noise = NOISE * max((abs(mean) for mean in means if mean is not None), default=0.0)
             counted = _gap(one.mean, other.mean, noise)
-            completed = _gap(one.mean_completed, other.mean_completed, noise)
+            completed = _gap(one.mean_complete_case, other.mean_complete_case, noise)
             if counted * completed < 0:
                 high, low = (one, other) if counted > 0 else (other, one)
-                yield Caution(
+                yield ReportWarning(
                     "ranking_depends_on_failures",
                     f"{table.metric}, judge {table.judge}: with failures counted, {high.condition} ({high.mean:.2f}) "
                     f"is above {low.condition} ({low.mean:.2f}); among completed answers only, {low.condition} "
-                    f"({low.mean_completed:.2f}) is above {high.condition} ({high.mean_completed:.2f})",
+                    f"({low.mean_complete_case:.2f}) is above {high.condition} ({high.mean_complete_case:.2f})",
                 )
 
 
@@ -314,7 +292,7 @@ _SMALL = (
     _Small(
         "one_repetition",
         "one repetition: run-to-run variation not measured",
-        lambda score: score.n_samples > 0 and score.sd_over_repetitions is None,
+        lambda score: score.n_samples > 0 and score.sd_within_sample is None,
         lambda _, score: score.condition,
     ),
     _Small(
@@ -327,7 +305,7 @@ _SMALL = (
 )
 
 
-def small_numbers(tables: Sequence[MetricTable], programs: Collection[str] = ()) -> Iterator[Caution]:
+def small_numbers(tables: Sequence[MetricTable], programs: Collection[str] = ()) -> Iterator[ReportWarning]:
     """Yield what too few samples, repetitions or judgments leave unsaid, each once for all tables.
 
     `programs` are the ids of judges that ask no model.
@@ -341,7 +319,7 @@ def small_numbers(tables: Sequence[MetricTable], programs: Collection[str] = ())
             if small.is_so(score)
         )
         if where:
-            yield Caution(small.code, f"{small.text} ({'; '.join(where)})")
+            yield ReportWarning(small.code, f"{small.text} ({'; '.join(where)})")
 
 
 def _sorted(found: Mapping[str, Value]) -> dict[str, Value]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from keval.reports.conclusions import Caution, MetricTable
+from keval.reports.conclusions import MetricTable, ReportWarning
 
 BANNER = "MOCK: the model was a stand-in; these numbers say nothing about a real model."
 
@@ -160,13 +160,13 @@ class Report:
     mock: bool
     banner: str | None
     """Stands on top of every format when a mock answered or judged."""
-    cautions_first: tuple[Caution, ...]
+    warnings_first: tuple[ReportWarning, ...]
     """What must be read before any number."""
     header: Header
     conditions: tuple[ConditionSummary, ...]
     metrics: tuple[MetricTable, ...]
     claims: tuple[ConditionClaims, ...]
     failures: tuple[FailureGroup, ...]
-    cautions: tuple[Caution, ...]
+    warnings: tuple[ReportWarning, ...]
     notes: tuple[str, ...]
     """How the numbers are made, and what the input does not hold."""

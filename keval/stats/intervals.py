@@ -5,8 +5,16 @@ from __future__ import annotations
 LEVEL = 0.95
 """The confidence level of every interval."""
 
+METHOD = "t"
+"""How every interval is computed, as events name it."""
+
 FEWEST_SAMPLES = 5
 """With fewer samples no interval is given: it would rest on assumptions more than on data."""
+
+
+def interval(mean: float | None, se: float | None, n: int) -> tuple[float, float] | tuple[None, None]:
+    """Return the interval of a mean of n samples, or two nulls where too little is known to give one."""
+    return t_interval(mean, se, n) if mean is not None and se and n >= FEWEST_SAMPLES else (None, None)
 
 
 def t_interval(mean: float, se: float, n: int, level: float = LEVEL) -> tuple[float, float]:

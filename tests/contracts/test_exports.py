@@ -15,7 +15,7 @@ EXPORTS = sorted(plugins.find("export"))
 
 EMPTY = dataclasses.replace(
     small_report(),
-    cautions_first=(),
+    warnings_first=(),
     header=dataclasses.replace(
         small_report().header, name=None, agent=None, models=(), judges=(), dataset=None, seed=None
     ),
@@ -23,7 +23,7 @@ EMPTY = dataclasses.replace(
     metrics=(),
     claims=(),
     failures=(),
-    cautions=(),
+    warnings=(),
     notes=("The log is empty.",),
 )
 

@@ -132,8 +132,8 @@ def check_log(log: Path, report: str) -> None:
             assert event["message"].startswith(SAID[event["condition"]]), event["message"]
     scored = {row["condition"] for row in ask(log, "select condition from scores")}
     assert scored == {name for name, kind in expected.items() if kind is None}
-    (leak,) = ask(log, "select condition, processes from leaks")
-    assert leak == {"condition": "forks_stdio", "processes": ["python"]}
+    (orphaned,) = ask(log, "select condition, processes from orphaned_processes")
+    assert orphaned == {"condition": "forks_stdio", "processes": ["python"]}
     rows = ask(log, "select condition, map_keys(failed_by_kind) as kinds from missing where failed > 0")
     assert {row["condition"]: row["kinds"] for row in rows} == {name: [kind] for name, kind in expected.items() if kind}
     for kind in ("mcp_not_ready", "mcp_failed"):

@@ -65,7 +65,7 @@ def test_a_process_without_any_mark_is_ended_and_named_with_its_task(tmp_path: P
     evaluation(tmp_path, LEAVES, tasks=2, concurrent=1)
     done = keval("generate", "eval.yaml", "-o", "run.jsonl", "-q")
     assert done.returncode == 0, done.stderr
-    assert [answer["leaked_processes"] for answer in responses(tmp_path)] == [[Path(sys.executable).name]] * 2
+    assert [answer["orphaned_processes"] for answer in responses(tmp_path)] == [[Path(sys.executable).name]] * 2
     assert len(left_behind(tmp_path)) == 2
     assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
 
@@ -78,7 +78,7 @@ def test_what_either_of_two_tasks_may_have_left_is_ended_after_both(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     answers = responses(tmp_path)
     assert [answer["text"] for answer in answers] == ["7", "7"]
-    told = [name for answer in answers for name in answer.get("leaked_processes", ())]
+    told = [name for answer in answers for name in answer.get("orphaned_processes", ())]
     assert len(told) + done.stderr.count(Path(sys.executable).name) == 2
     assert "ended what tasks had left running, unmarked" in done.stderr
     assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))

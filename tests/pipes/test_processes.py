@@ -49,7 +49,7 @@ def failures(folder: Path) -> list[tuple[str, set[str]]]:
     """Return the kind of each failure and the names of what it left behind."""
     events = [json.loads(line) for line in (folder / "run.jsonl").read_bytes().splitlines()]
     failed = [event for event in events if event["type"] == "failure"]
-    return [(event["kind"], set(event.get("leaked_processes", ()))) for event in failed]
+    return [(event["kind"], set(event.get("orphaned_processes", ()))) for event in failed]
 
 
 @pytest.fixture

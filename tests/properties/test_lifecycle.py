@@ -37,10 +37,11 @@ from keval.execution.judge_session import JudgeWork
 from keval.execution.preparation import Prepared
 from keval.execution.session import Request
 from keval.execution.tasks import Task, work_list
+from keval.failure_kinds import GATES
 from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.logs import history
-from keval.logs.history import GATES, History
+from keval.logs.history import History
 from keval.logs.stream import Line, Reader
 from keval.logs.writer import Log, open_log
 from keval.retry import Retry

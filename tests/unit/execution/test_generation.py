@@ -236,7 +236,7 @@ def test_processes_that_an_agent_left_behind_are_in_its_event(config: Config) ->
         return left if "1" in prompt.question else fine(prompt)
 
     events, _ = generated(config, script)
-    told = {(event["type"], tuple(event.get("leaked_processes", ("absent",)))) for event in events}
+    told = {(event["type"], tuple(event.get("orphaned_processes", ("absent",)))) for event in events}
     assert told == {("failure", ("python", "sh")), ("response", ("python", "sh")), ("response", ("absent",))}
 
 
@@ -248,7 +248,7 @@ def test_processes_that_a_failed_attempt_left_behind_are_in_its_record(config: C
 
     events, _ = generated(config, script)
     attempts = [attempt for event in events for attempt in (*event["failed_attempts"], event)]
-    assert [attempt["leaked_processes"] for attempt in attempts] == [["sh"]] * 9
+    assert [attempt["orphaned_processes"] for attempt in attempts] == [["sh"]] * 9
 
 
 def test_a_task_that_takes_too_long_is_a_timeout_with_what_was_there(config: Config) -> None:

@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from keval import plugins
+from keval.exports import Export
 from keval.exports._layout import count, cut, dollars, duration, interval, number
 from keval.exports.csv import HEADER, Csv
 from keval.exports.json import Json
@@ -23,6 +25,7 @@ from keval.exports.text import Text
 from keval.logs.outputs import HEAD_BYTES
 from keval.printable import printable
 from keval.reports.model import BANNER, Claim, ConditionClaims, Report
+from keval.stats.statistics import AGGREGATE, PAIRED
 from tests.reports import HOSTILE, difference, hostile_report, score, small_report, summary
 
 SMALL_TEXT = """\
@@ -63,25 +66,25 @@ Conditions
 
 completeness, scale 1 to 5, judge strict
 
-                                baseline       with_docs
- ────────────────────────────────────────────────────────
-  mean                              3.50            3.88
-  95 % CI                   [2.25, 4.75]    [2.25, 5.00]
-  samples                              6               6
-  scored / planned               17 / 18         17 / 18
-  agent failed                         1               1
-  not measured                         0               0
-  not done                             0               0
-  failures by kind         1 (timeout 1)   1 (timeout 1)
-  SD over repetitions                  –            0.50
-  SD between samples                1.00            1.00
-  mean of completed only            3.62            3.62
-  worst and best case       [3.50, 3.50]    [3.50, 3.50]
+                             baseline       with_docs
+ ─────────────────────────────────────────────────────
+  mean                           3.50            3.88
+  95 % CI                [2.25, 4.75]    [2.25, 5.00]
+  samples                           6               6
+  scored / planned            17 / 18         17 / 18
+  agent failed                      1               1
+  not measured                      0               0
+  not done                          0               0
+  failures by kind      1 (timeout 1)   1 (timeout 1)
+  SD within samples                 –            0.50
+  SD between samples             1.00            1.00
+  complete-case mean             3.62            3.62
+  worst and best case    [3.50, 3.50]    [3.50, 3.50]
 
- - SD over repetitions, baseline: one repetition
+ - SD within samples, baseline: one repetition
 
                                                           win / tie /
-  minus baseline   difference   95 % CI          paired   loss             reading
+  minus baseline   difference   95 % CI          paired   loss             conclusion
  ────────────────────────────────────────────────────────────────────────────────────────
   with_docs        +0.38        [+0.12, +0.62]   6        5 / 1 / 0        higher than
                                                                            baseline
@@ -227,11 +230,44 @@ def test_csv_holds_every_number_in_full_precision() -> None:
     assert (other["condition"], other["mean"]) == ("with_docs", "")
 
 
+def test_csv_has_a_column_for_every_statistic() -> None:
+    """The columns follow the tables of statistics; those of a difference say so by their names."""
+    assert {*AGGREGATE} - {"failed"} <= {*HEADER}
+    assert {name if name == "difference" else f"difference_{name}" for name in PAIRED} <= {*HEADER}
+    assert len(set(HEADER)) == len(HEADER)
+    table = small_report().metrics[0]
+    wide = dataclasses.replace(table, scores=(score("baseline", other_statistics={"var_within_sample": 0.25}),))
+    assert rows(Csv().render(small_report(metrics=(wide,))))[0]["var_within_sample"] == "0.25"
+
+
+@pytest.mark.parametrize("name", sorted(plugins.find("export").keys() & {"text", "markdown"}))
+def test_a_statistic_without_a_row_of_its_own_has_one_under_its_label(name: str) -> None:
+    """What was added to the tables is drawn without another line of code, where a report has it."""
+    table = small_report().metrics[0]
+    scores = tuple(dataclasses.replace(each, other_statistics={"mean_upper": 9.875}) for each in table.scores)
+    differences = tuple(dataclasses.replace(each, other_statistics={"difference": 7.625}) for each in table.differences)
+    wide = dataclasses.replace(table, scores=scores, differences=differences)
+    export: Export = plugins.load("export", Export, name)()
+    drawn = export.render(small_report(metrics=(wide,))).decode()
+    assert re.search(rf"{AGGREGATE['mean_upper'].label}\W+9\.88\W+9\.88", drawn)
+    assert "7.62" in drawn
+
+
+@pytest.mark.parametrize(("counted", "shown"), [(0, False), (1234, True)])
+def test_a_count_of_a_statistic_without_a_row_of_its_own_is_shown_where_it_is_not_0(counted: int, shown: bool) -> None:
+    """Nothing is said of what never happened."""
+    table = small_report().metrics[0]
+    scores = tuple(dataclasses.replace(each, other_statistics={"not_applicable": counted}) for each in table.scores)
+    drawn = Text().render(small_report(metrics=(dataclasses.replace(table, scores=scores),))).decode()
+    assert bool(re.search(r"not applicable +1,234 +1,234\n", drawn)) is shown
+    assert ("not applicable" in drawn) is shown
+
+
 def test_csv_has_the_difference_beside_the_condition() -> None:
-    """The baseline has no difference; the other condition has it with its verdict."""
+    """The baseline has no difference; the other condition has it with its conclusion."""
     baseline, with_docs = rows(Csv().render(small_report()))
-    assert (baseline["difference"], baseline["verdict"]) == ("", "")
-    assert (with_docs["difference"], with_docs["difference_ci_lower"], with_docs["verdict"]) == (
+    assert (baseline["difference"], baseline["conclusion"]) == ("", "")
+    assert (with_docs["difference"], with_docs["difference_ci_lower"], with_docs["conclusion"]) == (
         "0.375",
         "0.125",
         "higher",

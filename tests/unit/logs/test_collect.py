@@ -9,31 +9,54 @@ import pytest
 from keval.errors import InputError
 from keval.events import encode, event
 from keval.logs.collect import collected
+from keval.projections.log_file import LogFile
 
 
 def lines(*ids: str) -> bytes:
-    return b"".join(encode(event("retraction", each, "r", target="t", reason="x", author=None)) for each in ids)
+    made = (event("retraction", each, "r", target="t", reason="x", author=None) for each in ids)
+    return b"".join(encode(each | {"time": "2026-11-20T11:00:00.123Z"}) for each in made)
 
 
 def test_a_whole_log_is_used_as_it_is(tmp_path: Path) -> None:
     """No copy is made of a log in which every line is a valid event."""
     log = tmp_path / "run.jsonl"
     log.write_bytes(lines("a", "b"))
-    with collected([log], lambda _: None) as paths:
-        assert paths == [log]
+    with collected([log], lambda _: None) as files:
+        assert files == [LogFile(log, str(log), 2)]
 
 
-@pytest.mark.parametrize("tail", [b'{"type":"ret', b"\n\n", lines("c").rstrip(b"\n")])
-def test_what_is_not_a_line_is_left_out_of_a_copy(tmp_path: Path, tail: bytes) -> None:
-    """Cut-off and blank lines stay in the log and are not given on; a whole last line gets its newline."""
+@pytest.mark.parametrize("tail", [b'{"type":"ret', b"\n\n", lines("c")[:-2]])
+def test_what_follows_the_last_whole_line_is_not_counted(tmp_path: Path, tail: bytes) -> None:
+    """A log whose last line is being written is used as it is, without that line."""
     log = tmp_path / "run.jsonl"
     log.write_bytes(lines("a") + tail)
-    with collected([log], lambda _: None) as (copy,):
-        assert copy != log
-        assert copy.read_bytes().startswith(lines("a")[:40])
-        assert copy.read_bytes().endswith(b"}\n")
+    with collected([log], lambda _: None) as (file,):
+        assert file == LogFile(log, str(log), 1)
+        assert b"".join(file.read()) == lines("a")
     assert log.read_bytes().endswith(tail)
-    assert not copy.exists()
+
+
+def test_a_last_event_without_its_newline_gets_it_in_a_copy(tmp_path: Path) -> None:
+    """A whole last line counts; the log itself is left as it is."""
+    log = tmp_path / "run.jsonl"
+    log.write_bytes(lines("a", "b").rstrip(b"\n"))
+    with collected([log], lambda _: None) as (file,):
+        assert (file.name, file.lines) == (str(log), 2)
+        assert file.path.read_bytes() == lines("a", "b")
+    assert not log.read_bytes().endswith(b"\n")
+    assert not file.path.exists()
+
+
+def test_what_is_appended_after_the_check_is_not_read(tmp_path: Path) -> None:
+    """A writer that goes on while a log is read, with lines and half a line, changes nothing of what is seen."""
+    log = tmp_path / "run.jsonl"
+    log.write_bytes(lines("a") + b"\n" + lines("b"))
+    with collected([log], print) as (copied,):
+        with log.open("ab") as writer:
+            writer.write(lines("c") + b'{"type":"ret')
+        assert b"".join(copied.read()) == lines("a", "b")
+    with collected([log], print) as (copied,):
+        assert b"".join(copied.read()) == lines("a", "b", "c")
 
 
 def test_a_bad_line_stops_unless_it_shall_be_skipped(tmp_path: Path) -> None:
@@ -44,7 +67,7 @@ def test_a_bad_line_stops_unless_it_shall_be_skipped(tmp_path: Path) -> None:
         pass
     said: list[str] = []
     with collected([log], said.append, skip_invalid=True) as (copy,):
-        assert copy.read_bytes().count(b"\n") == 1
+        assert list(copy.read()) == [lines("a")]
     assert "run.jsonl:1: skipped" in said[0]
 
 
@@ -65,4 +88,5 @@ def test_a_pipe_with_a_name_is_read_once(tmp_path: Path) -> None:
     writer.start()
     with collected([fifo], lambda _: None) as (copy,):
         writer.join()
-        assert copy.read_bytes().count(b"\n") == 2
+        assert (copy.name, copy.lines) == (str(fifo), 2)
+        assert copy.path.read_bytes() == lines("a", "b")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
+import re
 from pathlib import Path
 
 import duckdb
@@ -55,16 +57,28 @@ def test_every_view_says_what_one_row_is(view: str) -> None:
 
 
 def test_every_file_is_a_view() -> None:
-    """Each SQL file is run, and each view has a file."""
+    """Each SQL file is run, and each view has a file; one is the part of a view over logs that are kept apart."""
     folder = Path(projections.__file__).parent
-    assert {path.stem for path in folder.glob("*.sql")} == set(projections.VIEWS)
+    assert {path.stem for path in folder.glob("*.sql")} == {*projections.VIEWS, "one_log"}
     assert set(projections.TABLES) < set(projections.VIEWS)
 
 
+def test_all_sql_stands_in_files() -> None:
+    """No text in the Python of these rooms is a query: each is a file, which a person can read and run."""
+    package = Path(projections.__file__).parent.parent
+    for room in ("projections", "reports", "stats", "exports"):
+        for path in (package / room).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+                assert not re.search(r"\bselect\b.*\b(from|where)\b", text, re.DOTALL), f"{path}:{text}"
+    asked = "".join(path.read_text(encoding="utf-8") for path in (package / "reports").glob("*.py"))
+    assert [path.stem for path in (package / "reports").glob("*.sql") if f'"{path.stem}"' not in asked] == []
+
+
 def test_an_empty_log_has_all_views(tmp_path: Path) -> None:
-    """A log without a line has every view, without a row."""
+    """A log without a line has every view, without a row but for what is no log's: the kinds of failure."""
     with projections.connect([write_log(tmp_path / "log.jsonl", [])]) as connection:
-        assert [view for view in projections.VIEWS if connection.view(view).fetchall()] == []
+        assert [view for view in projections.VIEWS if connection.view(view).fetchall()] == ["failure_kinds"]
 
 
 def test_a_log_without_judgments_has_the_columns_of_scores(tmp_path: Path) -> None:
@@ -199,7 +213,7 @@ def test_a_retracted_response_is_gone_with_its_judgments(tmp_path: Path) -> None
     """Nothing computed from a log knows of a retracted response; what it cost was paid."""
     response = response_event()
     events = [run_event(), response, judgment_event(response), retraction_event(response)]
-    for view in ("responses", "judgments", "scores", "tool_calls", "cells", "sample_scores"):
+    for view in ("responses", "judgments", "scores", "tool_calls", "outcomes", "sample_scores"):
         assert rows(tmp_path, events, f"from {view}") == []
     found = rows(tmp_path, events, "select completed, not_done from missing where condition = 'baseline'")
     assert found == [{"completed": 0, "not_done": 2}]
@@ -263,10 +277,10 @@ def test_a_failure_can_bring_the_newest_version(tmp_path: Path) -> None:
     old, new = response_event(question="Old?"), response_event(question="New?")
     events = [old, judgment_event(old), failure_event(new)]
     assert values(tmp_path, events, "select count(*) from scores") == [0]
-    assert values(tmp_path, events, "select state from cells") == ["agent_failed"]
+    assert values(tmp_path, events, "select state from outcomes") == ["agent_failed"]
 
 
-def test_versions_are_those_of_an_agent(tmp_path: Path) -> None:
+def test_current_samples_are_those_of_an_agent(tmp_path: Path) -> None:
     """What another agent was asked does not outdate an answer."""
     events = [response_event(question="Old?"), response_event(question="New?", agent_id="another")]
     assert values(tmp_path, events, "select current from responses") == [True, True]
@@ -434,7 +448,9 @@ def test_an_edited_judge_has_no_rows_for_conditions_of_later_runs(tmp_path: Path
         run_event({"baseline": "Old."}, judges=[judge_entry(judge_id="old")]),
         run_event({"baseline": "New."}, judges=[judge_entry(judge_id="new")]),
     ]
-    found = rows(tmp_path, events, "select judge_id, current from measures order by judge_id")
+    found = rows(
+        tmp_path, events, "select judge_id, current from series join conditions using (condition_id) order by judge_id"
+    )
     assert found == [{"judge_id": "new", "current": True}, {"judge_id": "old", "current": False}]
 
 
@@ -456,7 +472,7 @@ def test_an_edited_judge_has_no_rows_for_conditions_of_later_runs(tmp_path: Path
 )
 def test_whose_failure_it_was_decides(tmp_path: Path, kind: str, state: str) -> None:
     """A failure of the agent counts as the minimum; what could not be measured is no number."""
-    found = rows(tmp_path, [run_event(["baseline"]), failure_event(response_event(), kind)], "select * from cells")
+    found = rows(tmp_path, [run_event(["baseline"]), failure_event(response_event(), kind)], "select * from outcomes")
     assert [(row["state"], row["kind"], row["value"]) for row in found] == [
         (state, kind, 1.0 if state == "agent_failed" else None)
     ]
@@ -476,7 +492,7 @@ def test_a_judges_failure_is_not_the_agents(tmp_path: Path, kind: str, state: st
     """A response that no judge could score is not measured; only code that was refused is the agent's fault."""
     response = response_event()
     events = [run_event(["baseline"]), response, judge_failure_event(response, kind)]
-    assert values(tmp_path, events, "select state from cells") == [state]
+    assert values(tmp_path, events, "select state from outcomes") == [state]
 
 
 def test_a_judges_failure_counts_only_without_a_judgment(tmp_path: Path) -> None:
@@ -485,9 +501,9 @@ def test_a_judges_failure_counts_only_without_a_judgment(tmp_path: Path) -> None
     failure = judge_failure_event(response, replicate=2)
     judgment = judgment_event(response, 4)
     for order in itertools.permutations([failure, judgment]):
-        assert values(tmp_path, [response, *order], "select state from cells") == ["scored"]
+        assert values(tmp_path, [response, *order], "select state from outcomes") == ["scored"]
     events = [response, failure, judgment_event(response, 4, judge_id=STRICT_ID)]
-    found = rows(tmp_path, [run_event(["baseline"]), *events], "select judge_id, state from cells order by state")
+    found = rows(tmp_path, [run_event(["baseline"]), *events], "select judge_id, state from outcomes order by state")
     assert [tuple(row.values()) for row in found] == [(JUDGE_ID, "not_measured"), (STRICT_ID, "scored")]
 
 
@@ -495,7 +511,7 @@ def test_a_judges_failure_on_an_older_text_does_not_count(tmp_path: Path) -> Non
     """What the judge could not do with the first answer says nothing of the second."""
     first, second = response_event(text="first"), response_event(text="second")
     events = [run_event(["baseline"]), first, judge_failure_event(first), second]
-    assert values(tmp_path, events, "select state from cells") == ["not_done"]
+    assert values(tmp_path, events, "select state from outcomes") == ["not_done"]
     assert values(tmp_path, events, "select current from failures") == [False]
 
 
@@ -503,9 +519,9 @@ def test_a_judges_failure_on_an_older_text_does_not_count(tmp_path: Path) -> Non
 def test_a_response_waits_for_its_judgment_whatever_its_status(tmp_path: Path, status: str) -> None:
     """Without a judgment it is not done, with one it is scored as judged."""
     response = response_event(status=status, text="")
-    assert values(tmp_path, [run_event(["baseline"]), response], "select state from cells") == ["not_done"]
+    assert values(tmp_path, [run_event(["baseline"]), response], "select state from outcomes") == ["not_done"]
     events = [run_event(["baseline"]), response, judgment_event(response, 2)]
-    assert rows(tmp_path, events, "select state, value from cells") == [{"state": "scored", "value": 2.0}]
+    assert rows(tmp_path, events, "select state, value from outcomes") == [{"state": "scored", "value": 2.0}]
 
 
 def test_a_failure_beside_a_response_does_not_count(tmp_path: Path) -> None:
@@ -537,7 +553,7 @@ def test_a_condition_in_which_everything_failed_has_its_row(tmp_path: Path) -> N
     """No judgment is needed for a headline: the agent's failures are the minimum."""
     failures = [failure_event(response_event(name)) for name in ("q1", "q2")]
     found = rows(tmp_path, [run_event(["baseline"]), *failures], "select * from condition_scores")
-    assert [(row["mean"], row["mean_completed"], row["agent_failed"], row["failed"]) for row in found] == [
+    assert [(row["mean"], row["mean_complete_case"], row["agent_failed"], row["failed"]) for row in found] == [
         (1.0, None, 2, {"timeout": 2})
     ]
 

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval import projections
+from keval.execution.plan import plan_id
+from keval.execution.tasks import question_id
 from keval.exports.text import Text
 from keval.ids import JsonObject
 from keval.reports import builder
@@ -26,9 +28,12 @@ from tests.builders import (
     judge_entry,
     judge_failure_event,
     judgment_event,
+    plan_event,
     response_event,
     retraction_event,
     run_event,
+    sample,
+    sample_change_event,
     write_log,
 )
 
@@ -49,12 +54,12 @@ def text(found: Report) -> str:
 
 def codes(found: Report) -> set[str]:
     """Return the codes of a report's warnings."""
-    return {caution.code for caution in (*found.cautions_first, *found.cautions)}
+    return {warning.code for warning in (*found.warnings_first, *found.warnings)}
 
 
-def judged(sample: str, score: float, condition: str = "baseline", repetition: int = 1) -> list[JsonObject]:
+def judged(name: str, score: float, condition: str = "baseline", repetition: int = 1) -> list[JsonObject]:
     """Return an answer and its judgment."""
-    response = response_event(sample, condition, repetition)
+    response = response_event(name, condition, repetition)
     return [response, judgment_event(response, score)]
 
 
@@ -62,9 +67,9 @@ def scored(condition: str, scores: Sequence[float], repetitions: int = 1) -> lis
     """Return answers and judgments of a condition, the n-th score for the n-th sample."""
     return [
         event
-        for sample, score in enumerate(scores)
+        for number, score in enumerate(scores)
         for repetition in range(1, repetitions + 1)
-        for event in judged(f"q{sample}", score, condition, repetition)
+        for event in judged(f"q{number}", score, condition, repetition)
     ]
 
 
@@ -109,7 +114,7 @@ def test_numbers_of_the_tables_are_those_of_the_judgments(tmp_path: Path) -> Non
     assert (difference.baseline, difference.condition) == ("baseline", "with_docs")
     assert difference.difference == pytest.approx(5 / 6)
     assert (difference.wins, difference.ties, difference.losses) == (5, 1, 0)
-    assert difference.verdict == "higher"
+    assert difference.conclusion == "higher"
 
 
 def test_costs_of_unknown_amount_are_counted_and_not_0(tmp_path: Path) -> None:
@@ -224,7 +229,7 @@ def test_failures_of_the_judge_are_shown(tmp_path: Path) -> None:
 def test_an_interrupted_run_is_incomplete_before_any_number(tmp_path: Path) -> None:
     """What is not done stands at the top, with its count."""
     found = built([run_event(BOTH, samples=2), response_event("q1")], tmp_path)
-    assert "incomplete" in {caution.code for caution in found.cautions_first}
+    assert "incomplete" in {warning.code for warning in found.warnings_first}
     assert "INCOMPLETE: 3 of 4 planned answers are not done (baseline 1, with_docs 2)" in text(found)
 
 
@@ -297,7 +302,7 @@ def test_equal_scores_are_ties_and_nobody_is_higher(tmp_path: Path) -> None:
     events = [run_event(BOTH, samples=6), *scored("baseline", scores), *scored("with_docs", scores)]
     (difference,) = built(events, tmp_path).metrics[0].differences
     assert (difference.difference, difference.wins, difference.ties, difference.losses) == (0, 0, 6, 0)
-    assert difference.reading == "cannot tell: no sample differs"
+    assert difference.explanation == "cannot tell: no sample differs"
 
 
 def test_one_sample_has_no_interval_and_the_reason_is_shown(tmp_path: Path) -> None:
@@ -307,9 +312,9 @@ def test_one_sample_has_no_interval_and_the_reason_is_shown(tmp_path: Path) -> N
     (table,) = found.metrics
     for score in table.scores:
         assert score.mean == 4
-        assert (score.ci_lower, score.ci_upper, score.sd_between_samples, score.sd_over_repetitions) == (None,) * 4
-        assert {"ci_lower", "sd_between_samples", "sd_over_repetitions"} <= set(score.reasons)
-    assert table.differences[0].verdict == "cannot tell"
+        assert (score.ci_lower, score.ci_upper, score.sd_between_samples, score.sd_within_sample) == (None,) * 4
+        assert {"ci_lower", "sd_between_samples", "sd_within_sample"} <= set(score.reasons)
+    assert table.differences[0].conclusion == "cannot tell"
     assert "95 % CI, all conditions: " in text(found)
     assert "fewer than 5 samples" in text(found)
     assert "the input does not say why" not in text(found)
@@ -320,7 +325,7 @@ def test_a_ranking_that_failures_turn_around_is_said_first(tmp_path: Path) -> No
     """With failures counted, one condition leads; without them, the other: nobody should miss that."""
     failed = [failure_event(response_event(f"q{sample}")) for sample in range(3, 6)]
     events = [run_event(BOTH, samples=6), *scored("baseline", [5, 5, 5]), *failed, *scored("with_docs", [4] * 6)]
-    first, *_ = built(events, tmp_path).cautions_first
+    first, *_ = built(events, tmp_path).warnings_first
     assert first.code == "ranking_depends_on_failures"
 
 
@@ -493,14 +498,14 @@ def test_golden_answers_in_tool_results_are_counted_over_those_that_were_searche
     assert "golden answer in tool results" in text(found)
     assert "1 of 2 answers" in text(found)
     assert "golden answer in tool results, baseline: no golden answer is long enough" in text(found)
-    assert "golden_answer_read" not in codes(found)
+    assert "answer_leakage" not in codes(found)
 
 
 def test_a_golden_answer_that_another_tool_returned_is_a_warning(tmp_path: Path) -> None:
     """What is no MCP server of the condition, such as a file, should not hold the answer; each answer counts once."""
     log = [run_event(), looked_up("q1", ("Read", None), ("Bash", None)), looked_up("q2", ("Read", None))]
     found = built(log, tmp_path)
-    (told,) = [caution.text for caution in found.cautions if caution.code == "golden_answer_read"]
+    (told,) = [warning.text for warning in found.warnings if warning.code == "answer_leakage"]
     assert told.startswith("with_docs: in 2 answers the golden answer was returned by a tool")
     assert "(Bash, Read)" in told
 
@@ -514,7 +519,7 @@ def test_a_condition_that_was_asked_until_its_gate_let_an_answer_through_is_poin
         response_event("q2", attempts=3, failed_attempts=[ATTEMPT, refused]),
         response_event("q3", attempts=2, failed_attempts=[ATTEMPT]),
     ]
-    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "asked_again_by_a_gate"]
+    (told,) = [warning.text for warning in built(log, tmp_path).warnings if warning.code == "asked_again_by_a_gate"]
     assert told == (
         "baseline: 2 answers met the condition's gates only when asked again (retry_gates); "
         "3 attempts that did not are in no mean"
@@ -526,16 +531,16 @@ def test_processes_that_were_left_behind_are_named(tmp_path: Path) -> None:
     """Each name once; a failure counts too, and what a later event replaced does not."""
     log = [
         run_event(),
-        response_event("q1", leaked_processes=["python", "python"]),
-        failure_event(response_event("q2"), leaked_processes=["sh"]),
-        response_event("q4", attempts=2, failed_attempts=[ATTEMPT | {"leaked_processes": ["node"]}]),
+        response_event("q1", orphaned_processes=["python", "python"]),
+        failure_event(response_event("q2"), orphaned_processes=["sh"]),
+        response_event("q4", attempts=2, failed_attempts=[ATTEMPT | {"orphaned_processes": ["node"]}]),
         response_event("q5", attempts=2, failed_attempts=[ATTEMPT]),
-        response_event("q3", leaked_processes=["gone"]),
+        response_event("q3", orphaned_processes=["gone"]),
         response_event("q3"),
     ]
-    (told,) = [caution.text for caution in built(log, tmp_path).cautions if caution.code == "processes_left_behind"]
+    (told,) = [warning.text for warning in built(log, tmp_path).warnings if warning.code == "orphaned_processes"]
     assert told == "baseline: 3 tasks left processes behind: node, python, sh; they were ended"
-    assert "processes_left_behind" not in codes(built([run_event(), response_event("q1")], tmp_path))
+    assert "orphaned_processes" not in codes(built([run_event(), response_event("q1")], tmp_path))
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-100, 1.0, 1e12])
@@ -622,3 +627,48 @@ def test_a_program_has_no_variation_to_measure(model: str | None, said: bool, tm
         response = response_event(f"q{number}")
         log += [response, judgment_event(response, 3.0, judge=judge)]
     assert ("one_judgment" in codes(built(log, tmp_path))) == said
+
+
+def test_what_the_newest_plan_leaves_out_is_counted_and_taken_on_request(tmp_path: Path) -> None:
+    """No total is above the plan; what is left out has a warning, which says how to have it."""
+    known_as = plan_id(listed := [question_id(sample("q0"))])
+    events = [
+        *scored("baseline", [3, 4, 5]),
+        run_event(["baseline"], samples=1, plan_id=known_as),
+        plan_event(listed),
+    ]
+    found = built(events, tmp_path)
+    assert (found.conditions[0].completed, found.conditions[0].planned) == (1, 1)
+    assert found.metrics[0].scores[0].mean == 3.0
+    assert "2 responses of earlier plans are left out; --all takes them" in text(found)
+    log = write_log(tmp_path / "log.jsonl", events)
+    with projections.connect([log], everything=True) as connection:
+        whole = builder.compose(connection, [log])
+    assert (whole.conditions[0].completed, whole.conditions[0].planned) == (3, 3)
+    assert whole.metrics[0].scores[0].mean == 4.0
+    assert "earlier_plans" not in codes(whole)
+
+
+def test_a_metric_that_is_not_applicable_to_some_answers_is_named(tmp_path: Path) -> None:
+    """How many answers have no score of it, and why, stands beside the means that they are not in."""
+    (answer, judgment) = judged("q2", 3)
+    none = {"score": None, "reasoning": "", "min": 1, "max": 5, "passed": None, "not_applicable": "no golden answer"}
+    events = [run_event(["baseline"]), *judged("q1", 4), answer, judgment | {"scores": {"completeness": none}}]
+    found = built(events, tmp_path)
+    assert found.metrics[0].scores[0].mean == 4.0
+    assert "completeness, judge rubric: not applicable to 1 answer, left out of its means (no golden answer)" in text(
+        found
+    )
+
+
+def test_leakage_is_looked_for_by_the_corrected_golden_answer(tmp_path: Path) -> None:
+    """What a tool returned is compared with the golden answer as it is now, not with the one that was wrong."""
+    golden = "the answer that was corrected later"
+    call: JsonObject = {
+        "type": "tool_call", "id": "t1", "name": "Read", "server": None, "input": {}, "result": f"So: {golden}.",
+        "error": False, "duration_ms": 1,
+    }  # fmt: skip
+    asked = response_event(turns=[call])
+    assert "answer_leakage" not in codes(built([run_event(["baseline"]), asked], tmp_path))
+    change = sample_change_event(sample() | {"answer": golden}, "answer")
+    assert "answer_leakage" in codes(built([run_event(["baseline"]), asked, change], tmp_path))

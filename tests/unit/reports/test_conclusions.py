@@ -1,4 +1,4 @@
-"""Properties of what is read from aggregates: verdicts, reversals and warnings."""
+"""Properties of what is read from aggregates: conclusions, reversals and warnings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.ids import JsonObject
-from keval.reports.conclusions import metric_tables, reversals, small_numbers
+from keval.reports.conclusions import metric_tables, reversals, small_numbers, statistic
 
 
 def aggregate(condition: str, **changes: object) -> JsonObject:
@@ -38,13 +38,13 @@ def aggregate(condition: str, **changes: object) -> JsonObject:
         "n_responses": 90,
         "n_judgments": 180,
         "mean": 3.0,
-        "mean_completed": 3.0,
+        "mean_complete_case": 3.0,
         "mean_lower": 3.0,
         "mean_upper": 3.0,
         "var_between_samples": 1.0,
         "sd_between_samples": 1.0,
-        "var_over_repetitions": 0.25,
-        "sd_over_repetitions": 0.5,
+        "var_within_sample": 0.25,
+        "sd_within_sample": 0.5,
         "se": 0.18,
         "ci_lower": 2.6,
         "ci_upper": 3.4,
@@ -86,12 +86,12 @@ def comparison(condition: str, lower: float | None, upper: float | None, **chang
     return {**body, **changes}
 
 
-def reading(lower: float | None, upper: float | None, **changes: object) -> tuple[str, str]:
-    """Return verdict and reading of one difference between two fully measured conditions."""
+def concluded(lower: float | None, upper: float | None, **changes: object) -> tuple[str, str]:
+    """Return conclusion and explanation of one difference between two fully measured conditions."""
     bodies = [aggregate("baseline"), aggregate("docs"), comparison("docs", lower, upper, **changes)]
     (table,) = metric_tables(bodies)
     (found,) = table.differences
-    return found.verdict, found.reading
+    return found.conclusion, found.explanation
 
 
 @pytest.mark.parametrize(
@@ -108,19 +108,19 @@ def test_a_condition_is_higher_or_lower_only_if_the_interval_excludes_0(
     lower: float, upper: float, expected: tuple[str, str]
 ) -> None:
     """An interval that touches 0 includes it."""
-    assert reading(lower, upper) == expected
+    assert concluded(lower, upper) == expected
 
 
 def test_without_an_interval_nothing_can_be_told_and_the_reason_is_given() -> None:
-    """All differences equal: the reason that the interval is missing is the reading."""
-    found = reading(None, None, difference=0.0, reasons={"ci_lower": "no sample differs"})
+    """All differences equal: the reason that the interval is missing is the explanation."""
+    found = concluded(None, None, difference=0.0, reasons={"ci_lower": "no sample differs"})
     assert found == ("cannot tell", "cannot tell: no sample differs")
 
 
 def test_four_paired_samples_show_no_interval() -> None:
-    """Below 5 samples an interval that was computed is left out, and with it the verdict."""
-    verdict, text = reading(0.1, 0.5, n_paired=4)
-    assert verdict == "cannot tell"
+    """Below 5 samples an interval that was computed is left out, and with it the conclusion."""
+    conclusion, text = concluded(0.1, 0.5, n_paired=4)
+    assert conclusion == "cannot tell"
     assert "fewer than 5 samples" in text
 
 
@@ -133,39 +133,39 @@ def test_four_samples_show_a_mean_without_an_interval() -> None:
 
 
 @given(st.floats(-4, 4), st.floats(-4, 4))
-def test_no_verdict_contradicts_its_interval(one: float, other: float) -> None:
+def test_no_conclusion_contradicts_its_interval(one: float, other: float) -> None:
     """Higher means that the whole interval is above 0, lower that it is below."""
     lower, upper = sorted((one, other))
-    verdict, _ = reading(lower, upper)
-    assert (verdict == "higher") == (lower > 0)
-    assert (verdict == "lower") == (upper < 0)
+    conclusion, _ = concluded(lower, upper)
+    assert (conclusion == "higher") == (lower > 0)
+    assert (conclusion == "lower") == (upper < 0)
 
 
 @pytest.mark.parametrize("state", ["not_measured", "not_done"])
 def test_a_difference_that_missing_answers_could_reverse_is_no_difference(state: str) -> None:
     """10 % missing and a worst case that overlaps: cannot tell; 4 % missing: the interval decides."""
 
-    def verdict(missing: int) -> str:
+    def conclusion(missing: int) -> str:
         lacking = aggregate("docs", scored=90 - missing, mean=3.5, mean_lower=2.9, mean_upper=3.7, **{state: missing})
         (table,) = metric_tables([aggregate("baseline"), lacking, comparison("docs", 0.1, 0.9)])
-        return table.differences[0].verdict
+        return table.differences[0].conclusion
 
-    assert verdict(9) == "cannot tell"
-    assert verdict(4) == "higher"
+    assert conclusion(9) == "cannot tell"
+    assert conclusion(4) == "higher"
 
 
 def test_a_difference_that_survives_the_worst_case_stands() -> None:
     """10 % missing, and even if all of them scored the minimum the condition is above the baseline."""
     lacking = aggregate("docs", scored=81, not_measured=9, mean=4.5, mean_lower=4.1, mean_upper=4.6)
     (table,) = metric_tables([aggregate("baseline"), lacking, comparison("docs", 1.1, 1.9)])
-    assert table.differences[0].verdict == "higher"
+    assert table.differences[0].conclusion == "higher"
 
 
 def test_a_missing_plan_counts_what_is_known() -> None:
     """Without a run event the share of what is missing is taken of what was seen."""
     lacking = aggregate("docs", planned=None, not_done=None, scored=45, not_measured=45, mean_lower=2.0, mean_upper=4.0)
     (table,) = metric_tables([aggregate("baseline"), lacking, comparison("docs", 0.1, 0.9)])
-    assert table.differences[0].reading == (
+    assert table.differences[0].explanation == (
         "cannot tell: answers not measured or not done: docs 50%; they could change the result"
     )
 
@@ -214,11 +214,11 @@ def test_each_judge_and_metric_has_its_own_table() -> None:
 def test_a_ranking_that_failures_turn_around_is_said() -> None:
     """A is above B on completed answers only, B above A with A's failures counted."""
     bodies = [
-        aggregate("a", mean=3.0, mean_completed=4.5, agent_failed=30, scored=60),
-        aggregate("b", mean=4.0, mean_completed=4.0),
+        aggregate("a", mean=3.0, mean_complete_case=4.5, agent_failed=30, scored=60),
+        aggregate("b", mean=4.0, mean_complete_case=4.0),
     ]
-    (caution,) = reversals(metric_tables(bodies))
-    assert caution.text == (
+    (warning,) = reversals(metric_tables(bodies))
+    assert warning.text == (
         "completeness, judge rubric: with failures counted, b (4.00) is above a (3.00); "
         "among completed answers only, a (4.50) is above b (4.00)"
     )
@@ -228,8 +228,8 @@ def test_a_ranking_that_failures_turn_around_is_said() -> None:
 def test_a_ranking_that_stays_is_not_mentioned(completed_a: float | None, completed_b: float) -> None:
     """The same order, a tie and an unknown mean are no reversal."""
     bodies = [
-        aggregate("a", mean=3.0, mean_completed=completed_a),
-        aggregate("b", mean=4.0, mean_completed=completed_b),
+        aggregate("a", mean=3.0, mean_complete_case=completed_a),
+        aggregate("b", mean=4.0, mean_complete_case=completed_b),
     ]
     assert list(reversals(metric_tables(bodies))) == []
 
@@ -240,19 +240,30 @@ def test_a_ranking_that_stays_is_not_mentioned(completed_a: float | None, comple
         ({"n_samples": 4}, "fewest_samples", "no interval shown; descriptive only (a, 4 samples)"),
         ({"n_samples": 5}, "few_samples", "wide, approximate (a, 5 samples)"),
         ({"n_samples": 29}, "few_samples", "wide, approximate (a, 29 samples)"),
-        ({"sd_over_repetitions": None}, "one_repetition", "run-to-run variation not measured (a)"),
+        ({"sd_within_sample": None}, "one_repetition", "run-to-run variation not measured (a)"),
         ({"n_judgments": 90}, "one_judgment", "judge variation not measured (rubric)"),
     ],
 )
 def test_small_numbers_are_named(changes: dict[str, int | None], code: str, says: str) -> None:
     """Each threshold of the specification has its sentence, once for all metrics."""
     bodies = [aggregate("a", **changes), aggregate("a", metric="other", **changes)]
-    (caution,) = small_numbers(metric_tables(bodies))
-    assert caution.code == code
-    assert caution.text.endswith(says)
+    (warning,) = small_numbers(metric_tables(bodies))
+    assert warning.code == code
+    assert warning.text.endswith(says)
 
 
 def test_enough_of_everything_needs_no_warning() -> None:
     """30 samples, 3 repetitions and 2 judgments are not warned about; nothing measured neither."""
     nothing = aggregate("b", n_samples=0, n_responses=0, n_judgments=0, scored=0, mean=None)
     assert list(small_numbers(metric_tables([aggregate("a"), nothing]))) == []
+
+
+def test_statistics_that_nothing_is_concluded_from_are_kept_by_name() -> None:
+    """What has no field of its own stands in `other_statistics`; an event that lacks it has null there."""
+    older = aggregate("with_docs")
+    del older["var_within_sample"]
+    (table,) = metric_tables([aggregate("baseline"), older, comparison("with_docs", 0.1, 0.5)])
+    assert [score.other_statistics["var_within_sample"] for score in table.scores] == [0.25, None]
+    assert statistic(table.scores[0], "var_within_sample") == 0.25
+    assert statistic(table.scores[0], "sd_within_sample") == 0.5
+    assert statistic(table.differences[0], "wins") == comparison("with_docs", 0.1, 0.5)["wins"]

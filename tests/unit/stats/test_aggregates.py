@@ -10,6 +10,7 @@ import pytest
 from keval import projections, schema
 from keval.ids import JsonObject
 from keval.stats.aggregates import aggregate
+from keval.stats.statistics import AGGREGATE
 from tests.builders import (
     RUN_ID,
     TIME,
@@ -69,7 +70,7 @@ def test_the_worked_example_of_two_conditions(tmp_path: Path) -> None:
     a, b, comparison = bodies(tmp_path, example())
     assert (a["condition"], a["n_samples"], a["n_responses"], a["n_judgments"]) == ("A", 6, 17, 33)
     assert (a["planned"], a["scored"], a["not_done"]) == (18, 17, 1)
-    names = ("mean", "sd_between_samples", "se", "ci_lower", "ci_upper", "sd_over_repetitions")
+    names = ("mean", "sd_between_samples", "se", "ci_lower", "ci_upper", "sd_within_sample")
     assert [a[name] for name in names] == pytest.approx(
         [3.402778, 1.041389, 0.425145, 2.309907, 4.495648, 0.533002], abs=1e-6
     )
@@ -77,7 +78,7 @@ def test_the_worked_example_of_two_conditions(tmp_path: Path) -> None:
         [3.777778, 0.975629, 0.398299, 2.753918, 4.801638, 0.333333], abs=1e-6
     )
     assert a["var_between_samples"] == pytest.approx(a["sd_between_samples"] ** 2)
-    assert a["mean"] == a["mean_completed"]
+    assert a["mean"] == a["mean_complete_case"]
     assert comparison["condition"] == "B"
     differences = ("difference", "sd_difference", "se", "ci_lower", "ci_upper")
     assert [comparison[name] for name in differences] == pytest.approx(
@@ -88,13 +89,13 @@ def test_the_worked_example_of_two_conditions(tmp_path: Path) -> None:
 
 
 def test_the_samples_of_the_worked_example(tmp_path: Path) -> None:
-    """Each sample has its mean and its own SD over repetitions, and no spread between samples."""
+    """Each sample has its mean and its own SD within samples, and no spread between samples."""
     found = [body for body in bodies(tmp_path, example(), ["sample"]) if body["condition"] == "A"]
     assert [body["sample_id"] for body in found] == ["s1", "s2", "s3", "s4", "s5", "s6"]
     means = [4.333333, 2.5, 4.666667, 2.0, 3.75, 3.166667]
     assert [body["mean"] for body in found] == pytest.approx(means, abs=1e-6)
     deviations = [0.288675, 0.5, 0.57735, 0.5, 0.353553, 0.763763]
-    assert [body["sd_over_repetitions"] for body in found] == pytest.approx(deviations, abs=1e-6)
+    assert [body["sd_within_sample"] for body in found] == pytest.approx(deviations, abs=1e-6)
     assert [body["planned"] for body in found] == [3] * 6
     assert [body["not_done"] for body in found] == [0, 0, 0, 0, 1, 0]
     for body in found:
@@ -115,7 +116,7 @@ def test_the_example_of_missing_data(  # noqa: PLR0917 - the columns of the exam
     (found,) = bodies(tmp_path, events)
     assert (found["planned"], found["scored"], found["not_done"]) == (10, 8, 0)
     assert (found["agent_failed"], found["not_measured"]) == (agent_failed, 2 - agent_failed)
-    assert (found["mean"], found["mean_completed"]) == (mean, 4.375)
+    assert (found["mean"], found["mean_complete_case"]) == (mean, 4.375)
     assert (found["mean_lower"], found["mean_upper"]) == (lower, upper)
     assert found["failed"] == {kind: 2}
     assert found["n_samples"] == 8 + agent_failed
@@ -127,15 +128,15 @@ def test_the_spread_includes_the_agents_failures(tmp_path: Path) -> None:
     events = [first, judgment_event(first, 5), failure_event(second)]
     (found,) = bodies(tmp_path, events, ["sample"])
     assert found["mean"] == 3.0
-    assert found["var_over_repetitions"] == 8.0
+    assert found["var_within_sample"] == 8.0
 
 
 def test_repetitions_are_pooled_over_samples_that_have_several(tmp_path: Path) -> None:
-    """A sample with one repetition neither adds to the SD over repetitions nor makes it smaller."""
+    """A sample with one repetition neither adds to the SD within samples nor makes it smaller."""
     events = scored("baseline", (1, 4))
     again = response_event("q0", repetition=2)
     (found,) = bodies(tmp_path, [*events, again, judgment_event(again, 3)])
-    assert found["var_over_repetitions"] == 2.0
+    assert found["var_within_sample"] == 2.0
 
 
 def test_order_is_that_of_the_config(tmp_path: Path) -> None:
@@ -186,15 +187,13 @@ def test_an_empty_log_has_no_aggregates(tmp_path: Path) -> None:
 def test_a_plan_without_answers_has_no_numbers(tmp_path: Path) -> None:
     """Every number of a condition that was only planned is null, with its reason; its bounds are the scale."""
     first, second, comparison = bodies(tmp_path, [run_event()])
+    nullable = {name for name, statistic in AGGREGATE.items() if statistic.why_null is not None}
     for body in (first, second):
         assert (body["planned"], body["not_done"], body["n_samples"]) == (2, 2, 0)
         assert (body["mean_lower"], body["mean_upper"]) == (1.0, 5.0)
         missing = {name for name, value in body.items() if value is None} - {"sample_id"}
         assert body["reasons"] == dict.fromkeys(missing, "no judgments")
-        assert missing == {
-            "mean", "mean_completed", "var_between_samples", "sd_between_samples", "var_over_repetitions",
-            "sd_over_repetitions", "se", "ci_lower", "ci_upper",
-        }  # fmt: skip
+        assert missing == nullable - {"planned", "not_done", "mean_lower", "mean_upper"}
     assert comparison["n_paired"] == 0
     assert comparison["difference"] is None
     assert set(comparison["reasons"].values()) == {"no sample has a value under both conditions"}
@@ -205,14 +204,14 @@ def test_without_a_run_the_plan_is_unknown(tmp_path: Path) -> None:
     (found,) = bodies(tmp_path, scored("baseline", (1, 2)))
     assert found["planned"] is found["not_done"] is None
     assert found["reasons"]["planned"] == found["reasons"]["not_done"] == "no run event says what was planned"
-    assert found["reasons"]["sd_over_repetitions"] == "one repetition"
+    assert found["reasons"]["sd_within_sample"] == "one repetition"
 
 
 def test_a_condition_that_only_failed_has_no_completed_mean(tmp_path: Path) -> None:
     """The headline is the minimum; of what was completed there is nothing to average."""
     (found,) = bodies(tmp_path, [run_event(["baseline"]), failure_event(response_event())])
-    assert (found["mean"], found["mean_completed"]) == (1.0, None)
-    assert found["reasons"]["mean_completed"] == "no judgments"
+    assert (found["mean"], found["mean_complete_case"]) == (1.0, None)
+    assert found["reasons"]["mean_complete_case"] == "no judgments"
 
 
 @pytest.mark.parametrize(

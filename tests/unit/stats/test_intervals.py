@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keval.stats.intervals import t_interval
+from keval.stats.intervals import FEWEST_SAMPLES, interval, t_interval
 
 
 def test_the_interval_is_that_of_students_t() -> None:
@@ -27,3 +27,16 @@ def test_there_is_no_interval_without_spread(n: int, se: float) -> None:
     """One value, or values that are all equal, have no interval, least of all one of width 0."""
     with pytest.raises(ValueError, match="no interval"):
         t_interval(3.0, se, n)
+
+
+@pytest.mark.parametrize(
+    ("mean", "se", "n"), [(None, 0.5, 9), (3.0, None, 9), (3.0, 0.0, 9), (3.0, 0.5, FEWEST_SAMPLES - 1)]
+)
+def test_too_little_to_go_by_gives_no_interval(mean: float | None, se: float | None, n: int) -> None:
+    """Without a mean, a spread or enough samples both ends are null."""
+    assert interval(mean, se, n) == (None, None)
+
+
+def test_enough_samples_give_an_interval() -> None:
+    """From the fewest samples on it is Student's t interval."""
+    assert interval(3.0, 0.5, FEWEST_SAMPLES) == t_interval(3.0, 0.5, FEWEST_SAMPLES)

@@ -7,15 +7,17 @@ possible whatever tools returned, and a database holds thousands of answers in m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
 from keval.ids import JsonObject
-from keval.projections import rows
+from keval.projections.log_file import LogFile, as_log_file
+from keval.reports.queries import ask
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -43,12 +45,12 @@ class ToolUse:
     """Of these, answers of which a tool that belongs to no MCP server of the condition returned it."""
     tools_elsewhere: set[str] = field(default_factory=set)
 
-    def add(self, response: JsonObject) -> None:
-        """Count in one response."""
-        calls = [turn for turn in response["turns"] if turn["type"] == "tool_call"]
+    def add(self, turns: Sequence[JsonObject], golden_answer: str | None) -> None:
+        """Count in one answer."""
+        calls = [turn for turn in turns if turn["type"] == "tool_call"]
         self.calls += len(calls)
         self.failed += sum(bool(call["error"]) for call in calls)
-        golden = _SPACES.sub(" ", response["sample"].get("answer") or "").strip(" ").lower()
+        golden = _SPACES.sub(" ", golden_answer or "").strip(" ").lower()
         if len(golden) < SHORTEST:
             return
         self.searched += 1
@@ -71,28 +73,19 @@ def returns(result: str | None, golden: str) -> bool:
     return golden in _SPACES_IN_JSON.sub(" ", text.replace('\\"', '"'))
 
 
-def tool_use(connection: DuckDBPyConnection, paths: Sequence[Path]) -> dict[tuple[str, str], ToolUse]:
+def tool_use(connection: DuckDBPyConnection, logs: Sequence[LogFile | Path]) -> dict[tuple[str, str], ToolUse]:
     """Return what tools did by the ids of condition and agent, of the logs that the connection has views of."""
     used: dict[tuple[str, str], ToolUse] = {}
-    lines = _lines(paths)
+    corrected = {row["sample_id"]: row["answer"] for row in ask(connection, "corrected_answers")}
+    # Positions count the lines of all logs, as DuckDB does; there are no blank ones.
+    lines = enumerate(chain.from_iterable(as_log_file(log).read() for log in logs), start=1)
     line = next(lines, None)
-    for row in rows(connection, _CURRENT):
+    for row in ask(connection, "current_answers"):
         while line is not None and line[0] < row["position"]:
             line = next(lines, None)
         if line is None:
             break
-        used.setdefault((row["condition_id"], row["agent_id"]), ToolUse()).add(orjson.loads(line[1]))
+        response = orjson.loads(line[1])
+        golden = corrected.get(row["sample_id"], response["sample"].get("answer"))
+        used.setdefault((row["condition_id"], row["agent_id"]), ToolUse()).add(response["turns"], golden)
     return used
-
-
-_CURRENT = "select position, condition_id, agent_id from response_facts where current order by position"
-
-
-def _lines(paths: Iterable[Path]) -> Iterator[tuple[int, bytes]]:
-    """Yield all lines with their position over all files, which is what DuckDB counts; there are no blank ones."""
-    position = 0
-    for path in paths:
-        with path.open("rb") as log:
-            for line in log:
-                position += 1
-                yield position, line

@@ -17,10 +17,7 @@ with pairs as (
         select judge.judge_id from runs, unnest(judges) as judging(judge) where cardinality(conditions) > 0
     )
 )
-select
-    c.condition, c.condition_id, c.agent_id, c.current, c.planned, c.planned_repetitions, c.planned_samples,
-    m.judge, m.judge_id, m.metric, m.min, m.max,
-    c.place as condition_place, m.place as metric_place
+select condition_id, agent_id, judge_id, metric
 from pairs
-join conditions as c using (condition_id, agent_id)
-join metrics as m using (judge_id)
+semi join conditions using (condition_id, agent_id)
+join metrics using (judge_id)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from keval.ids import JsonObject
-from keval.projections.tool_use import ToolUse
+from keval.reports.tool_use import ToolUse
 
 GOLDEN = "The tower is  330 metres\nhigh."
 
@@ -19,7 +19,7 @@ def call(result: str | None, name: str = "mcp__docs__search", server: str | None
 def used(*turns: JsonObject, golden: str | None = GOLDEN) -> ToolUse:
     """Return what is counted of one answer to a question with that golden answer, after these turns."""
     found = ToolUse()
-    found.add({"sample": {"id": "q1", "question": "How high?", "answer": golden}, "turns": list(turns)})
+    found.add(turns, golden)
     return found
 
 

@@ -1,0 +1,40 @@
+-- One row per condition, agent, judge and metric, by ids: what `condition_scores` says in names.
+-- expected counts the samples that are, or could be, a number; untried those of them that were never tried.
+with counted as (
+    select
+        condition_id, agent_id, judge_id, metric,
+        coalesce(sum(s.tried), 0)::bigint as tried,
+        coalesce(sum(s.unplanned), 0)::bigint as unplanned,
+        coalesce(sum(s.scored), 0)::bigint as scored,
+        coalesce(sum(s.agent_failed), 0)::bigint as agent_failed,
+        coalesce(sum(s.not_measured), 0)::bigint as not_measured,
+        coalesce(sum(s.not_applicable), 0)::bigint as not_applicable,
+        list_sort(flatten(list(s.kinds))) as kinds,
+        count(s.mean) as n_samples,
+        coalesce(sum(s.n_responses), 0)::bigint as n_responses,
+        coalesce(sum(s.n_judgments), 0)::bigint as n_judgments,
+        avg(s.mean) as mean,
+        avg(s.mean_complete_case) as mean_complete_case,
+        coalesce(sum((coalesce(s.total, 0) + (s.expected - s.valued) * m.min) / nullif(s.expected, 0)), 0) as total_lower,
+        coalesce(sum((coalesce(s.total, 0) + (s.expected - s.valued) * m.max) / nullif(s.expected, 0)), 0) as total_upper,
+        count(*) filter (s.expected > 0) as possible,
+        count(*) filter (s.tried > 0) as samples_tried,
+        -- Means that differ by float noise only do not differ.
+        case when max(s.mean) - min(s.mean) <= $noise * max(s.largest) and count(s.mean) > 1 then 0 else var_samp(s.mean) end
+            as var_between_samples,
+        sum((s.scored + s.agent_failed - 1) * s.var_within_sample)
+            / sum(s.scored + s.agent_failed - 1) filter (s.var_within_sample is not null) as var_within_sample,
+        coalesce(bool_or(s.mock), false) as mock
+    from series
+    join metrics as m using (judge_id, metric)
+    left join sample_means as s using (condition_id, agent_id, judge_id, metric)
+    group by condition_id, agent_id, judge_id, metric
+)
+select
+    counted.* exclude (tried, unplanned, possible, samples_tried),
+    -- greatest() passes over nulls: of an unknown plan it would make a number.
+    if(c.planned is null, null, greatest(c.planned, tried) + unplanned) as planned,
+    greatest(coalesce(c.planned_samples, 0) - samples_tried, 0) as untried,
+    possible + untried as expected
+from counted
+join conditions as c using (condition_id, agent_id)

@@ -1,0 +1,7 @@
+-- One row per condition and agent of which responses are left out although they answer a current question: those that the
+-- newest plan no longer has. `--all` takes them.
+select c.condition, condition_id, agent_id, count(*) as responses
+from response_facts as r
+join conditions as c using (condition_id, agent_id)
+where c.newest and r.asked and not r.current
+group by c.condition, condition_id, agent_id

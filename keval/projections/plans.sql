@@ -1,0 +1,11 @@
+-- One row per config name: its newest run whose plan the log holds whole, with what that run plans. Of a plan that a
+-- crash cut off nothing was asked yet.
+select
+    config_name,
+    arg_max(position, rank) as position, arg_max(plan_id, rank) as plan_id,
+    arg_max(agent.agent_id, rank) as agent_id, arg_max(repetitions, rank) as repetitions,
+    arg_max(conditions, rank) as conditions
+from runs
+semi join whole_plans using (plan_id)
+where cardinality(conditions) > 0
+group by config_name

@@ -1,0 +1,29 @@
+"""Reads SQL from files: all of keval's SQL stands in files, where a person can read it and DuckDB can run it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_PARAMETER = re.compile(r"\$([a-z_]+)")
+
+ROOMS = Path(__file__).parent.parent
+
+
+def load(room: str, name: str, /, **parameters: str) -> str:
+    """Return the text of `keval/<room>/<name>.sql` with the SQL of each parameter in the place of `$parameter`.
+
+    `$.field`, a path into JSON, is no parameter. Raises KeyError for one that is not given.
+    """
+    text = (ROOMS / room / f"{name}.sql").read_text(encoding="utf-8")
+    return _PARAMETER.sub(lambda found: parameters[found[1]], text)
+
+
+def literal(text: str) -> str:
+    """Return a text as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def verbatim(path: Path) -> str:
+    """Return an absolute path without links as a pattern in which no character is a wildcard."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in str(path.resolve()))

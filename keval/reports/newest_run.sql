@@ -1,0 +1,10 @@
+-- One row: what the newest run says. What `judge` or `aggregate` appended says nothing of the agent: each part is that of
+-- the newest run that has it. mock is that of the last run in the log.
+select
+    arg_max(config ->> '$.name', rank) filter (config ->> '$.name' is not null) as name,
+    arg_max(config ->> '$.version', rank) filter (config ->> '$.name' is not null) as version,
+    arg_max(agent, rank) filter (agent is not null) as agent,
+    arg_max(dataset, rank) filter (dataset is not null) as dataset,
+    arg_max(seed, rank) filter (seed is not null) as seed,
+    coalesce(arg_max(mock, position), false) as mock
+from runs

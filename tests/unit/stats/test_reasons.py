@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from keval.ids import JsonObject
+from keval.stats import reasons
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"n_samples": 0, "se": None}, "no judgments"),
+        ({"n_samples": 1, "se": None}, "one sample"),
+        ({"n_samples": 1}, "one sample"),
+        ({"n_samples": 4, "se": 0.5}, "fewer than 5 samples: no interval is shown"),
+        ({"n_samples": 9, "se": 0.0}, "all samples have the same mean"),
+    ],
+)
+def test_a_mean_without_an_interval_says_what_it_lacks(row: JsonObject, why: str) -> None:
+    """First comes what is missing altogether, then too few samples, then that they do not differ."""
+    assert reasons.no_interval(row) == why
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"n_paired": 0, "se": None, "difference": None}, "no sample has a value under both conditions"),
+        ({"n_paired": 1, "se": None, "difference": 1.0}, "one paired sample"),
+        ({"n_paired": 4, "se": 0.5, "difference": 1.0}, "fewer than 5 samples: no interval is shown"),
+        ({"n_paired": 9, "se": 0.0, "difference": 1.0}, "every sample differs by the same amount"),
+        ({"n_paired": 9, "se": 0.0, "difference": 0.0}, "no sample differs"),
+    ],
+)
+def test_a_difference_without_an_interval_says_what_it_lacks(row: JsonObject, why: str) -> None:
+    """Equal differences and no difference at all are two reasons."""
+    assert reasons.no_interval_of_pairs(row) == why
+
+
+@pytest.mark.parametrize(("n_samples", "why"), [(0, "no judgments"), (2, "one repetition")])
+def test_a_spread_within_samples_says_what_it_lacks(n_samples: int, why: str) -> None:
+    """Without any score it is the score that is missing, not a second repetition."""
+    assert reasons.no_second_repetition({"n_samples": n_samples}) == why
