@@ -41,7 +41,9 @@ def counted(events: list[dict[str, Any]]) -> Counter[str]:
 
 def facts(events: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what a log says, without what a clock or a coin said: texts and scores by id."""
-    return {event["id"]: event.get("text") or event["scores"] for event in events if event["type"] != "run"}
+    return {
+        event["id"]: event.get("text") or event["scores"] for event in events if event["type"] not in {"run", "plan"}
+    }
 
 
 def check_bill(outcome: Outcome, told: str) -> None:
