@@ -30,6 +30,12 @@ NOWHERE = "http://127.0.0.1:9"
 """A proxy that nobody serves: a process that would leave this machine fails at once."""
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no worker has it left when the others are done; else the order is random."""
+    items.sort(key=lambda item: "pipes" not in item.path.parts)
+
+
 def _is_loopback(address: object) -> bool:
     if not isinstance(address, tuple):
         return True  # a path: a unix socket

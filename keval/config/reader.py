@@ -172,8 +172,10 @@ class _Draft:
         """
         if self.document.value is None and self.problems:
             raise self.error()
-        for found in schema.problems(name, self.document.value):
-            self.problem(found.keys, found.message)
+        # To explain takes a library that is as long to import as a small command takes altogether.
+        if not schema.is_valid(name, self.document.value):
+            for found in schema.problems(name, self.document.value):
+                self.problem(found.keys, found.message)
         if not self.written:
             raise self.error()
         for keys, text in _texts(self.written, ()):
