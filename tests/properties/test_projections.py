@@ -63,9 +63,17 @@ changes = st.builds(
     st.sampled_from(["q1", "q2"]).map(sample),
     st.sampled_from(["answer", "question", "source"]),
 )
-events = st.one_of(
-    responses, responses, responses, judgments, judgments, not_applicable, failures, judge_failures, changes
+judged = responses.map(lambda response: [response, judgment_event(response)])
+"""Most of what happens is about answers that are there."""
+corrected = st.builds(
+    lambda response, change: [response, judgment_event(response), change],
+    responses,
+    changes.filter(lambda change: bool(change["sample"]["id"] == "q1")),
 )
+events = st.one_of(
+    judged, judged, corrected,
+    st.one_of(responses, judgments, not_applicable, failures, judge_failures, changes).map(lambda event: [event]),
+)  # fmt: skip
 
 
 @st.composite
@@ -92,7 +100,7 @@ def plans(draw: st.DrawFn) -> list[JsonObject]:
 @st.composite
 def logs(draw: st.DrawFn) -> list[JsonObject]:
     """Return a log in any order, with retractions of what stands anywhere in it, with plans or without."""
-    drawn = draw(st.lists(events, max_size=14))
+    drawn = list(itertools.chain(*draw(st.lists(events, max_size=9))))
     planned = draw(st.lists(plans(), max_size=2))
     retracted = draw(st.lists(st.sampled_from(drawn), max_size=3)) if drawn else []
     again = draw(st.lists(st.sampled_from(drawn), max_size=3)) if drawn else []
