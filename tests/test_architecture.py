@@ -46,6 +46,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "what an option or a server comes to, a real CLI has to show",
         {"agents._claude_options", "agents._claude_watch"},
     ),
+    "unit/commands/test_sql.py": ("it guards what a user may type", {"projections.read_only"}),
     "unit/datasets/test_datasets.py": (
         "the same records in every format",
         {"datasets.csv", "datasets.json", "datasets.jsonl", "datasets.parquet"},
@@ -68,7 +69,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"mock.api", "mock.journal", "mock.server", "mock.wire"},
     ),
     "unit/mock/test_stand_in.py": ("one stand-in reads, answers and judges", {"mock.conversation", "mock.judging"}),
-    "unit/reports/test_builder.py": ("a warning is part of the report of a log", {"reports.model", "reports.warnings"}),
+    "unit/reports/test_builder.py": (
+        "a warning is part of the report of a log",
+        {"reports.model", "reports.queries", "reports.warnings"},
+    ),
 }
 """Modules whose tests stand in another file than the one that is named after them: in which, why, and which modules."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from keval.events import event
 from keval.execution.tasks import question_id
-from keval.ids import JsonObject, digest, sample_sha256
+from keval.ids import JsonObject, canonical, digest, sample_sha256
 from keval.logs.history import History
 from keval.logs.samples import record_at
 
@@ -19,8 +19,12 @@ from keval.logs.samples import record_at
 def changed_fields(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     """Return the names of the fields that differ between two records of a sample, in the order of the newer one."""
     names = dict.fromkeys([*now, *before])
-    missing = object()
-    return [name for name in names if before.get(name, missing) != now.get(name, missing)]
+    # As JSON: to Python true is 1, and 1.0 is 1.
+    return [name for name in names if name not in before or name not in now or _differs(before[name], now[name])]
+
+
+def _differs(one: object, other: object) -> bool:
+    return canonical(one) != canonical(other)
 
 
 def changed_samples(past: History, samples: Iterable[JsonObject]) -> Iterator[tuple[JsonObject, str]]:

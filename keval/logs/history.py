@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from keval.events import now
 from keval.failure_kinds import GATES
-from keval.ids import JsonObject, response_id
+from keval.ids import JsonObject, response_id, sample_sha256
 from keval.logs.costs import MeasuredCosts
 from keval.logs.stream import Line, opened
 
@@ -172,7 +172,7 @@ class History:
         before = self.newest_records.get(sample_id)
         question = event["question_id"]
         answered = question if event["type"] == "response" else before and before.answered
-        self.newest_records[sample_id] = Record(event["sample_sha256"], question, answered, offset)
+        self.newest_records[sample_id] = Record(sample_sha256(event["sample"]), question, answered, offset)
 
     def _note_judgment(self, event: JsonObject) -> None:
         self.judged.add(event["id"])

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval.projections import VIEWS, sql_file
+from keval.projections.sql_file import literal, load, verbatim
+
+PACKAGE = Path(sql_file.__file__).parent.parent
+
+
+def test_every_view_is_a_file_and_every_file_a_view() -> None:
+    """Nobody has to look anywhere else for what a view computes."""
+    assert {path.stem for path in (PACKAGE / "projections").glob("*.sql")} >= set(VIEWS)
+
+
+def test_a_parameter_that_is_not_given_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path into JSON is no parameter."""
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "q.sql").write_text("select $what, j ->> '$.field'")
+    monkeypatch.setattr(sql_file, "ROOMS", tmp_path)
+    assert load("room", "q", what="1") == "select 1, j ->> '$.field'"
+    with pytest.raises(KeyError, match="what"):
+        load("room", "q")
+
+
+@given(text=st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])))
+def test_a_literal_is_the_text(text: str) -> None:
+    """Whatever stands in it, quotes and backslashes included."""
+    assert duckdb.execute(f"select {literal(text)}").fetchall() == [(text,)]
+
+
+@pytest.mark.parametrize("name", ["a*.jsonl", "[ab].jsonl", "what?.jsonl", "plain.jsonl"])
+def test_a_path_is_that_of_one_file(tmp_path: Path, name: str) -> None:
+    """DuckDB takes wildcards in names of files; a log may be called so."""
+    for each in (name, "a1.jsonl", "a.jsonl"):
+        (tmp_path / each).write_text('{"name": "' + each + '"}\n')
+    query = f"select name from read_json({literal(verbatim(tmp_path / name))})"  # noqa: S608 - what is tested
+    assert duckdb.execute(query).fetchall() == [(name,)]
