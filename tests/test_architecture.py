@@ -61,9 +61,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "unit/execution/test_stage.py": ("each item has its event", {"execution.recording"}),
     "unit/exports/test_exports.py": (
         "one report in every format",
-        {"exports._layout", "exports.csv", "exports.json", "exports.markdown", "exports.text"},
+        {"exports._layout", "exports._words", "exports.csv", "exports.json", "exports.markdown", "exports.text"},
     ),
     "unit/logs/test_secret_scan.py": ("it prints what the scanner finds", {"commands.scan"}),
+    "unit/logs/test_writer.py": ("a log is one file, or two when it is lost", {"logs.appended_file"}),
     "unit/mock/test_mock.py": (
         "to its clients it is one service",
         {"mock.api", "mock.journal", "mock.server", "mock.wire"},

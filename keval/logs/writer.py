@@ -14,29 +14,20 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from io import FileIO
 from itertools import count
 from pathlib import Path
 
-from keval import schema
-from keval.documents import strict_json
-from keval.errors import EnvironmentLacksError, InputError, KevalError, UsageError
+from keval.errors import EnvironmentLacksError, KevalError, UsageError
 from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs import locks
-from keval.logs.outputs import begins_as_log, check_no_input, look
-
-# macOS has no fdatasync; what it saves is only the write of the file's times.
-_sync = getattr(os, "fdatasync", os.fsync)
-
-MARK_BYTES = 256
-"""How much of the last line that we wrote is looked at again: its type, id, time and run."""
+from keval.logs.appended_file import AppendedFile, lines_of
+from keval.logs.outputs import check_no_input
 
 REOPENINGS = 100
 """How often a log is opened again that is replaced in the very moment, before we give up."""
@@ -48,9 +39,9 @@ class Log:
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self.path = path
         self._warn = warn
-        self._file = _File(path, warn)
-        self._beside: _File | None = None
-        self._rescue: _File | None = None
+        self._file = AppendedFile(path, warn)
+        self._beside: AppendedFile | None = None
+        self._rescue: AppendedFile | None = None
         self._lost: str | None = None
         self._stops: list[asyncio.Event] = []
         self._copy: FileIO | None = None
@@ -137,7 +128,7 @@ class Log:
             f" and goes to {self._rescue.path}"
         )
 
-    def _rescued(self) -> _File:
+    def _rescued(self) -> AppendedFile:
         """Return the file beside the log with all that was written to the log in it."""
         self._beside = self._beside or _created_beside(self.path, self._warn)
         if self._written:
@@ -150,7 +141,7 @@ class Log:
         """Return what this command wrote; without a copy, what anybody has written and what is left of it."""
         if self._copy is None:
             return self._file.since_opened()
-        return _lines(self._copy.fileno(), 0)
+        return lines_of(self._copy.fileno(), 0)
 
     @property
     def descriptor(self) -> int:
@@ -192,191 +183,14 @@ class Log:
                 opened.close()
 
 
-class _File:
-    """A file of events that is open for appending."""
-
-    def __init__(self, path: Path, warn: Callable[[str], None], flags: int = 0) -> None:
-        self.path = path
-        self._warn = warn
-        self.descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | flags, 0o644)
-        self._end = -1
-        self._start = 0
-        self._mark = b""
-        self._mark_at = 0
-        try:
-            with locks.writing(self.descriptor, self.path):
-                self._check()
-                self._start = self._mend()
-        except BaseException:
-            self.close()
-            raise
-
-    def _check(self) -> None:
-        """Raise InputError for a file that is neither empty nor begins as a log: it is somebody's."""
-        if os.fstat(self.descriptor).st_size and not begins_as_log(self.descriptor):
-            raise InputError(
-                f"{self.path} is not a keval log: it holds {look(self.descriptor)}; it is left as it is:"
-                " name a log, or a file that is not there yet"
-            )
-        size = os.fstat(self.descriptor).st_size
-        tail = self._tail(size)
-        if tail and not _is_event(tail) and not _is_cut_off(tail):
-            raise InputError(
-                f"{self.path}: its last line has no end and is no event, nor one that was cut off; it is left as it is:"
-                f" keval validate {self.path} says what is wrong"
-            )
-
-    def write(self, line: bytes) -> None:
-        """Append a line, whole or not at all. Raises EnvironmentLacksError."""
-        try:
-            with locks.writing(self.descriptor, self.path):
-                self._append(line)
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def _append(self, line: bytes) -> None:
-        size = os.fstat(self.descriptor).st_size
-        if size > self._end:
-            size = self._mend()
-        written = os.write(self.descriptor, line)
-        if written != len(line):
-            os.ftruncate(self.descriptor, size)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        if size >= self._end:  # else it was cut short in this moment: `loss` compares with what it was
-            self._mark, self._mark_at, self._end = line[:MARK_BYTES], size, size + written
-
-    def pour(self, lines: Iterable[bytes]) -> int:
-        """Write those lines that are whole events to a new file, all or none, and return how many.
-
-        Raises EnvironmentLacksError.
-        """
-        number = 0
-        try:
-            for line in lines:
-                if line.endswith(b"\n") and _is_event(line):
-                    self.write(line)
-                    number += 1
-        except EnvironmentLacksError:
-            os.ftruncate(self.descriptor, 0)
-            self._end = 0
-            raise
-        return number
-
-    def since_opened(self) -> Iterator[bytes]:
-        """Return the lines that anybody appended since the file was opened, as far as they are still there."""
-        return _lines(self.descriptor, self._start)
-
-    def sync(self) -> None:
-        """Put what was written on disk. Raises EnvironmentLacksError."""
-        try:
-            _sync(self.descriptor)
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def parting(self) -> str | None:
-        """Return what happened if the path no longer leads to the file that is open."""
-        try:
-            found = self.path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return "was removed or moved away"
-        except OSError as error:
-            return f"cannot be found any more ({error.strerror})"
-        return None if os.path.samestat(found, os.fstat(self.descriptor)) else "was replaced by another file"
-
-    def loss(self) -> str | None:
-        """Return what happened to the file if it is no longer at its path, or no longer holds what was written."""
-        try:
-            return self.parting() or self._change()
-        except OSError as error:
-            return f"can no longer be read ({error.strerror})"
-
-    def _change(self) -> str | None:
-        if os.fstat(self.descriptor).st_size < self._end:
-            return "was cut short"
-        # Cut short and grown again, or saved from an editor: our last line is not where we wrote it.
-        if os.pread(self.descriptor, len(self._mark), self._mark_at) != self._mark:
-            return "was written over"
-        return None
-
-    def _unwritable(self, error: OSError) -> EnvironmentLacksError:
-        return EnvironmentLacksError(
-            f"{error.filename or self.path}: {error.strerror or error}; the log ends with its last whole line:"
-            " mend that and run the same command again"
-        )
-
-    def _mend(self) -> int:
-        """Set a cut-off last line aside and return the size; called under the lock, so nobody is in mid-write."""
-        size = os.fstat(self.descriptor).st_size
-        tail = b"" if size == 0 or os.pread(self.descriptor, 1, size - 1) == b"\n" else self._tail(size)
-        if tail and _is_event(tail):
-            # Only its newline is missing: completing it loses nothing that was paid for.
-            os.write(self.descriptor, b"\n")
-            size += 1
-        elif tail:
-            torn = self._set_aside(tail)
-            size -= len(tail)
-            os.ftruncate(self.descriptor, size)
-            self._warn(f"{self.path}: the last line was cut off in mid-write; its {len(tail)} bytes are now in {torn}")
-        self._end = size
-        return size
-
-    def _set_aside(self, tail: bytes) -> Path:
-        """Put a cut-off line into `<log>.torn`, which is a file of this log alone, and return its path."""
-        torn = self.path.with_name(self.path.name + ".torn")
-        aside = os.open(torn, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        with os.fdopen(aside, "ab") as file:
-            if os.fstat(aside).st_nlink > 1:
-                raise OSError(errno.EMLINK, "is a link to another file; remove it", str(torn))
-            file.write(tail + b"\n")
-            file.flush()
-            os.fsync(aside)
-        return torn
-
-    def _tail(self, size: int) -> bytes:
-        tail = b""
-        while len(tail) < size and b"\n" not in tail:
-            start = max(0, size - len(tail) - 65536)
-            tail = os.pread(self.descriptor, size - len(tail) - start, start) + tail
-        return tail.rpartition(b"\n")[2]
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self.descriptor)
-
-
-def _lines(descriptor: int, start: int) -> Iterator[bytes]:
-    """Yield the lines of an open file from a place on, as far as they can be read."""
-    with open(descriptor, "rb", closefd=False) as lines, suppress(OSError):
-        lines.seek(start)
-        yield from lines
-
-
-def _is_cut_off(tail: bytes) -> bool:
-    """Return whether a line may be the front of an event, rather than a whole value, or several."""
-    try:
-        json.JSONDecoder().raw_decode(tail.decode(errors="replace"))
-    except ValueError:
-        return True
-    except RecursionError:
-        return False
-    return False
-
-
-def _is_event(tail: bytes) -> bool:
-    try:
-        return schema.event_problem(strict_json.parse(tail)) is None
-    except strict_json.NotStrictError:
-        return False
-
-
-def _created_beside(path: Path, warn: Callable[[str], None]) -> _File:
+def _created_beside(path: Path, warn: Callable[[str], None]) -> AppendedFile:
     """Create `<log>.rescued`, or `<log>.rescued-2` if there is one already; elsewhere if the log's folder is gone."""
     refused: OSError | None = None
     for folder in (path.parent, Path(), Path(tempfile.gettempdir())):
         for number in count(1):
             name = f"{path.name}.rescued" if number == 1 else f"{path.name}.rescued-{number}"
             try:
-                return _File(folder / name, warn, os.O_EXCL)
+                return AppendedFile(folder / name, warn, os.O_EXCL)
             except FileExistsError:
                 continue  # somebody's, or of an earlier loss, whose events may be appended to the log by now
             except OSError as error:

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 from keval import plugins
 from keval.exports import Export
-from keval.exports._layout import count, cut, dollars, duration, interval, number
+from keval.exports._words import count, cut, dollars, duration, interval, number
 from keval.exports.csv import HEADER, Csv
 from keval.exports.json import Json
 from keval.exports.markdown import Markdown

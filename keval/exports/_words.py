@@ -1,0 +1,60 @@
+"""Numbers, lengths of time and short texts as people read them; what is not known is a dash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import floor, isfinite, log10
+
+MOST_CHARACTERS = 200
+"""Characters shown of a claim or message; a cut is marked by `…`."""
+
+NOTHING = "–"
+"""Stands where a number is unknown; the reason stands in a note below the table."""
+
+
+def cut(text: str) -> str:
+    """Return the text, or its first `MOST_CHARACTERS` characters with a mark."""
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+
+
+def number(value: float | None, sign: str = "") -> str:
+    """Return a mean or spread with two decimals; a small number that is not 0 never looks like 0."""
+    if value is None or not isfinite(value):
+        return NOTHING
+    if not value:
+        return "0.00"
+    return f"{value:{sign}.2g}" if abs(value) < 0.005 else f"{value:{sign}.2f}"  # noqa: PLR2004 - half of the last digit
+
+
+def interval(lower: float | None, upper: float | None, sign: str = "") -> str:
+    """Return an interval in brackets."""
+    if lower is None or upper is None:
+        return NOTHING
+    return f"[{number(lower, sign)}, {number(upper, sign)}]"
+
+
+def dollars(value: float | None) -> str:
+    """Return an amount of money with digits enough to tell it from another one."""
+    if value is None:
+        return NOTHING
+    if value >= 1 or not value:
+        return f"${value:,.2f}"
+    return f"${value:.{max(4, 1 - floor(log10(value)))}f}"
+
+
+def count(value: float | None) -> str:
+    """Return a count with thousands separators."""
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def duration(milliseconds: float | None) -> str:
+    """Return a duration in milliseconds or seconds."""
+    if milliseconds is None:
+        return NOTHING
+    return f"{milliseconds / 1000:,.2f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"  # noqa: PLR2004 - a second
+
+
+def kinds(failed: Mapping[str, int]) -> str:
+    """Return how many failed, and of which kinds."""
+    by_kind = ", ".join(f"{kind} {times}" for kind, times in failed.items())
+    return f"{sum(failed.values())} ({by_kind})" if by_kind else "0"
