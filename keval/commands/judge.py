@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import warn
-from keval.commands.options import QUIET, SKIP_INVALID, mock_options, mock_service
+from keval.commands.options import EVERYTHING, QUIET, SKIP_INVALID, mock_options, mock_service
 from keval.execution.judge_session import judge_log, judge_pipe
 from keval.execution.session import Request
 from keval.logs.outputs import STDIN
@@ -23,6 +23,7 @@ from keval.logs.outputs import STDIN
 @click.option(
     "--max-concurrent", type=click.IntRange(min=1), metavar="N", help="Judgments at once (the config's, else 5)."
 )
+@EVERYTHING
 @SKIP_INVALID
 @mock_options
 @QUIET
@@ -32,6 +33,7 @@ def command(
     log: Path | None,
     judge_files: tuple[Path, ...],
     max_concurrent: int | None,
+    everything: bool,
     skip_invalid: bool,
     mock: bool,
     mock_latency_ms: int | None,
@@ -41,11 +43,18 @@ def command(
     """Let judges score the responses that they have not scored yet.
 
     With LOG, appends to it; a second call does only what is missing. Without LOG, or with -, reads
-    stdin, passes every event through and adds its own as responses come in. Without -j the judges
-    are those of the config that the log's newest run recorded.
+    stdin, passes every event through and adds its own as responses come in; what a pipe brings is
+    judged whether it is planned or not. Without -j the judges are those of the config that the
+    log's newest run recorded.
     """
     with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
-        request = Request(mock_url=mock_url, max_concurrent=max_concurrent, skip_invalid=skip_invalid, quiet=quiet)
+        request = Request(
+            mock_url=mock_url,
+            max_concurrent=max_concurrent,
+            judge_all=everything,
+            skip_invalid=skip_invalid,
+            quiet=quiet,
+        )
         if log is None or log == STDIN:
             failed = judge_pipe(judge_files, request, os.environ, warn)
         else:

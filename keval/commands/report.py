@@ -48,9 +48,9 @@ def command(
         temporary.write_bytes(rendered)
 
 
-def show(logs: Sequence[LogFile], export_name: str) -> None:
+def show(logs: Sequence[LogFile], export_name: str, *, everything: bool) -> None:
     """Print the report of files with valid events."""
-    _print(_rendered(logs, _export(export_name, None), everything=False))
+    _print(_rendered(logs, _export(export_name, None), everything=everything))
 
 
 def _export(name: str, output: Path | None) -> Export:

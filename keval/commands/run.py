@@ -9,6 +9,7 @@ import click
 from keval.commands.messages import warn
 from keval.commands.options import (
     CONFIG,
+    EVERYTHING,
     FRESH,
     LIMIT,
     OUTPUT,
@@ -33,6 +34,7 @@ from keval.logs.collect import collected
 @LIMIT
 @RETRY_FAILED
 @FRESH
+@EVERYTHING
 @SKIP_INVALID
 @mock_options
 @QUIET
@@ -45,6 +47,7 @@ def command(
     limit: int | None,
     retry_failed: bool,
     fresh: bool,
+    everything: bool,
     skip_invalid: bool,
     mock: bool,
     mock_latency_ms: int | None,
@@ -65,11 +68,12 @@ def command(
             limit=limit,
             retry_failed=retry_failed,
             fresh=fresh,
+            judge_all=everything,
             skip_invalid=skip_invalid,
             quiet=quiet,
         )
         failed = run_all(config, log, request, warn)
     # What is left out was said when the log was read for the first time.
     with collected([log], lambda _: None, skip_invalid=skip_invalid) as paths:
-        show(paths, export_name)
+        show(paths, export_name, everything=everything)
     context.exit(1 if failed else 0)

@@ -184,7 +184,7 @@ class ConfigWork:
         there = self.past.responses
         if self.request.judge_all:
             asked = {task.response_id for task in work.remaining}
-            responses: Iterable[str] = (response for response in there if response not in asked)
+            responses: Iterable[str] = self.past.current() - asked
         else:
             responses = (task.response_id for task in work.skipped if task.response_id in there)
         log = self.prepared.log or Path()

@@ -99,7 +99,7 @@ class JudgeWork:
     def judge(self, path: Path, sink: Sink, past: History) -> None:
         """Judge what stands in a log and has not been judged; `past` is what the log holds."""
         judges = self.judges(past)
-        responses = past.responses if self.request.judge_all else past.planned()
+        responses = past.current() if self.request.judge_all else past.planned()
         backlog = Backlog(NewestRecords(path, past), responses, judges, mock=self.request.mock)
         for name, number in backlog.planned.items():
             self.progress.plan(name, number)

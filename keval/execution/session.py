@@ -37,7 +37,7 @@ class Request:
     fresh: bool = False
     """Ask for every response again."""
     judge_all: bool = False
-    """Judge also what the newest plan no longer holds."""
+    """Judge also what answers a current question and is not in the newest plan."""
     max_concurrent: int | None = None
     """Judgments at once; else what the config says."""
     skip_invalid: bool = False

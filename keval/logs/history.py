@@ -105,6 +105,8 @@ class History:
     """The day whose costs are summed up: UTC, as `2026-11-20`."""
     _spent: dict[bool, Spent] = field(default_factory=lambda: {True: Spent(), False: Spent()})
     """What the day's events cost, by whether the mock made them."""
+    _questions: dict[str, str] = field(default_factory=dict)
+    """Response id to what it answers."""
     _texts: dict[str, int] = field(default_factory=dict)
     """Response id to a hash of its last text."""
     _judgments: dict[str, tuple[Judged, ...]] = field(default_factory=dict)
@@ -137,6 +139,7 @@ class History:
                 self._note_response(event)
                 self._note_record(event, offset)
                 self.responses[event["id"]] = offset or 0
+                self._questions[event["id"]] = self.newest_records[event["sample"]["id"]].question_id
             case "sample_change":
                 self._note_sample_change(event)
                 self._note_record(event, offset)
@@ -233,11 +236,17 @@ class History:
         return plan is not None and len(plan.seen) == plan.parts
 
     def planned(self) -> set[str]:
-        """Return the responses of the log that are in the newest plan of their config; without any plan all are."""
+        """Return the responses of the log that are in the newest plan of their config; without any plan `current`."""
         plans = self._newest_plans()
         if not plans:
-            return set(self.responses)
+            return self.current()
         return {target for run in plans for target in self._planned_by(run) if target in self.responses}
+
+    def current(self) -> set[str]:
+        """Return the responses that answer the newest question of their sample, or are planned."""
+        newest = {record.question_id for record in self.newest_records.values()}
+        asked = {target for target in self.responses if self._questions[target] in newest}
+        return asked | self.planned() if self._newest_plans() else asked
 
     def _planned_by(self, run: JsonObject) -> Iterator[str]:
         """Yield the ids of the responses that a run plans."""
