@@ -143,3 +143,15 @@ def test_a_dataset_without_golden_answers_is_asked(tmp_path: Path, keval: Keval)
     (tmp_path / "eval.yaml").write_text(config)
     refused = keval("generate", "eval.yaml", "-o", "other.jsonl")
     assert (refused.returncode, "questions.jsonl:1: answer: is blank" in refused.stderr) == (3, True)
+
+
+def test_only_what_is_planned_is_judged_unless_all_is_asked_for(folder: Folder) -> None:
+    """No report shows a score of what is not planned, nor of an edited question: nobody pays for one unasked."""
+    edited = {**SAMPLES[0], "question": "another question"}
+    folder.dataset([edited, SAMPLES[1]])
+    assert folder.run()[0]["response"] == 2
+    (folder.path / "other.yaml").write_text("{type: exact_match, ignore_case: false}\n")
+    for arguments, judgments in ((), 4), (("--all",), 2), (("--all",), 0):
+        done = folder.keval("judge", "log.jsonl", "-j", "other.yaml", "--quiet", *arguments)
+        assert done.returncode == 0, done.stderr
+        assert Counter(event["type"] for event in folder.added())["judgment"] == judgments
