@@ -49,7 +49,7 @@ JUDGE: tuple[Stage, ...] = ("judge",)
 FAILURE_KINDS = (
     FailureKind(
         "timeout", GENERATE, "agent", "minimum", "no",
-        "no answer within `timeout_s`, or no sign of life within `idle_timeout_s`",
+        "no answer within `timeout_s`, or no heartbeat within `idle_timeout_s`",
         "raise the limit in `execution` if the agent needs longer",
     ),
     FailureKind(

@@ -85,8 +85,8 @@ class Prompt:
     """The whole environment that the agent's processes may have, made from an allow-list."""
     expected_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Tools that servers must offer: an agent that knows what is offered asks nothing without them."""
-    so_far: Callable[[Answer], None] = lambda _: None
-    """To be called with what is known so far whenever the agent shows life: the idle timeout
+    heartbeat: Callable[[Answer], None] = lambda _: None
+    """To be called with what is known so far whenever something happens: the idle timeout
     starts anew, and a task that times out keeps its turns."""
     folder: Path = Path()
     """The config's folder, to which paths in an agent's options are relative."""

@@ -76,7 +76,7 @@ class Claude(ClaudeOptions):
             raise record.failure_of(error) from error
         finally:
             record.leaked = await tree.to_the_end(_end(client, launch))
-            launch.prompt.so_far(record.so_far())  # whoever cancels the task is told, too
+            launch.prompt.heartbeat(record.so_far())  # whoever cancels the task is told, too
         return record.answer()
 
     async def _converse(self, client: ClaudeSDKClient, launch: Launch, record: Record) -> None:
@@ -94,7 +94,7 @@ class Claude(ClaudeOptions):
             async for reported in client.receive_response():
                 record.add(reported)
                 record.check_tools()
-                prompt.so_far(record.so_far())
+                prompt.heartbeat(record.so_far())
             if record.result is None or record.result.is_error:
                 break
         if record.has_ended():
@@ -133,7 +133,7 @@ async def _start_slot(launch: Launch, record: Record) -> AsyncIterator[None]:
     waiting = asyncio.ensure_future(slots.acquire())
     try:
         while not waiting.done():
-            launch.prompt.so_far(record.so_far())
+            launch.prompt.heartbeat(record.so_far())
             await asyncio.wait({waiting}, timeout=1)
         yield
     finally:

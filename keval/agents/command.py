@@ -163,7 +163,7 @@ class Command(Agent):
         def on_end(left: tuple[str, ...]) -> None:
             nonlocal leaked
             leaked = left
-            prompt.so_far(Answer("empty", "", leaked=left))  # whoever cancels the task is told, too
+            prompt.heartbeat(Answer("empty", "", leaked=left))  # whoever cancels the task is told, too
 
         values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
         try:
@@ -174,7 +174,7 @@ class Command(Agent):
                 env={**prompt.env, **self.env},
                 limits=program.Limits(self.max_output_bytes),
                 stdin=self._input(prompt),
-                on_output=lambda: prompt.so_far(Answer("empty", "")),
+                on_output=lambda: prompt.heartbeat(Answer("empty", "")),
                 on_end=on_end,
             )
             return replace(self._read_answer(ended), leaked=leaked)

@@ -79,15 +79,15 @@ class Answerer:
         try:
             async with asyncio.timeout(self.timeout_s), asyncio.timeout(self.idle_timeout_s) as idle:
 
-                def on_life(partial: Answer) -> None:
+                def on_heartbeat(partial: Answer) -> None:
                     nonlocal so_far
                     so_far = partial
                     if self.idle_timeout_s is not None and not idle.expired():
                         idle.reschedule(loop.time() + self.idle_timeout_s)
 
-                return await self._ask(self._prompt(spec, workspace, on_life))
+                return await self._ask(self._prompt(spec, workspace, on_heartbeat))
         except TimeoutError:
-            limit = "with no sign of life" if idle.expired() else "in all"
+            limit = "without a heartbeat" if idle.expired() else "in all"
             seconds = self.idle_timeout_s if idle.expired() else self.timeout_s
             raise AgentError("timeout", f"no answer: {seconds:g} s {limit}", partial=so_far) from None
         except AgentError as error:
@@ -102,7 +102,7 @@ class Answerer:
         except Exception as error:  # foreign code: a plug-in's surprise is about this task only
             raise AgentError("agent_error", f"{type(error).__name__}: {error}") from error
 
-    def _prompt(self, spec: AnswerSpec, workspace: Path | None, so_far: Callable[[Answer], None]) -> Prompt:
+    def _prompt(self, spec: AnswerSpec, workspace: Path | None, heartbeat: Callable[[Answer], None]) -> Prompt:
         return Prompt(
             question=spec.turns[-1],
             turns=spec.turns,
@@ -113,7 +113,7 @@ class Answerer:
             workspace=workspace or NO_WORKSPACE,
             folder=self.folder,
             env=self.env,
-            so_far=so_far,
+            heartbeat=heartbeat,
         )
 
 

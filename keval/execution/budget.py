@@ -36,8 +36,8 @@ class Ledger:
     refused: int = 0
     """Attempts that were not begun because they did not fit."""
     refused_usd: float = 0.0
-    """What the dearest of them might have cost."""
-    dearest: dict[str, float] = field(default_factory=dict)
+    """What the max_cost_usd of them might have cost."""
+    max_cost_usd: dict[str, float] = field(default_factory=dict)
     """By account (the id of a condition, of a judge): the highest cost seen so far, at least the assumed one."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     """Held by the first of those who wait."""
@@ -50,7 +50,7 @@ class Ledger:
         Raises UsageError for an unknown price under a limit: such a limit would hold nothing.
         """
         if cost_usd is not None:
-            self.dearest[account] = max(self.dearest.get(account, 0.0), cost_usd)
+            self.max_cost_usd[account] = max(self.max_cost_usd.get(account, 0.0), cost_usd)
         elif self.limit_usd is not None or self.daily_usd is not None:
             limit = "daily_budget_usd" if self.limit_usd is None else "budget_usd"
             raise UsageError(
@@ -67,7 +67,7 @@ class Ledger:
         """
         async with self._turn:
             while not stop.is_set():
-                cost = self.dearest.get(account, 0.0)
+                cost = self.max_cost_usd.get(account, 0.0)
                 if self._fits(cost):
                     return Reservation(self, account, cost)
                 if self.in_flight:
@@ -94,7 +94,7 @@ class Ledger:
         """Count what an attempt cost."""
         self.spent_usd += usd
         if known:
-            self.dearest[account] = max(self.dearest.get(account, 0.0), usd)
+            self.max_cost_usd[account] = max(self.max_cost_usd.get(account, 0.0), usd)
 
     def _fits(self, more_usd: float) -> bool:
         return self.spent_usd + self.reserved_usd + more_usd <= self._most_usd() + NOISE_USD

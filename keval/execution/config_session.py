@@ -75,7 +75,7 @@ def run_all(config: Config, log: Path, request: Request, warn: Warn, executor: E
 
 
 def default_log(config: Config, *, mock: bool) -> Path:
-    """Return the log of a run that names none; a rehearsal has one of its own."""
+    """Return the log of a run that names none; a mock run has one of its own."""
     return Path(f"{config.name}.mock.jsonl" if mock else f"{config.name}.jsonl")
 
 

@@ -29,7 +29,7 @@ class Item:
     number: int
     each_usd: float | None
     """For one of them: the mean of what was measured, else an assumption; None without a known price."""
-    dearest_usd: float | None
+    max_cost_usd: float | None
     """The most that one of them has cost, else the same assumption."""
     measured: bool
 
@@ -78,7 +78,7 @@ def _free(name: str, account: str, number: int) -> Item:
 def _item(name: str, account: str, number: int, paid: Cost | None, assumed: float | None) -> Item:
     if paid is None:
         return Item(name, account, number, assumed, assumed, measured=False)
-    return Item(name, account, number, paid.total_usd / paid.number, paid.dearest_usd, measured=True)
+    return Item(name, account, number, paid.total_usd / paid.number, paid.max_cost_usd, measured=True)
 
 
 def ledger(items: Iterable[Item], execution: Execution, today: Spent, warn: Callable[[str], None]) -> Ledger:
@@ -90,5 +90,5 @@ def ledger(items: Iterable[Item], execution: Execution, today: Spent, warn: Call
         warn(f"daily_budget_usd: what {today.unknown} of today's attempts cost is unknown; they count as nothing")
     made = Ledger(execution.budget_usd, execution.daily_budget_usd, today.usd)
     for item in items:
-        made.assume(item.account, item.dearest_usd, item.name)
+        made.assume(item.account, item.max_cost_usd, item.name)
     return made

@@ -126,7 +126,7 @@ class JudgeWork:
         for warning in warn_of_weak_secrets(self.secrets):
             self.warn(warning)
         items = estimate_judgments(judges, 1, prices, past.costs)
-        books = ledger(items, execution, past.spent_today(mock=mock), self.warn)
+        made = ledger(items, execution, past.spent_today(mock=mock), self.warn)
         await check_keys(env, judge_keys(judges))
         scorer = Scorer(
             judges={judge.judge_id: judge.judge for judge in judges},
@@ -137,7 +137,7 @@ class JudgeWork:
             run_id=run_id,
             sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets)),
             executor=InProcess(None, scorer),
-            ledger=books,
+            ledger=made,
             execution=execution,
             prices=prices,
             secrets=self.secrets,

@@ -45,7 +45,7 @@ class Request:
 
     @property
     def mock(self) -> bool:
-        """Whether this is a rehearsal."""
+        """Whether this is a mock run."""
         return self.mock_url is not None
 
 

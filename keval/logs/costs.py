@@ -14,13 +14,13 @@ class Cost:
 
     number: int = 0
     total_usd: float = 0.0
-    dearest_usd: float = 0.0
+    max_cost_usd: float = 0.0
 
     def add(self, usd: float) -> None:
         """Count a call."""
         self.number += 1
         self.total_usd += usd
-        self.dearest_usd = max(self.dearest_usd, usd)
+        self.max_cost_usd = max(self.max_cost_usd, usd)
 
 
 @dataclass

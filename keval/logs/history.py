@@ -118,7 +118,7 @@ class History:
     _judge_ids: dict[str, str] = field(default_factory=dict)
     _plans: dict[str, _Plan] = field(default_factory=dict)
     _runs: dict[tuple[str | None, bool], tuple[JsonObject, ...]] = field(default_factory=dict)
-    """By a config's name, and whether it was a rehearsal: its newest run, after the last one whose plan is whole."""
+    """By a config's name, and whether it was a mock run: its newest run, after the last one whose plan is whole."""
     _failures: dict[str, str] = field(default_factory=dict)
     """Failure id to the id of the response that was not got."""
 
@@ -226,7 +226,7 @@ class History:
                 self.gated[target] = event["condition_id"]
 
     def newest_run(self, config_name: str, *, mock: bool) -> JsonObject | None:
-        """Return the newest run of a config, or its newest rehearsal."""
+        """Return the newest run of a config, or its newest mock run."""
         runs = self._runs.get((config_name, mock))
         return runs[-1] if runs else None
 
@@ -264,7 +264,7 @@ class History:
         return sum(replicate not in there for replicate in range(1, replicates + 1))
 
     def _newest_plans(self) -> list[JsonObject]:
-        """Return of each config the newest run whose plan is whole; a rehearsal's only if there is no other."""
+        """Return of each config the newest run whose plan is whole; a mock run's only if there is no other."""
         found: dict[str | None, JsonObject] = {}
         for mock in (True, False):
             for (name, is_mock), runs in self._runs.items():
@@ -273,7 +273,7 @@ class History:
         return list(found.values())
 
     def spent_today(self, *, mock: bool) -> Spent:
-        """Return what today's events cost: to a rehearsal those of the mock, to a real run the others."""
+        """Return what today's events cost: to a mock run those of the mock, to a real run the others."""
         return self._spent[mock]
 
     def responses_done(self, *, mock: bool) -> AbstractSet[str]:
@@ -281,7 +281,7 @@ class History:
         return self.responses.keys() if mock else self.responses.keys() - self.mocked
 
     def judgments_done(self, *, mock: bool) -> set[str]:
-        """Return the judgments that need not be made again: to a real run a mock verdict is none."""
+        """Return the judgments that need not be made again: to a real run a mock judgment is none."""
         return self.judged if mock else self.really_judged
 
 

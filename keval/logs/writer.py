@@ -6,7 +6,7 @@
   one, so that the wait is one fsync and the cost of it is shared.
 * Complete lines are never changed. What a crash cut off in mid-write is moved to `<log>.torn`. A
   file that does not begin as a log is left as it is.
-* A lease per stage: the second `generate` on one log is refused with the pid of the first.
+* A lock per stage: the second `generate` on one log is refused with the pid of the first.
 * A log that is removed, moved, replaced or cut short while it is written to: what this command
   wrote, and what is in flight, goes to `<log>.rescued`.
 """
@@ -212,8 +212,8 @@ def open_log(
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} is not a file that can be appended to; without -o events go to stdout")
     check_no_input(path, inputs)
-    with ExitStack() as leases:
-        log = _leased(path, stages, warn, leases)
+    with ExitStack() as held:
+        log = _locked(path, stages, warn, held)
         rescued = path.with_name(f"{path.name}.rescued")
         if rescued.exists():
             warn(
@@ -233,7 +233,7 @@ def open_log(
         log.close()
 
 
-def _leased(path: Path, stages: tuple[str, ...], warn: Callable[[str], None], leases: ExitStack) -> Log:
+def _locked(path: Path, stages: tuple[str, ...], warn: Callable[[str], None], held: ExitStack) -> Log:
     """Open a log and hold its stages; opened again if its path came to lead to another file meanwhile."""
     for _ in range(REOPENINGS):
         try:
@@ -243,7 +243,7 @@ def _leased(path: Path, stages: tuple[str, ...], warn: Callable[[str], None], le
                 for stage in stages:
                     taken.enter_context(locks.held(log.descriptor, path, stage))
                 if log.is_at_its_path:
-                    leases.push(taken.pop_all())
+                    held.push(taken.pop_all())
                     return log
         except OSError as error:
             raise EnvironmentLacksError(f"{error.filename or path}: {error.strerror}") from error

@@ -1,6 +1,6 @@
 """A loopback stand-in for the Messages API: the same protocol, and no model behind it.
 
-It serves rehearsals of a config (`--mock`) and the tests. Everything around it is real: the SDKs,
+It serves mock runs of a config (`--mock`) and the tests. Everything around it is real: the SDKs,
 the CLI of the agent, MCP servers.
 """
 

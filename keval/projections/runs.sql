@@ -1,7 +1,7 @@
 -- One row per run: a call of a command that appended to the log, with what it was asked to do.
 -- Conditions and judges are in the config's order.
 -- rank: the newest run, which says what is planned, has the highest one. It is the last in the log, but for two that
--- replace none: a rehearsal in a log with real responses, and a run whose plan a crash cut off.
+-- replace none: a mock run in a log with real responses, and a run whose plan a crash cut off.
 with real as (
     select count(*) > 0 as answered
     from events

@@ -70,7 +70,7 @@ def is_gone(pid: int) -> bool:
 async def test_an_answer_holds_everything_that_happened(tmp_path: Path, mock: Mock) -> None:
     """Text, turns, tools offered and called, tokens, cost and models are all recorded, and reported as they grow."""
     reported: list[Answer] = []
-    asked = prompt(tmp_path, mock.env, servers={"docs": stdio("docs.py")}, so_far=reported.append)
+    asked = prompt(tmp_path, mock.env, servers={"docs": stdio("docs.py")}, heartbeat=reported.append)
     answer = await AGENT.answer(asked)
     tool_call, said = answer.turns
     assert isinstance(tool_call.duration_ms, int)
@@ -633,7 +633,7 @@ async def test_a_cancelled_task_leaves_no_process(tmp_path: Path, waits_for: str
         if waits_for == "the servers":
             servers["slow"] = stdio("sleeps.py", "600")
         reported: list[Answer] = []
-        asked = prompt(tmp_path, mock.env, servers=servers, so_far=reported.append)
+        asked = prompt(tmp_path, mock.env, servers=servers, heartbeat=reported.append)
         asking = asyncio.create_task(AGENT.answer(asked))
         pid = tmp_path / "workspace" / "daemon.pid"
         while not pid.exists() or not pid.read_text() or (waits_for == "the model" and not messages(mock)):
@@ -654,7 +654,7 @@ async def test_a_cancelled_task_leaves_no_process(tmp_path: Path, waits_for: str
 
 @asynccontextmanager
 async def slot(folder: Path, signs: list[Answer]) -> AsyncIterator[None]:
-    launch = Launch(AGENT, prompt(folder, {}, so_far=signs.append), folder, "token")
+    launch = Launch(AGENT, prompt(folder, {}, heartbeat=signs.append), folder, "token")
     async with _start_slot(launch, Record(())):
         yield
 

@@ -236,7 +236,7 @@ async def test_output_is_a_sign_of_life(tmp_path: Path) -> None:
     """Whoever watches for idleness hears of each growth of the output, on stderr too."""
     signs: list[Answer] = []
     program = "import sys, time\nfor _ in range(3): print('.', file=sys.stderr, flush=True); time.sleep(0.3)"
-    await python(program).answer(prompt(tmp_path, so_far=signs.append))
+    await python(program).answer(prompt(tmp_path, heartbeat=signs.append))
     assert len(signs) >= 2
 
 

@@ -98,9 +98,9 @@ def test_a_ledger_sets_aside_the_most_that_one_has_cost(tmp_path: Path) -> None:
     answers = [response_event(f"q{number}", cost_usd=cost) | of_agent for number, cost in enumerate((0.1, 0.3))]
     items = estimate(asked, paid(*answers))
     made = ledger(items, asked.config.execution, Spent(), nobody_is_warned)
-    assert made.dearest[plain.condition_id] == 0.3
-    assert made.dearest[docs.condition_id] == pytest.approx(0.0136)
-    assert made.dearest[twin.judge_id] == pytest.approx(0.0039)
+    assert made.max_cost_usd[plain.condition_id] == 0.3
+    assert made.max_cost_usd[docs.condition_id] == pytest.approx(0.0136)
+    assert made.max_cost_usd[twin.judge_id] == pytest.approx(0.0039)
 
 
 def test_a_budget_needs_prices(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Scripted(Agent):
 
     async def answer(self, prompt: Prompt) -> Answer:
         self.asked.append(prompt)
-        prompt.so_far(Answer("answered", "", turns=(Turn("text", text="thinking"),)))
+        prompt.heartbeat(Answer("answered", "", turns=(Turn("text", text="thinking"),)))
         await asyncio.sleep(self.pause_s)
         return self.script(prompt)
 
@@ -264,7 +264,7 @@ def test_an_agent_that_shows_no_life_is_a_timeout(config: Config) -> None:
     """The idle timeout ends a task long before the timeout for all of it."""
     execution = replace(config.execution, idle_timeout_s=0.05)
     events, _ = generated(config, fine, pause_s=5, execution=execution)
-    assert "no sign of life" in events[0]["message"]
+    assert "without a heartbeat" in events[0]["message"]
 
 
 @pytest.mark.parametrize(

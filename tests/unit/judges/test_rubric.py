@@ -57,7 +57,7 @@ async def test_a_reply_becomes_a_judgment_with_reasons_and_claims() -> None:
 
 
 async def test_the_mock_tells_a_right_answer_from_a_wrong_one() -> None:
-    """A rehearsal goes through the real client and gives scores that differ."""
+    """A mock run goes through the real client and gives scores that differ."""
     golden = "Run systemctl restart nginx to restart the web server."
     judge = Rubric(model="claude-opus-5")
     with Mock() as mock:

@@ -64,7 +64,7 @@ def test_what_a_gate_refused_is_told_apart() -> None:
 
 
 def test_to_a_real_run_the_mock_did_nothing() -> None:
-    """Mock answers and verdicts are done for a rehearsal, and still to do for a real run."""
+    """Mock answers and verdicts are done for a mock run, and still to do for a real run."""
     history = folded(response("a", mock=True), response("b"), judgment("ja", mock=True), judgment("jb"))
     assert names(history.responses_done(mock=True)) == ["a", "b"]
     assert names(history.responses_done(mock=False)) == ["b"]

@@ -144,7 +144,7 @@ async def test_tokens_are_counted_as_a_message_counts_them(client: AsyncAnthropi
 
 
 async def test_models_are_listed_and_any_is_known(client: AsyncAnthropic) -> None:
-    """A rehearsal works with whatever model a config names."""
+    """A mock run works with whatever model a config names."""
     assert MODEL in [model.id async for model in client.models.list()]
     assert (await client.models.retrieve("some-model")).id == "some-model"
 
@@ -318,7 +318,7 @@ def test_the_root_answers_a_probe(mock: Mock, method: str) -> None:
     ],
 )
 def test_a_request_that_the_api_would_not_take_is_refused(mock: Mock, change: dict[str, Any], said: str) -> None:
-    """A rehearsal shows a malformed request as the real service would."""
+    """A mock run shows a malformed request as the real service would."""
     status, error = send(mock, "POST", "/v1/messages", BODY | change, **{"x-api-key": "k"})
     assert (status, error["error"]["type"]) == (400, "invalid_request_error")
     assert said in error["error"]["message"]
@@ -411,7 +411,7 @@ def test_importing_the_mock_loads_no_server() -> None:
 
 
 def test_it_answers_hundreds_of_requests_a_second(mock: Mock) -> None:
-    """A rehearsal is not held up by the mock; the bound is far below what it does (some thousands)."""
+    """A mock run is not held up by the mock; the bound is far below what it does (some thousands)."""
     connection = http.client.HTTPConnection(urlsplit(mock.base_url).netloc, timeout=10)
     body = json.dumps(BODY)
     began = time.perf_counter()
