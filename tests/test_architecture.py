@@ -58,6 +58,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "properties/test_specs.py": ("what they hold comes back from another process", {"execution.specs"}),
     "unit/execution/test_generation.py": ("an agent is asked by the stage", {"execution.answering"}),
     "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.scoring"}),
+    "unit/execution/test_preparation.py": (
+        "a config is read, its servers are asked, and that is written down",
+        {"execution.identification", "execution.run_events"},
+    ),
     "unit/execution/test_stage.py": ("each item has its event", {"execution.recording"}),
     "unit/exports/test_exports.py": (
         "one report in every format",

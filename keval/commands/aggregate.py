@@ -14,7 +14,7 @@ from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
 from keval.errors import UsageError
 from keval.events import encode, event, new_run_id
 from keval.execution import interrupt
-from keval.execution.preparation import bare_run_event
+from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
 from keval.logs.collect import collected
 from keval.logs.outputs import STDIN, check_stdout

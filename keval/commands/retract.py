@@ -12,7 +12,7 @@ from keval.commands.options import SKIP_INVALID
 from keval.errors import UsageError
 from keval.events import event, new_run_id
 from keval.execution import interrupt
-from keval.execution.preparation import bare_run_event
+from keval.execution.run_events import bare_run_event
 from keval.ids import digest
 from keval.logs.stream import Announced, read
 from keval.logs.writer import open_log

@@ -10,16 +10,8 @@ from pathlib import Path
 from keval.config.model import Config
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.execution.estimate import Item, estimate
-from keval.execution.preparation import (
-    Prepared,
-    check_agent_keys,
-    check_fits,
-    check_judge_keys,
-    check_program,
-    identify,
-    offered,
-    prepare,
-)
+from keval.execution.identification import identify, offered
+from keval.execution.preparation import Prepared, check_agent_keys, check_fits, check_judge_keys, check_program, prepare
 from keval.logs import history
 from keval.processes.servers import ServerInfo
 

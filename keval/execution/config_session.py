@@ -19,6 +19,7 @@ from keval.execution.answering import Answerer
 from keval.execution.changes import changes
 from keval.execution.estimate import estimate, ledger
 from keval.execution.executors import Executor, InProcess
+from keval.execution.identification import identify, offered
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.preparation import (
@@ -27,16 +28,12 @@ from keval.execution.preparation import (
     check_judge_keys,
     end_orphans,
     end_unmarked,
-    identify,
-    is_recorded,
-    offered,
     prepare,
-    run_event,
-    run_records,
     set_up,
 )
 from keval.execution.progress import Progress, shown
 from keval.execution.recording import EncodedEvent
+from keval.execution.run_events import is_recorded, run_event, run_records
 from keval.execution.scoring import Scorer
 from keval.execution.session import Request, Session, Warn
 from keval.execution.tasks import TaskList, WorkList, work_list

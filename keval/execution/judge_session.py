@@ -17,8 +17,9 @@ from keval.execution.estimate import estimate_judgments, ledger
 from keval.execution.executors import InProcess
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, jobs
-from keval.execution.preparation import check_keys, judge_env, judge_keys, judge_run_event
+from keval.execution.preparation import check_keys, judge_env, judge_keys
 from keval.execution.progress import Progress, shown
+from keval.execution.run_events import judge_run_event
 from keval.execution.scoring import Scorer
 from keval.execution.session import Request, Session, Warn
 from keval.logs import history

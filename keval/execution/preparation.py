@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING
 from keval import datasets, schema
 from keval.config.model import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError
-from keval.events import event
-from keval.execution.answering import resolved_servers
-from keval.execution.plan import plan_events, plan_id
-from keval.execution.sample_changes import changed_samples, sample_changes
+from keval.execution.plan import plan_id
 from keval.execution.tasks import question_id
-from keval.logs.redaction import redacted
-from keval.processes import environment, local_files, machine, servers, temporary, tree
+from keval.processes import environment, machine, temporary, tree
 from keval.secrets import checks
 
 if TYPE_CHECKING:
@@ -25,12 +21,8 @@ if TYPE_CHECKING:
 
     from keval.datasets import Samples
     from keval.ids import JsonObject
-    from keval.logs.history import History
     from keval.processes.servers import ServerInfo
     from keval.secrets.variables import Secrets
-
-CONNECT_TIMEOUT_S = 30.0
-"""How long a server may take to say what it offers before a run starts."""
 
 
 @dataclass(frozen=True)
@@ -206,128 +198,3 @@ async def end_unmarked(warn: Callable[[str], None]) -> None:
     names = await tree.end_unmarked()
     if names:
         warn(f"ended what tasks had left running, unmarked, so that no event names it: {', '.join(names)}")
-
-
-async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
-    """Ask every MCP server that a condition uses what it offers, and look at the files that its command names."""
-    config, used = prepared.config, _used_servers(prepared)
-    infos = await servers.inspect(
-        resolved_servers(used, config.secrets, config.path.parent),
-        servers.expected_tools(used),
-        environment.allowed(config.environ) | prepared.mark,
-        CONNECT_TIMEOUT_S,
-    )
-    commands = {name: servers.command_of(config.secrets.resolve(server)) for name, server in used.items()}
-    folder = config.path.parent
-    return {name: replace(info, files=local_files.named_by(commands[name], folder)) for name, info in infos.items()}
-
-
-def _used_servers(prepared: Prepared) -> dict[str, JsonObject]:
-    return {name: server for each in prepared.config.conditions for name, server in each.mcp_servers.items()}
-
-
-def identify(prepared: Prepared, infos: Mapping[str, ServerInfo], newest: JsonObject | None) -> Prepared:
-    """Return the config with conditions that know what their servers turned out to be: it is part of their identity.
-
-    A server that could not be asked is what `newest`, the config's newest run in the log, recorded of the same
-    server as written; else what it says of itself is unknown.
-    """
-    secrets, used = prepared.config.secrets, _used_servers(prepared)
-    recorded = newest["mcp_servers"] if newest else {}
-    written = (newest["config"] or {}).get("mcp_servers", {}) if newest else {}
-    found = {
-        name: info.completed(recorded[name])
-        if name in recorded and written.get(name) == secrets.redact_value(used[name])
-        else info
-        for name, info in infos.items()
-    }
-    # As a log holds it: what was recorded of a server that cannot be asked any more has to be the same.
-    of_content = {
-        name: secrets.redact_value(info.identity())
-        for name, info in found.items()
-        if servers.REVISION not in used[name]
-    }
-    conditions = tuple(replace(condition, servers_found=of_content) for condition in prepared.config.conditions)
-    return replace(prepared, config=replace(prepared.config, conditions=conditions), servers=found)
-
-
-def is_recorded(prepared: Prepared, past: History) -> bool:
-    """Return whether a log holds all that a run would write of this config, dataset and model service."""
-    mock = prepared.mock_url is not None
-    newest = past.newest_run(prepared.config.name, mock=mock)
-    if newest is None or not past.has_plan(prepared.plan_id):
-        return False
-    conditions = {name: condition["condition_id"] for name, condition in newest["conditions"].items()}
-    recorded = (newest["config_sha256"], (newest["dataset"] or {}).get("sha256"), newest["plan_id"], conditions)
-    return recorded == (
-        prepared.config.sha256,
-        prepared.dataset.sha256,
-        prepared.plan_id,
-        {condition.name: condition.condition_id for condition in prepared.config.conditions},
-    ) and not any(changed_samples(past, prepared.samples))
-
-
-def run_records(prepared: Prepared, past: History, run_id: str) -> Iterator[JsonObject]:
-    """Yield what a run writes after its `run` event: its plan, if the log lacks it, and the samples that changed."""
-    if not past.has_plan(prepared.plan_id):
-        yield from plan_events(prepared.plan_id, prepared.question_ids, run_id)
-    if prepared.log is not None:
-        yield from sample_changes(prepared.log, past, prepared.samples, run_id)
-
-
-def run_event(prepared: Prepared, command: str, run_id: str) -> JsonObject:
-    """Return the `run` event of a command that generates: what is to be done, with what."""
-    config = prepared.config
-    tasks = len(prepared.samples) * config.execution.repetitions
-    written = event(
-        "run",
-        run_id,
-        run_id,
-        command=command,
-        config=config.as_written,
-        config_sha256=config.sha256,
-        config_name=config.name,
-        dataset={
-            "path": config.dataset.written,
-            "sha256": prepared.dataset.sha256,
-            "samples": len(prepared.samples),
-        },
-        agent=config.agent.described(),
-        conditions={condition.name: condition.described() | {"tasks": tasks} for condition in config.conditions},
-        judges=[judge.described() for judge in config.judges],
-        mcp_servers={name: info.as_event_field() for name, info in prepared.servers.items()},
-        seed=config.execution.seed,
-        repetitions=config.execution.repetitions,
-        plan_id=prepared.plan_id,
-        environment=environment.fingerprint(config.path.parent),
-        mock=prepared.mock_url is not None,
-    )
-    return redacted(written, config.secrets)
-
-
-def judge_run_event(judges: Sequence[JudgeConfig], run_id: str, *, mock: bool) -> JsonObject:
-    """Return the `run` event of a `judge` command: its judges, and nothing of an agent."""
-    return bare_run_event("judge", run_id) | {"judges": [judge.described() for judge in judges], "mock": mock}
-
-
-def bare_run_event(command: str, run_id: str) -> JsonObject:
-    """Return the `run` event of a command that neither generates nor judges."""
-    return event(
-        "run",
-        run_id,
-        run_id,
-        command=command,
-        config=None,
-        config_sha256=None,
-        config_name=None,
-        dataset=None,
-        agent=None,
-        conditions=None,
-        judges=[],
-        mcp_servers={},
-        seed=None,
-        repetitions=None,
-        plan_id=None,
-        environment=environment.fingerprint(Path.cwd()),
-        mock=False,
-    )

@@ -8,7 +8,9 @@ import pytest
 
 from keval.config.reader import load
 from keval.execution.changes import changes
-from keval.execution.preparation import Prepared, identify, prepare, run_event
+from keval.execution.identification import identify
+from keval.execution.preparation import Prepared, prepare
+from keval.execution.run_events import run_event
 from keval.execution.tasks import work_list
 from keval.ids import JsonObject
 from keval.logs.history import History

@@ -9,7 +9,9 @@ import pytest
 
 from keval import schema
 from keval.config.reader import load
-from keval.execution.preparation import Prepared, identify, is_recorded, offered, prepare, run_event, run_records
+from keval.execution.identification import identify, offered
+from keval.execution.preparation import Prepared, prepare
+from keval.execution.run_events import is_recorded, run_event, run_records
 from keval.ids import JsonObject
 from keval.logs.history import History
 from keval.processes.local_files import LocalFile

@@ -205,6 +205,6 @@ def test_a_task_without_a_folder_is_nobodys_bad_answer(tmp_path: Path, scratch: 
     assert done.returncode == 1, done.stderr
     events = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     assert [(event["type"], event.get("kind")) for event in events] == [
-        ("run", None), ("response", None), ("failure", "infra_error"),
+        ("run", None), ("plan", None), ("response", None), ("failure", "infra_error"),
     ]  # fmt: skip
     assert f"no temporary folder can be made in {scratch}: No such file" in events[-1]["message"]
