@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from keval.execution.answering import resolved_servers
-from keval.processes import environment, local_files, servers
-
-if TYPE_CHECKING:
-    from keval.ids import JsonObject
-    from keval.processes.servers import ServerInfo
-
 from keval.execution.preparation import Prepared
+from keval.ids import JsonObject
+from keval.processes import environment, local_files, servers
+from keval.processes.servers import ServerInfo
 
 CONNECT_TIMEOUT_S = 30.0
 """How long a server may take to say what it offers before a run starts."""

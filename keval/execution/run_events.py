@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from keval.config.model import JudgeConfig
 from keval.events import event
 from keval.execution.plan import plan_events
+from keval.execution.preparation import Prepared
 from keval.execution.sample_changes import changed_samples, sample_changes
+from keval.ids import JsonObject
+from keval.logs.history import History
 from keval.logs.redaction import redacted
 from keval.processes import environment
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from keval.ids import JsonObject
-    from keval.logs.history import History
-
-from keval.execution.preparation import Prepared
 
 
 def is_recorded(prepared: Prepared, past: History) -> bool:
