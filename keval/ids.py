@@ -73,6 +73,11 @@ def response_id(question: str, condition: str, agent: str, repetition: int) -> s
     return digest("response", question, condition, agent, repetition)
 
 
+def answer_sha256(text: str) -> str:
+    """Return the SHA-256 of an answer's text as hex digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def judgment_id(  # noqa: PLR0913 - what a judge is given, each part by name
     response: str, text: str, given: str, judge: str, replicate: int, *, other: str | None = None
 ) -> str:
@@ -81,5 +86,6 @@ def judgment_id(  # noqa: PLR0913 - what a judge is given, each part by name
     `text` is the answer's text, `given` the hash of what the judge is given of the sample. `other` is
     the response that a judge of pairs compares it with.
     """
-    answer = hashlib.sha256(text.encode()).hexdigest()
-    return digest("judgment", response, answer, given, judge, replicate, *([] if other is None else [other]))
+    return digest(
+        "judgment", response, answer_sha256(text), given, judge, replicate, *([] if other is None else [other])
+    )

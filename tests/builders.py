@@ -150,6 +150,8 @@ def judgment_event(
         "judge_id": judge_id,
         "replicate": replicate,
         "sample_fields": ["question", "answer"],
+        "sample_sha256": response["sample_sha256"],
+        "answer_sha256": ids.answer_sha256(response["text"]),
         "scores": {
             name: {"score": score, "reasoning": "It says so.", "min": 1, "max": 5, "passed": None}
             for name, score in scored.items()

@@ -36,6 +36,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "pipes/test_files_kept.py": ("what matters is which file it writes", {"commands.report"}),
     "pipes/test_hostile_text.py": ("what matters is what a terminal gets", {"commands.messages"}),
+    "pipes/test_identity.py": ("a real log says what counts in it", {"execution.current_responses"}),
     "pipes/test_orphans.py": ("a process has orphans, and tests of one worker share theirs", {"processes.orphans"}),
     "pipes/test_pipes.py": (
         "they work together, as processes",

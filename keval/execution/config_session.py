@@ -17,6 +17,7 @@ from keval.events import encode, new_run_id
 from keval.execution import interrupt
 from keval.execution.answering import Answerer
 from keval.execution.changes import changes
+from keval.execution.current_responses import current_responses
 from keval.execution.estimate import estimate, ledger
 from keval.execution.executors import Executor, InProcess
 from keval.execution.identification import identify, offered
@@ -178,18 +179,21 @@ class ConfigWork:
 
     def _backlog(self, work: WorkList) -> Backlog:
         """Return what the judges have to do for responses of earlier runs, and tell the progress how much that is."""
-        there = self.past.responses
+        there, log = self.past.responses, self.prepared.log or Path()
         if self.request.judge_all:
             asked = {task.response_id for task in work.remaining}
-            responses: Iterable[str] = self.past.current() - asked
+            current = current_responses(log, self.past, everything=True) if there else set()
+            responses: Iterable[str] = current - asked
         else:
             responses = (task.response_id for task in work.skipped if task.response_id in there)
-        log = self.prepared.log or Path()
         dataset = dict(zip(self.prepared.question_ids, self.prepared.samples, strict=True))
         records = NewestRecords(log, self.past, dataset)
         backlog = Backlog(records, responses if self.judges else (), self.judges, mock=self.request.mock)
         for name, number in backlog.planned.items():
             self.judged.plan(name, number)
+        if backlog.planned:
+            missing = ", ".join(f"{number} of {name}" for name, number in backlog.planned.items())
+            self.warn(f"judgments that responses of earlier runs lack and that will be made: {missing}")
         return backlog
 
     def _session(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Session:

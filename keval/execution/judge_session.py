@@ -13,6 +13,7 @@ from keval.config.reader import judge_from_description, load_judge, recorded
 from keval.errors import UsageError
 from keval.events import new_run_id
 from keval.execution import interrupt
+from keval.execution.current_responses import current_responses
 from keval.execution.estimate import estimate_judgments, ledger
 from keval.execution.executors import InProcess
 from keval.execution.job_feed import JobFeed
@@ -100,7 +101,7 @@ class JudgeWork:
     def judge(self, path: Path, sink: Sink, past: History) -> None:
         """Judge what stands in a log and has not been judged; `past` is what the log holds."""
         judges = self.judges(past)
-        responses = past.current() if self.request.judge_all else past.planned()
+        responses = current_responses(path, past, everything=self.request.judge_all)
         backlog = Backlog(NewestRecords(path, past), responses, judges, mock=self.request.mock)
         for name, number in backlog.planned.items():
             self.progress.plan(name, number)
@@ -159,6 +160,7 @@ class LiveWork:
         self._past = History()
         self._judges: Sequence[JudgeConfig] = ()
         self._judged = self._past.judgments_done(mock=work.request.mock)
+        self._brought: set[str] = set()
 
     async def take(self, line: Line, group: asyncio.TaskGroup) -> None:
         """Take note of an event; a response is brought to the judges."""
@@ -175,5 +177,6 @@ class LiveWork:
             self.session = await self._work.session(self._judges, self._past, self._sink, self._stop)
             group.create_task(self.session.judging(self._work.progress).work_off_feed(self.feed))
         for job in jobs(event, self._judges, self._judged):
-            self._judged.add(job.judgment_id)
-            await self.feed.put(job)
+            if job.judgment_id not in self._brought:
+                self._brought.add(job.judgment_id)
+                await self.feed.put(job)

@@ -16,7 +16,7 @@ from keval.execution.judge_once import case_of
 from keval.execution.recording import attempts_field, usage_field
 from keval.execution.specs import Failed, JudgeSpec, Outcome
 from keval.execution.stage import Stage
-from keval.ids import JsonObject
+from keval.ids import JsonObject, answer_sha256
 from keval.judges import Judgment, Score
 from keval.models.prices import Prices
 
@@ -71,6 +71,8 @@ class Judging(Stage[Job, Judgment]):
             self.recorder.run_id,
             **_coordinates(job),
             sample_fields=job.judge.judge.sample_fields,
+            sample_sha256=job.response["sample_sha256"],
+            answer_sha256=answer_sha256(job.response["text"]),
             scores={
                 name: _score_field(score, scales[name].min, scales[name].max) for name, score in judgment.scores.items()
             },

@@ -30,7 +30,7 @@ def _differs(one: object, other: object) -> bool:
 def changed_samples(past: History, samples: Iterable[JsonObject]) -> Iterator[tuple[JsonObject, str]]:
     """Yield each sample, with its hash, of which the log has another record than the dataset."""
     for sample in samples:
-        newest = past.newest_records.get(str(sample["id"]))
+        newest = past.records.get(question_id(sample))
         if newest is not None and newest.sha256 != (sha256 := sample_sha256(sample)):
             yield sample, sha256
 
@@ -38,7 +38,7 @@ def changed_samples(past: History, samples: Iterable[JsonObject]) -> Iterator[tu
 def sample_changes(log: Path, past: History, samples: Iterable[JsonObject], run_id: str) -> Iterator[JsonObject]:
     """Yield an event for each sample of which the log has another record than the dataset."""
     for sample, sha256 in changed_samples(past, samples):
-        record = past.newest_records[str(sample["id"])]
+        record = past.records[question_id(sample)]
         if record.offset is None:
             continue  # this process has written it
         before = record_at(log, record.offset)

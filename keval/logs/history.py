@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 from keval.events import now
 from keval.failure_kinds import GATES
-from keval.ids import JsonObject, response_id, sample_sha256
+from keval.ids import JsonObject, answer_sha256, sample_sha256
 from keval.logs.costs import MeasuredCosts
 from keval.logs.stream import Line, opened
 
 PAID = ("response", "judgment", "failure")
 """Events that may have cost something."""
+
+Value = TypeVar("Value")
 
 Fields = tuple[str, ...] | None
 """Names of fields of a sample; None for all."""
@@ -57,13 +59,25 @@ class Record(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A judgment, as far as it matters which ones are missing."""
+    """A judgment, as far as it matters whether it still is one of what stands in the log now."""
 
-    id: str
+    response_id: str
     judge_id: str
     replicate: int
     fields: Fields
     """The fields of the sample that the judge was given."""
+    sample_sha256: str
+    """The record by which was judged."""
+    answer_sha256: str
+    mock: bool
+
+
+class Version(NamedTuple):
+    """A record that the samples of one question had in the course of the log."""
+
+    sample_sha256: str
+    changed: frozenset[str] | None
+    """The fields that differ from the version before; None where nobody said."""
 
 
 @dataclass
@@ -83,10 +97,6 @@ class History:
     """Response id to where its last line begins, in bytes."""
     mocked: set[str] = field(default_factory=set)
     """Ids of the responses whose last event came from the mock."""
-    judged: set[str] = field(default_factory=set)
-    """Ids of all judgments."""
-    really_judged: set[str] = field(default_factory=set)
-    """Ids of the judgments that did not come from the mock."""
     failed: set[str] = field(default_factory=set)
     """Ids of the responses that a `generate` failed to get, and never got since."""
     gated: dict[str, str] = field(default_factory=dict)
@@ -99,6 +109,10 @@ class History:
     """What answers and judgments have cost."""
     newest_records: dict[str, Record] = field(default_factory=dict)
     """The newest record of each sample, by the sample's id."""
+    records: dict[str, Record] = field(default_factory=dict)
+    """The newest record that asks a question, by the question's id."""
+    lines: int = 0
+    """Events of the log, as far as it was read."""
     skipped: int = 0
     """Lines that were left out because they are no valid events."""
     today: str = field(default_factory=lambda: now()[:DATE])
@@ -107,15 +121,16 @@ class History:
     """What the day's events cost, by whether the mock made them."""
     _questions: dict[str, str] = field(default_factory=dict)
     """Response id to what it answers."""
-    _texts: dict[str, int] = field(default_factory=dict)
-    """Response id to a hash of its last text."""
-    _judgments: dict[str, tuple[Judged, ...]] = field(default_factory=dict)
-    """Response id to its judgments."""
-    _judged_of: dict[str, set[str]] = field(default_factory=dict)
-    """Sample id to the ids of its responses that were judged."""
-    _fields: dict[Fields, Fields] = field(default_factory=dict)
-    """One copy of what all judgments of a judge say."""
-    _judge_ids: dict[str, str] = field(default_factory=dict)
+    _answers: dict[str, str] = field(default_factory=dict)
+    """Response id to the hash of its last text."""
+    judgments: dict[str, Judged] = field(default_factory=dict)
+    """Judgment id to what was judged."""
+    _judgments_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Response id to the ids of its judgments."""
+    _versions: dict[str, list[Version]] = field(default_factory=dict)
+    """Question id to the records that its samples had, in order."""
+    _same: dict[object, object] = field(default_factory=dict)
+    """One copy of what many judgments say: fields, ids, hashes."""
     _plans: dict[str, _Plan] = field(default_factory=dict)
     _runs: dict[tuple[str | None, bool], tuple[JsonObject, ...]] = field(default_factory=dict)
     """By a config's name, and whether it was a mock run: its newest run, after the last one whose plan is whole."""
@@ -125,6 +140,7 @@ class History:
     def add(self, line: Line) -> None:
         """Fold in one event of the log."""
         self._fold(line.event, line.offset)
+        self.lines += 1
 
     def add_written(self, event: JsonObject) -> None:
         """Fold in what a run writes before its first response: its `run` event, its plan, and samples that changed."""
@@ -141,7 +157,6 @@ class History:
                 self.responses[event["id"]] = offset or 0
                 self._questions[event["id"]] = self.newest_records[event["sample"]["id"]].question_id
             case "sample_change":
-                self._note_sample_change(event)
                 self._note_record(event, offset)
             case "judgment":
                 self.costs.add(event)
@@ -151,8 +166,7 @@ class History:
                 self._failures[event["id"]] = event["response_id"]
             case "retraction":
                 self.responses.pop(event["target"], None)
-                self.judged.discard(event["target"])
-                self.really_judged.discard(event["target"])
+                self.judgments.pop(event["target"], None)
                 self._note_success(self._failures.get(event["target"], ""))
             case "run" if event["conditions"]:
                 self._note_run(event)
@@ -175,41 +189,36 @@ class History:
         before = self.newest_records.get(sample_id)
         question = event["question_id"]
         answered = question if event["type"] == "response" else before and before.answered
-        self.newest_records[sample_id] = Record(sample_sha256(event["sample"]), question, answered, offset)
+        record = Record(sample_sha256(event["sample"]), question, answered, offset)
+        self.newest_records[sample_id] = self.records[question] = record
+        versions = self._versions.setdefault(question, [])
+        if event["type"] == "sample_change":
+            versions.append(Version(event["sample_sha256"], frozenset(event["changed"])))
+        elif not versions or versions[-1].sample_sha256 != event["sample_sha256"]:
+            versions.append(Version(event["sample_sha256"], None))
 
     def _note_judgment(self, event: JsonObject) -> None:
-        self.judged.add(event["id"])
-        if not event.get("mock"):
-            self.really_judged.add(event["id"])
+        known, about = self.judgments.get(event["id"]), event["response_id"]
         given = event["sample_fields"]
-        fields = None if given is None else tuple(given)
-        judge_id = self._judge_ids.setdefault(event["judge_id"], event["judge_id"])
-        made = Judged(event["id"], judge_id, event["replicate"], self._fields.setdefault(fields, fields))
-        about = event["response_id"]
-        if made not in (known := self._judgments.get(about, ())):
-            self._judgments[about] = (*known, made)
-        self._judged_of.setdefault(event["sample_id"], set()).add(about)
+        self.judgments[event["id"]] = Judged(
+            about,
+            self._one(event["judge_id"]),
+            event["replicate"],
+            self._one(None if given is None else tuple(given)),
+            self._one(event["sample_sha256"]),
+            event["answer_sha256"],
+            bool(event.get("mock")) and (known is None or known.mock),
+        )
+        if known is None:
+            self._judgments_of[about] = (*self._judgments_of.get(about, ()), event["id"])
 
-    def _note_sample_change(self, event: JsonObject) -> None:
-        """Take back the judgments that were given a field that changed, not to come back if its old content does."""
-        changed = set(event["changed"])
-        for response in self._judged_of.get(event["sample"]["id"], ()):
-            known = self._judgments.get(response, ())
-            kept = tuple(made for made in known if made.fields is not None and changed.isdisjoint(made.fields))
-            self._outdate([made for made in known if made not in kept])
-            self._judgments[response] = kept
-
-    def _outdate(self, judgments: Sequence[Judged]) -> None:
-        ids = [made.id for made in judgments]
-        self.judged.difference_update(ids)
-        self.really_judged.difference_update(ids)
+    def _one(self, value: Value) -> Value:
+        """Return the copy of a value that is kept for all."""
+        return cast("Value", self._same.setdefault(value, value))
 
     def _note_response(self, event: JsonObject) -> None:
-        target, text = event["id"], hash(event.get("text"))
-        if self._texts.setdefault(target, text) != text:
-            # Another answer: what was judged before does not count for it, not even if it was the same text once.
-            self._texts[target] = text
-            self._outdate(self._judgments.pop(target, ()))
+        target = event["id"]
+        self._answers[target] = answer_sha256(event["text"])
         self._note_success(target)
         (self.mocked.add if event.get("mock") else self.mocked.discard)(target)
 
@@ -235,42 +244,31 @@ class History:
         plan = self._plans.get(plan_id or "")
         return plan is not None and len(plan.seen) == plan.parts
 
-    def planned(self) -> set[str]:
-        """Return the responses of the log that are in the newest plan of their config; without any plan `current`."""
-        plans = self._newest_plans()
-        if not plans:
-            return self.current()
-        return {target for run in plans for target in self._planned_by(run) if target in self.responses}
-
-    def current(self) -> set[str]:
-        """Return the responses that answer the newest question of their sample, or are planned."""
-        newest = {record.question_id for record in self.newest_records.values()}
-        asked = {target for target in self.responses if self._questions[target] in newest}
-        return asked | self.planned() if self._newest_plans() else asked
-
-    def _planned_by(self, run: JsonObject) -> Iterator[str]:
-        """Yield the ids of the responses that a run plans."""
-        agent_id = (run["agent"] or {}).get("agent_id", "")
-        for question in self._plans[run["plan_id"]].question_ids:
-            for condition in run["conditions"].values():
-                for repetition in range(1, (run["repetitions"] or 0) + 1):
-                    yield response_id(question, condition["condition_id"], agent_id, repetition)
-
     def missing_judgments(self, response: str, judge_id: str, replicates: int, *, mock: bool) -> int:
         """Return how many judgments of a response a judge has still to make."""
-        done = self.judgments_done(mock=mock)
-        made = self._judgments.get(response, ())
-        there = {each.replicate for each in made if each.judge_id == judge_id and each.id in done}
+        there = {
+            self.judgments[target].replicate
+            for target in self._judgments_of.get(response, ())
+            if self.is_judged(target, mock=mock) and self.judgments[target].judge_id == judge_id
+        }
         return sum(replicate not in there for replicate in range(1, replicates + 1))
 
-    def _newest_plans(self) -> list[JsonObject]:
-        """Return of each config the newest run whose plan is whole; a mock run's only if there is no other."""
-        found: dict[str | None, JsonObject] = {}
-        for mock in (True, False):
-            for (name, is_mock), runs in self._runs.items():
-                if is_mock is mock and (whole := [run for run in runs if self.has_plan(run["plan_id"])]):
-                    found[name] = whole[-1]
-        return list(found.values())
+    def is_judged(self, judgment_id: str, *, mock: bool) -> bool:
+        """Return whether a judgment is there, of what the log holds now; to a real run one of the mock is none."""
+        made = self.judgments.get(judgment_id)
+        if made is None or (made.mock and not mock):
+            return False
+        return self._answers.get(made.response_id, made.answer_sha256) == made.answer_sha256 and self._is_given(made)
+
+    def _is_given(self, made: Judged) -> bool:
+        """Return whether nothing that the judge was given of the sample has changed since it had that record."""
+        versions = self._versions.get(self._questions.get(made.response_id, ""), [])
+        for version in reversed(versions):
+            if version.sample_sha256 == made.sample_sha256:
+                return True
+            if made.fields is None or version.changed is None or not version.changed.isdisjoint(made.fields):
+                return all(each.sample_sha256 != made.sample_sha256 for each in versions)
+        return True
 
     def spent_today(self, *, mock: bool) -> Spent:
         """Return what today's events cost: to a mock run those of the mock, to a real run the others."""
@@ -280,9 +278,20 @@ class History:
         """Return the responses that need not be asked for again: to a real run a mock answer is none."""
         return self.responses.keys() if mock else self.responses.keys() - self.mocked
 
-    def judgments_done(self, *, mock: bool) -> set[str]:
-        """Return the judgments that need not be made again: to a real run a mock judgment is none."""
-        return self.judged if mock else self.really_judged
+    def judgments_done(self, *, mock: bool) -> Done:
+        """Return the judgments that need not be made again, to be asked of one by one."""
+        return Done(self, mock)
+
+
+class Done:
+    """The ids of the judgments that need not be made again; it grows with the history."""
+
+    def __init__(self, past: History, mock: bool) -> None:
+        self._past = past
+        self._mock = mock
+
+    def __contains__(self, judgment_id: object) -> bool:
+        return isinstance(judgment_id, str) and self._past.is_judged(judgment_id, mock=self._mock)
 
 
 def of_log(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> History:

@@ -43,9 +43,7 @@ class NewestRecords:
         sample = self.dataset.get(response["question_id"])
         if sample is not None:
             return response | {"sample": sample, "sample_sha256": sample_sha256(sample)}
-        newest = self.past.newest_records.get(response["sample"]["id"])
+        newest = self.past.records.get(response["question_id"])
         if newest is None or newest.offset is None or newest.sha256 == response["sample_sha256"]:
             return response
-        if newest.question_id != response["question_id"]:
-            return response  # an answer to an earlier question is judged by that, if at all
         return response | {"sample": record_at(self.log, newest.offset), "sample_sha256": newest.sha256}

@@ -2,7 +2,7 @@
 -- became what it is now. A judgment from before that judged another answer.
 select id as response_id, max(position) as position
 from (
-    select id, position, text_md5 <> lag(text_md5) over (partition by id order by position) as changed
+    select id, position, answer_sha256 <> lag(answer_sha256) over (partition by id order by position) as changed
     from events
     where type = 'response'
 )

@@ -11,7 +11,7 @@ select
     if(type in ('response', 'sample_change'), sample ->> '$.id', sample_id) as sample_id, sample_sha256, question_id,
     condition, condition_id, agent, agent_id, repetition, response_id, judge, judge_id, replicate,
     try_cast(sample_fields as varchar[]) as sample_fields,
-    status, md5(text) as text_md5, mcp, models, num_turns,
+    status, coalesce(answer_sha256, sha256(text)) as answer_sha256, mcp, models, num_turns,
     try_cast(scores as map(varchar, struct(
         score double, min double, max double, passed boolean, not_applicable varchar
     ))) as scores,

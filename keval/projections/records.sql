@@ -28,6 +28,7 @@ from (
             sample: 'JSON', sample_id: 'VARCHAR', sample_sha256: 'VARCHAR', question_id: 'VARCHAR',
             condition: 'VARCHAR', condition_id: 'VARCHAR', agent: 'JSON', agent_id: 'VARCHAR', repetition: 'VARCHAR',
             response_id: 'VARCHAR', judge: 'JSON', judge_id: 'VARCHAR', replicate: 'VARCHAR', sample_fields: 'JSON',
+            answer_sha256: 'VARCHAR',
             -- what came of it
             status: 'VARCHAR', text: 'VARCHAR', turns: 'JSON', mcp: 'JSON', sources: 'JSON', models: 'JSON',
             num_turns: 'VARCHAR',

@@ -1,5 +1,5 @@
 -- One row per response and failed task that counts as the last of its id.
--- asked: it is about the question that counts of its sample. planned: the newest plan has it: its question, condition,
+-- asked: it is about the question that counts of its sample, or one that a plan has: another config may ask another. planned: the newest plan has it: its question, condition,
 -- agent and repetition; without a plan in the log, all is planned.
 -- current: both; or the first, when all that answers a current question was asked for.
 with task as (
@@ -14,7 +14,7 @@ planned as (
 known as (
     select
         task.position,
-        coalesce(task.question_id = c.question_id, true) as asked,
+        coalesce(task.question_id = c.question_id, true) or q.question_id is not null as asked,
         case
             when not exists (from plans) then true
             when task.question_id is null then coalesce(task.repetition <= planned.repetitions, false)

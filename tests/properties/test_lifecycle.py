@@ -38,7 +38,7 @@ from keval.execution.preparation import Prepared
 from keval.execution.session import Request
 from keval.execution.tasks import Task, work_list
 from keval.failure_kinds import GATES
-from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id
+from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id, sample_sha256
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.logs import history
 from keval.logs.history import History
@@ -194,18 +194,15 @@ class Facts:
     at: dict[str, int]
     """Its position."""
     retracted: set[str]
-    rewritten: dict[str, int]
-    """The position at which a response's text last became another one."""
-    changed: dict[str, list[tuple[int, set[str]]]]
-    """By sample, the positions at which fields of its record changed."""
+    records: dict[str, list[tuple[JsonObject, set[str] | None]]]
+    """By question, the records that asked it, in order, each with the fields that are said to have changed."""
     gated: set[str]
     """Tasks whose last answer a gate refused: they are not tried again."""
 
     @classmethod
     def of(cls, events: Sequence[JsonObject]) -> Facts:
         """Fold the lines."""
-        found = cls({}, {}, set(), {}, {}, set())
-        texts: dict[str, str] = {}
+        found = cls({}, {}, set(), {}, set())
         tasks = {each["id"]: each["response_id"] for each in events if each["type"] == "failure"}
         for position, each in enumerate(events):
             if each["type"] == "retraction":
@@ -215,13 +212,11 @@ class Facts:
                 continue
             found.live[each["id"]], found.at[each["id"]] = each, position
             found.retracted.discard(each["id"])
-            if each["type"] == "sample_change":
-                found.changed.setdefault(each["sample"]["id"], []).append((position, set(each["changed"])))
-            elif each["type"] == "response":
+            if each["type"] in {"response", "sample_change"}:
+                told = set(each["changed"]) if each["type"] == "sample_change" else None
+                found.records.setdefault(each["question_id"], []).append((each["sample"], told))
+            if each["type"] == "response":
                 found.gated.discard(each["id"])
-                if texts.get(each["id"], each["text"]) != each["text"]:
-                    found.rewritten[each["id"]] = position
-                texts[each["id"]] = each["text"]
             elif each["type"] == "failure" and each["response_id"] not in found.live and each["stage"] == "generate":
                 (found.gated.add if each["kind"] in GATES else found.gated.discard)(each["response_id"])
         return found
@@ -255,28 +250,22 @@ class Facts:
         """Return the judgments of planned responses that are missing."""
         missing = set()
         for known in self.planned():
-            given = given_sha256(self._record(self.live[known]), ("question", "answer"))
+            record, _ = self.records[self.live[known]["question_id"]][-1]
+            given = given_sha256(record, ("question", "answer"))
             for judge in judges:
                 target = judgment_id(known, self.live[known]["text"], given, judge.judge_id, 1)
-                if target not in self.live or self.at[target] < self._outdated(known):
+                if target not in self.live or not self._is_of_now(self.live[target]):
                     missing.add(target)
         return missing
 
-    def _record(self, response: JsonObject) -> JsonObject:
-        """Return the newest record that asks what a response answers, if it is the newest of its sample."""
-        told = [
-            (self.at[each["id"]], each["sample"])
-            for each in self.live.values()
-            if each["type"] in {"response", "sample_change"} and each["sample"]["id"] == response["sample"]["id"]
-        ]
-        newest: JsonObject = max(told, key=lambda entry: entry[0])[1]
-        return newest if newest["question"] == response["sample"]["question"] else response["sample"]
-
-    def _outdated(self, response: str) -> int:
-        """Return the position up to which judgments of a response are of what is no more."""
-        changes = self.changed.get(self.live[response]["sample"]["id"], [])
-        given = [position for position, fields in changes if fields & {"question", "answer"}]
-        return max([self.rewritten.get(response, 0), *given])
+    def _is_of_now(self, judgment: JsonObject) -> bool:
+        """Return whether nothing that the judge was given has changed since the log last had the record that it had."""
+        for record, changed in reversed(self.records[self.live[judgment["response_id"]]["question_id"]]):
+            if sample_sha256(record) == judgment["sample_sha256"]:
+                return True
+            if changed is not None and changed & {"question", "answer"}:
+                return False
+        return False
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -598,7 +587,7 @@ def seen(past: History) -> dict[str, object]:
     """Return what a history knows, apart from the numbers of lines."""
     return {
         "responses": set(past.responses),
-        "judged": set(past.judged),
+        "judged": {known for known in past.judgments if past.is_judged(known, mock=False)},
         "failed": set(past.failed),
         "gated": set(past.gated),
         "newest": past.newest_generate,
@@ -669,8 +658,8 @@ def test_a_log_survives_everything_that_may_happen_to_it() -> None:
     went_through(7)
 
 
-def test_an_answer_that_comes_back_is_judged_again() -> None:
-    """Asked afresh twice, an answer is first another one and then the old one: its old verdict was of before."""
+def test_an_answer_that_comes_back_has_its_judgment() -> None:
+    """Asked afresh twice, an answer is first another one and then the old one, which nobody pays to judge again."""
     life = Lifecycle()
     life.resume()
     for mood in reversed(MOODS):

@@ -187,7 +187,10 @@ def test_a_changed_field_outdates_judgments_that_were_given_it(
     assert rows(tmp_path, events, "select current from judgments") == [{"current": counts_still}]
     assert rows(tmp_path, events, "select current from responses") == [{"current": True}]
     assert rows(tmp_path, events, "select state from outcomes") == [{"state": "scored" if counts_still else "not_done"}]
-    assert rows(tmp_path, [*events, judgment], "select current from judgments") == [{"current": True}]
+    again = judgment | {"sample_sha256": change["sample_sha256"]}
+    assert rows(tmp_path, [*events, again], "select current from judgments") == [{"current": True}]
+    late = [response, change, judgment]
+    assert rows(tmp_path, late, "select current from judgments") == [{"current": counts_still}]
 
 
 def test_a_sample_has_its_newest_record(tmp_path: Path) -> None:

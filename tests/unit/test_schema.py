@@ -41,6 +41,8 @@ def judgment(**changes: object) -> dict[str, Any]:
         "judge_id": "d1",
         "replicate": 1,
         "sample_fields": ["question", "answer"],
+        "sample_sha256": "s",
+        "answer_sha256": "a",
         "scores": {"completeness": score(4)},
         "unverified_claims": [],
         "outcome": None,

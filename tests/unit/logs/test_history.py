@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from keval.ids import answer_sha256, sample_sha256
 from keval.logs.history import History
 from keval.logs.stream import Line
 from tests.builders import (
@@ -16,7 +17,7 @@ from tests.builders import (
 )
 
 TODAY = "2026-11-20"
-JUDGE = {"judge_id": "judge", "replicate": 1}
+JUDGE = {"judge_id": "judge", "replicate": 1, "sample_sha256": "s", "answer_sha256": answer_sha256("t")}
 ENVELOPE = {"run_id": "run", "time": f"{TODAY}T11:00:00.123Z", "cost_usd": None}
 
 
@@ -28,7 +29,14 @@ def folded(*events: dict[str, Any]) -> History:
 
 
 def response(target: str, *, mock: bool = False) -> dict[str, Any]:
-    made = {"sample": {"id": "q"}, "sample_sha256": "s", "question_id": "q?", "agent_id": "a", "condition_id": "c"}
+    made = {
+        "sample": {"id": "q"},
+        "sample_sha256": "s",
+        "question_id": "q?",
+        "agent_id": "a",
+        "condition_id": "c",
+        "text": "t",
+    }
     return {"type": "response", "id": target, "mock": mock, **made}
 
 
@@ -44,6 +52,12 @@ def failure(target: str, kind: str = "timeout") -> dict[str, Any]:
 
 def names(found: Iterable[str]) -> list[str]:
     return sorted(found)
+
+
+def judged(history: History, *, mock: bool = False) -> list[str]:
+    """Return which of the judgments that tests make are done."""
+    done = history.judgments_done(mock=mock)
+    return [target for target in ("j", "ja", "jb", "whole", JUDGMENT["id"]) if target in done]
 
 
 def test_the_last_event_of_an_id_counts() -> None:
@@ -64,12 +78,12 @@ def test_what_a_gate_refused_is_told_apart() -> None:
 
 
 def test_to_a_real_run_the_mock_did_nothing() -> None:
-    """Mock answers and verdicts are done for a mock run, and still to do for a real run."""
+    """Mock answers and judgments are done for a mock run, and still to do for a real run."""
     history = folded(response("a", mock=True), response("b"), judgment("ja", mock=True), judgment("jb"))
     assert names(history.responses_done(mock=True)) == ["a", "b"]
     assert names(history.responses_done(mock=False)) == ["b"]
-    assert names(history.judgments_done(mock=True)) == ["ja", "jb"]
-    assert names(history.judgments_done(mock=False)) == ["jb"]
+    assert judged(history, mock=True) == ["ja", "jb"]
+    assert judged(history) == ["jb"]
     again = folded(response("a", mock=True), response("a"))
     assert names(again.responses_done(mock=False)) == ["a"]
 
@@ -80,8 +94,7 @@ def test_what_is_retracted_is_to_do_again() -> None:
         response("a"), judgment("j"), {"type": "retraction", "target": "a"}, {"type": "retraction", "target": "j"}
     )
     assert not history.responses
-    assert not history.judged
-    assert not history.really_judged
+    assert judged(history, mock=True) == []
 
 
 def test_the_newest_run_of_a_config_names_the_judges() -> None:
@@ -93,7 +106,7 @@ def test_the_newest_run_of_a_config_names_the_judges() -> None:
 
 
 def test_all_that_was_paid_today_counts_and_nothing_else() -> None:
-    """Answers, verdicts, failures and failed attempts of the day, of the mock apart; yesterday's are not counted."""
+    """Answers, judgments, failures and failed attempts of the day, of the mock apart; yesterday's are not counted."""
     attempts = {"failed_attempts": [{"cost_usd": 0.25}, {"cost_usd": None}]}
     yesterday = {"time": "2026-11-19T23:59:59.999Z"}
     history = folded(
@@ -117,25 +130,44 @@ def test_a_line_that_a_merged_log_holds_twice_was_paid_once() -> None:
 
 
 ANSWER = response_event("q1")
-VERDICT = judgment_event(ANSWER)
+JUDGMENT = judgment_event(ANSWER)
 CORRECTED = {**sample("q1"), "answer": "Since."}
 
 
-def test_a_verdict_is_outdated_when_a_field_changes_that_its_judge_was_given() -> None:
+AGAIN = JUDGMENT | {"sample_sha256": sample_sha256(CORRECTED)}
+
+
+def test_a_judgment_is_outdated_when_a_field_changes_that_its_judge_was_given() -> None:
     """A corrected golden answer takes it back, a new note does not; a judge of the whole sample was given the note."""
     whole = judgment_event(ANSWER, sample_fields=None, id="whole")
-    corrected = folded(ANSWER, VERDICT, whole, sample_change_event(CORRECTED, "answer"))
-    assert corrected.judged == corrected.really_judged == set()
-    assert folded(ANSWER, VERDICT, whole, sample_change_event(CORRECTED, "note")).judged == {VERDICT["id"]}
-    assert folded(ANSWER, VERDICT, sample_change_event({**CORRECTED, "id": "q2"}, "answer")).judged == {VERDICT["id"]}
+    assert judged(folded(ANSWER, JUDGMENT, whole, sample_change_event(CORRECTED, "answer"))) == []
+    assert judged(folded(ANSWER, JUDGMENT, whole, sample_change_event(CORRECTED, "note"))) == [JUDGMENT["id"]]
+    another = sample_change_event({**CORRECTED, "id": "q2"}, "answer")
+    assert judged(folded(ANSWER, JUDGMENT, another)) == [JUDGMENT["id"]]
 
 
-def test_a_verdict_stays_outdated_until_it_is_made_again() -> None:
-    """The old golden answer may come back: what was judged in between was another one. Made again, it counts."""
+def test_a_judgment_counts_by_what_was_judged_wherever_it_stands() -> None:
+    """One that was begun before a correction and written after it is outdated; the old record may come back."""
     there = sample_change_event(CORRECTED, "answer")
     back = sample_change_event(sample("q1"), "answer")
-    assert folded(ANSWER, VERDICT, there, back).judged == set()
-    assert folded(ANSWER, VERDICT, there, back, VERDICT).judged == {VERDICT["id"]}
+    assert judged(folded(ANSWER, there, JUDGMENT)) == []
+    assert judged(folded(ANSWER, there, JUDGMENT, AGAIN)) == [JUDGMENT["id"]]
+    assert judged(folded(ANSWER, JUDGMENT, there, back)) == [JUDGMENT["id"]]
+    assert judged(folded(ANSWER, AGAIN, there, back)) == []
+
+
+def test_a_judgment_is_of_one_text() -> None:
+    """Another answer of the same task needs another judgment, until the judged one is back."""
+    other = response_event("q1", text="another text")
+    assert judged(folded(ANSWER, other, JUDGMENT)) == []
+    assert judged(folded(ANSWER, JUDGMENT, other, ANSWER)) == [JUDGMENT["id"]]
+
+
+def test_where_nobody_said_what_changed_all_that_was_judged_before_is_outdated() -> None:
+    """Two logs may be merged in which a sample of one question has two records."""
+    merged = response_event("q1", repetition=2) | {"sample": CORRECTED, "sample_sha256": sample_sha256(CORRECTED)}
+    assert judged(folded(ANSWER, JUDGMENT, merged)) == []
+    assert judged(folded(merged, ANSWER, JUDGMENT)) == [JUDGMENT["id"]]
 
 
 def test_the_newest_record_is_the_last_one_told() -> None:
@@ -156,53 +188,25 @@ def a_run(*questions: str, samples: int = 2, **fields: object) -> list[dict[str,
     return [run_event(samples=samples) | {"plan_id": part["plan_id"], **fields}, part]
 
 
-def is_planned(past: History, response: dict[str, Any]) -> bool:
-    """Return whether a response would be planned if it came in now."""
-    past.add(Line(9, b"", response))
-    return response["id"] in past.planned()
+def test_a_plan_is_there_once_all_its_parts_are() -> None:
+    """A run that plans the same refers to them, and they are not needed again."""
+    run, part = a_run(*QUESTIONS)
+    first, second = (part | {"id": f"p{number}", "part": number, "parts": 2} for number in (1, 2))
+    assert not folded(run, first).has_plan(run["plan_id"])
+    assert folded(run, first, second).has_plan(run["plan_id"])
+    assert not folded(run, first, second).has_plan("another")
 
 
-def test_without_a_plan_every_response_is_planned() -> None:
-    """A log of other tools, or one cut with grep, says nothing of a plan."""
-    assert is_planned(folded(run_event()), ANSWER)
-
-
-def test_a_response_is_planned_by_question_condition_agent_and_repetition() -> None:
-    """What differs in one of the four from the newest run of the config is not in its plan."""
-    past = folded(*a_run(QUESTIONS[0]), ANSWER)
-    assert is_planned(past, ANSWER)
-    others = (
-        response_event("q2"),
-        response_event("q1", repetition=2),
-        response_event("q1", prompt="Another."),
-        response_event("q1", agent_id="another"),
-    )
-    assert not any(is_planned(past, other) for other in others)
-
-
-def test_the_newest_whole_plan_of_each_config_counts() -> None:
-    """A later run of the config replaces its plan, once all parts are there; a run of another config does not."""
-    both = a_run(*QUESTIONS)
-    fewer = a_run(QUESTIONS[1], samples=1)
-    assert not is_planned(folded(*both, *fewer), ANSWER)
-    assert is_planned(folded(*both, fewer[0]), ANSWER)
-    assert is_planned(folded(*both, *a_run(QUESTIONS[1], config_name="another")), ANSWER)
-
-
-def test_a_plan_that_an_earlier_run_has_written_is_not_needed_again() -> None:
-    """Its parts are content: a run that plans the same refers to them."""
-    both, fewer = a_run(*QUESTIONS), a_run(QUESTIONS[1], samples=1)
-    past = folded(*both, *fewer, {**both[0], "id": "again"})
-    assert is_planned(past, ANSWER)
-
-
-def test_a_rehearsal_does_not_replace_a_plan() -> None:
-    """The plan of a mock run counts only where there is no other."""
-    rehearsal = a_run(QUESTIONS[1], mock=True)
-    assert is_planned(folded(*a_run(*QUESTIONS), *rehearsal), ANSWER)
-    assert not is_planned(folded(*rehearsal), ANSWER)
+def test_the_newest_run_is_that_of_a_config_and_of_mock_runs_apart() -> None:
+    """What another config or a mock run has recorded says nothing of this one."""
+    run, other, mock = (a_run(*QUESTIONS, **fields)[0] for fields in ({}, {"config_name": "another"}, {"mock": True}))
+    past = folded(run, other, mock)
+    assert past.newest_run("test", mock=False) == ENVELOPE | run
+    assert past.newest_run("test", mock=True) == ENVELOPE | mock
+    assert past.newest_run("none", mock=False) is None
 
 
 def test_what_is_retracted_may_have_been_judged_of_a_sample_that_changes() -> None:
     """A change of the record after a retraction finds nothing to take back."""
-    assert folded(ANSWER, VERDICT, retraction_event(VERDICT), sample_change_event(CORRECTED, "answer")).judged == set()
+    changed = sample_change_event(CORRECTED, "answer")
+    assert judged(folded(ANSWER, JUDGMENT, retraction_event(JUDGMENT), changed)) == []
