@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from keval import projections
 from keval.execution.plan import plan_id
 from keval.execution.tasks import question_id
-from keval.ids import JsonObject
+from keval.ids import JsonObject, answer_sha256
 from keval.stats.aggregates import aggregate
 from tests.builders import (
     failure_event,
@@ -119,12 +119,16 @@ class Fold:
         self.live: dict[str, tuple[int, JsonObject]] = {}
         self.retracted: set[str] = set()
         self.rewritten: dict[str, int] = {}
+        self.records: dict[str, list[JsonObject]] = {}
+        """By question, the lines that hold a record, in order."""
         texts: dict[str, str] = {}
         for position, event in enumerate(log):
             if event["type"] == "retraction":
                 self.retracted.add(event["target"])
                 self.live.pop(event["target"], None)
                 continue
+            if event["type"] in {"response", "sample_change"}:
+                self.records.setdefault(event["question_id"], []).append(event)
             if event["type"] == "response" and texts.setdefault(event["id"], event["text"]) != event["text"]:
                 self.rewritten[event["id"]] = position
                 texts[event["id"]] = event["text"]
@@ -205,7 +209,7 @@ class Fold:
         return [
             event
             for at, event in self._events(event_type, "judge" if event_type == "failure" else None)
-            if at >= self.rewritten.get(event["response_id"], 0)
+            if (event_type == "judgment" or at >= self.rewritten.get(event["response_id"], 0))
             and (
                 event["response_id"] in current
                 or (
@@ -214,17 +218,30 @@ class Fold:
                     and (self.everything or self._has(event))
                 )
             )
-            and not (event_type == "judgment" and self._outdated(at, event))
+            and not (event_type == "judgment" and self._outdated(event))
         ]
 
-    def _outdated(self, at: int, judgment: JsonObject) -> bool:
-        """Return whether something that the judge was given of the sample changed later."""
-        fields = judgment["sample_fields"]
-        return any(
-            later > at and change["sample"]["id"] == judgment["sample_id"]
-            and (fields is None or set(fields) & set(change["changed"]))
-            for later, change in self._events("sample_change")
-        )  # fmt: skip
+    def _outdated(self, judgment: JsonObject) -> bool:
+        """Return whether another text was judged, or something that the judge was given has changed since."""
+        if judgment["response_id"] not in self.live:
+            return False
+        _, response = self.live[judgment["response_id"]]
+        if answer_sha256(response["text"]) != judgment["answer_sha256"]:
+            return True
+        told = self.records[response["question_id"]]
+        last = max(
+            (n for n, each in enumerate(told) if each["sample_sha256"] == judgment["sample_sha256"]), default=None
+        )
+        if last is None:
+            return False
+        later = zip(told[last + 1 :], told[last:], strict=False)
+        return any(self._changes(each, before, judgment["sample_fields"]) for each, before in later)
+
+    def _changes(self, event: JsonObject, before: JsonObject, fields: list[str] | None) -> bool:
+        """Return whether a line brings another record, as far as a judge is concerned that is given these fields."""
+        if event["type"] == "response":
+            return bool(event["sample_sha256"] != before["sample_sha256"])
+        return fields is None or bool(set(fields) & set(event["changed"]))
 
 
 def _key(event: JsonObject) -> Key:
