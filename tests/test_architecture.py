@@ -57,7 +57,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"execution.config_session", "execution.judge_session", "execution.session"},
     ),
     "properties/test_specs.py": ("what they hold comes back from another process", {"execution.specs"}),
-    "unit/execution/test_generation.py": ("an agent is asked by the stage", {"execution.answering"}),
+    "unit/execution/test_generation.py": (
+        "an agent is asked by the stage, whatever it does",
+        {"execution.answering", "execution.plugin_errors"},
+    ),
     "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.scoring"}),
     "unit/execution/test_preparation.py": (
         "a config is read, its servers are asked, and that is written down",

@@ -17,11 +17,13 @@ from typing import Any
 
 from keval.agents import Agent, AgentError, Answer, Prompt
 from keval.errors import EnvironmentLacksError
+from keval.execution.plugin_errors import FOREIGN, is_cancelled_by_us
 from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.ids import JsonObject
 from keval.processes import machine, temporary
 from keval.processes.servers import expected_tools, launchable
 from keval.secrets.variables import Secrets
+from keval.usage import Usage
 
 NO_WORKSPACE = Path(os.devnull)
 
@@ -96,11 +98,16 @@ class Answerer:
 
     async def _ask(self, prompt: Prompt) -> Answer:
         try:
-            return await self.agent.answer(prompt)
+            answer = await self.agent.answer(prompt)
         except AgentError:
             raise
-        except Exception as error:  # foreign code: a plug-in's surprise is about this task only
+        except FOREIGN as error:  # a plug-in's surprise is about this task only
+            if is_cancelled_by_us(error):
+                raise
             raise AgentError("agent_error", f"{type(error).__name__}: {error}") from error
+        if not isinstance(answer, Answer) or not isinstance(answer.usage, Usage | None):
+            raise AgentError("agent_error", f"the agent's code returned what is no answer: {type(answer).__name__}")
+        return answer
 
     def _prompt(self, spec: AnswerSpec, workspace: Path | None, heartbeat: Callable[[Answer], None]) -> Prompt:
         return Prompt(

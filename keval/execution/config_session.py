@@ -247,10 +247,12 @@ def to_skip(past: History, config: Config, request: Request) -> AbstractSet[str]
     if request.fresh:
         return set()
     responses = past.responses_done(mock=request.mock)
+    foreign = set() if request.mock else past.failed_in_mock
     if not request.retry_failed:
-        return responses | past.failed
+        return responses | (past.failed - foreign)
     retried = {condition.condition_id for condition in config.conditions if condition.gates.retry_gates}
-    return responses | {target for target, condition in past.gated.items() if condition not in retried}
+    gated = {target for target, condition in past.gated.items() if condition not in retried}
+    return responses | (gated - foreign)
 
 
 def in_process(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProcess:

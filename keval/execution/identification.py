@@ -11,7 +11,7 @@ from keval.ids import JsonObject
 from keval.processes import environment, local_files, servers
 from keval.processes.servers import ServerInfo
 
-CONNECT_TIMEOUT_S = 30.0
+CONNECT_TIMEOUT_S = 60.0
 """How long a server may take to say what it offers before a run starts."""
 
 

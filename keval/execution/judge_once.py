@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from keval.execution.plugin_errors import FOREIGN, is_cancelled_by_us
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, OtherResponse, Score, check_scores
 from keval.processes import machine
 from keval.usage import Usage
@@ -30,20 +31,24 @@ async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
         if judge.unit == "pair" and case.other is None:
             raise JudgeError("judge_error", "this judge compares two responses, and was given one")  # noqa: TRY301 - like any error of a judge
         said = await judge.judge(case, context)
+        if not isinstance(said, Judgment) or not isinstance(said.usage, Usage | None):
+            raise JudgeError("judge_error", f"the judge's code returned what is no judgment: {type(said).__name__}")  # noqa: TRY301 - like any error of a judge
         usage, cost_usd = _spent(context, said.usage, said.cost_usd)
         made = replace(said, usage=usage, cost_usd=cost_usd)
         check_scores(made.scores, judge.metrics)
     except JudgeError as error:
         _complete(error, context, made, error)
         raise
-    except Exception as error:  # foreign code: a plug-in's surprise is about this response only
+    except FOREIGN as error:  # a plug-in's surprise is about this response only
+        if is_cancelled_by_us(error):
+            raise
         told = JudgeError("judge_error", f"{type(error).__name__}: {error}")
         _complete(told, context, made, error)
         raise told from error
     return made
 
 
-def _complete(told: JudgeError, context: Context, made: Judgment | None, raised: Exception) -> None:
+def _complete(told: JudgeError, context: Context, made: Judgment | None, raised: BaseException) -> None:
     """Add to an error what its judge does not know: what all has cost, and what the machine has no more of."""
     if machine.exhausted(raised) is not None:
         told.retryable = told.overloaded = True

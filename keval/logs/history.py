@@ -99,6 +99,8 @@ class History:
     """Ids of the responses whose last event came from the mock."""
     failed: set[str] = field(default_factory=set)
     """Ids of the responses that a `generate` failed to get, and never got since."""
+    failed_in_mock: set[str] = field(default_factory=set)
+    """Those of `failed` that only a mock run failed to get."""
     gated: dict[str, str] = field(default_factory=dict)
     """Those of `failed` whose answer was there and did not meet a gate, with the id of the condition."""
     newest_generate: JsonObject | None = None
@@ -150,6 +152,8 @@ class History:
         if event["type"] in PAID and event["time"][:DATE] == self.today:
             self._spent[bool(event.get("mock"))].add(event)
         match event["type"]:
+            case "response" if event.get("mock") and self._is_real(event["id"]):
+                pass  # what the mock made takes the place of nothing that is real
             case "response":
                 self.costs.add(event)
                 self._note_response(event)
@@ -176,6 +180,10 @@ class History:
                 plan.question_ids.update(event["question_ids"])
             case _:
                 pass
+
+    def _is_real(self, response: str) -> bool:
+        """Return whether the log has an answer that the mock did not make."""
+        return response in self.responses and response not in self.mocked
 
     def _note_run(self, event: JsonObject) -> None:
         self.newest_generate = event
@@ -224,13 +232,16 @@ class History:
 
     def _note_success(self, target: str) -> None:
         self.failed.discard(target)
+        self.failed_in_mock.discard(target)
         self.gated.pop(target, None)
 
     def _note_failure(self, event: JsonObject) -> None:
         target = event["response_id"]
         if target not in self.responses:
+            is_mock = bool(event.get("mock")) and (target not in self.failed or target in self.failed_in_mock)
             self._note_success(target)
             self.failed.add(target)
+            (self.failed_in_mock.add if is_mock else self.failed_in_mock.discard)(target)
             if event["kind"] in GATES:
                 self.gated[target] = event["condition_id"]
 

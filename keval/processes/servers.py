@@ -20,6 +20,7 @@ from keval.processes.local_files import LocalFile
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
+    from mcp.types import Tool
 
 
 EXPECT_TOOLS = "expect_tools"
@@ -155,7 +156,7 @@ async def _asked(
 ) -> ServerInfo:
     try:
         async with asyncio.timeout(timeout_s), _client(server, env) as client:
-            offered = (await client.list_tools()).tools
+            offered = await _all_tools(client)
             said = client.server_info
             described = [tool.model_dump(mode="json", include=GIVEN_OF_A_TOOL, exclude_none=True) for tool in offered]
             return ServerInfo(
@@ -170,6 +171,16 @@ async def _asked(
         return ServerInfo(name, error=f"no answer within {timeout_s:g} s")
     except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way, and each is its answer
         return ServerInfo(name, error=_innermost(error))
+
+
+async def _all_tools(client: Client) -> list[Tool]:
+    """Return the tools of all pages of a server's list."""
+    page = await client.list_tools()
+    tools = list(page.tools)
+    while page.next_cursor is not None:
+        page = await client.list_tools(cursor=page.next_cursor)
+        tools += page.tools
+    return tools
 
 
 def _innermost(error: BaseException) -> str:

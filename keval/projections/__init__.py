@@ -158,6 +158,10 @@ def connect(
             connection.commit()
             _check_unchanged(connection, files)
             yield connection
+    except RuntimeError as error:
+        if "interrupted" in str(error):  # DuckDB's word for Ctrl-C
+            raise KeyboardInterrupt from error
+        raise
     except duckdb.InvalidInputException as error:
         raise InputError(f"{', '.join(log.name for log in files)}: {error}") from error
     except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException) as error:

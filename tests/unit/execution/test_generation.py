@@ -182,6 +182,28 @@ def test_an_exception_of_the_plug_in_is_about_its_task(config: Config) -> None:
     assert events[0]["message"].startswith("ZeroDivisionError: ")
 
 
+@pytest.mark.parametrize("raised", [asyncio.CancelledError(), SystemExit(3), GeneratorExit()])
+def test_nothing_that_a_plug_in_raises_ends_the_run_or_loses_its_task(config: Config, raised: BaseException) -> None:
+    """Not even what Python uses to end a task or a program."""
+
+    def script(prompt: Prompt) -> Answer:
+        if "1" in prompt.question:
+            raise raised
+        return fine(prompt)
+
+    events, _ = generated(config, script)
+    assert sorted(event["type"] for event in events) == ["failure", "response", "response"]
+    assert [event["kind"] for event in events if event["type"] == "failure"] == ["agent_error"]
+
+
+@pytest.mark.parametrize("made", [None, "text", Answer("answered", "yes", usage={"input_tokens": 3})])  # type: ignore[arg-type] # what is tested
+def test_what_is_no_answer_is_a_failure_of_its_task(config: Config, made: Answer) -> None:
+    """A plug-in may return anything; it is named."""
+    events, _ = generated(config, lambda _: made)
+    assert {event["kind"] for event in events} == {"agent_error"}
+    assert "returned what is no answer" in events[0]["message"]
+
+
 def test_failed_attempts_stay_in_the_record_with_their_cost(config: Config) -> None:
     """A response after two failures has three attempts, and the two failures beside it."""
     tries: dict[str, int] = {}

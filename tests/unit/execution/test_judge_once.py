@@ -150,7 +150,7 @@ async def test_whatever_a_judge_raises_is_a_judge_error_that_names_it() -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (None, "AttributeError: "),
+        (None, "the judge's code returned what is no judgment"),
         (Judgment({"quality": Score("1")}), "TypeError: "),  # type: ignore[arg-type] # that is the point
     ],
 )

@@ -88,6 +88,15 @@ def test_to_a_real_run_the_mock_did_nothing() -> None:
     assert names(again.responses_done(mock=False)) == ["a"]
 
 
+def test_what_the_mock_made_replaces_nothing_real() -> None:
+    """Neither an answer, nor is a task that only a mock run failed refused to a real run."""
+    history = folded(response("a"), response("a", mock=True))
+    assert history.responses == {"a": 100}
+    assert names(history.responses_done(mock=False)) == ["a"]
+    failed = folded(failure("a", "mcp_unused") | {"mock": True}, failure("b") | {"mock": True}, failure("b"))
+    assert (failed.failed, failed.failed_in_mock) == ({"a", "b"}, {"a"})
+
+
 def test_what_is_retracted_is_to_do_again() -> None:
     """A retraction takes a response and a judgment out of what is done."""
     history = folded(

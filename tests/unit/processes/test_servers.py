@@ -20,6 +20,13 @@ async def test_a_server_says_what_it_is_and_what_it_offers() -> None:
     assert again["docs"].tools_sha256 == info.tools_sha256
 
 
+async def test_all_pages_of_a_servers_tools_are_read() -> None:
+    """A tool on the second page is offered like any other, and is part of what the server is."""
+    pages = launchable({"type": "stdio", "command": sys.executable, "args": ["pages.py"]}, SERVERS)
+    infos = await inspect({"pages": pages}, {"pages": ("two",)}, environment(), 20)
+    assert (infos["pages"].tools, infos["pages"].error) == (("one", "two"), None)
+
+
 async def test_what_cannot_be_reached_is_an_entry_with_its_error() -> None:
     """A missing program, one that exits, one without tools, a slow one and a dead address are told apart."""
     servers = {
