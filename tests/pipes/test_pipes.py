@@ -67,6 +67,13 @@ def write_config(folder: Path, delay_s: float) -> None:
     (folder / "eval.yaml").write_text(CONFIG.replace("DELAY", str(delay_s)))
 
 
+def write_other_config(folder: Path) -> None:
+    """Write a config like the other but for its conditions and its judge."""
+    written = (folder / "eval.yaml").read_text().replace("name: plumbing", "name: other").replace("Answer", "Reply")
+    judge = "judge: {type: exact_match, ignore_case: false}"
+    (folder / "other.yaml").write_text(written.replace("judge: {type: exact_match}", judge))
+
+
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     script = f"set -o pipefail\n{command.replace('keval ', f'{KEVAL} ')}"
     return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
@@ -102,6 +109,42 @@ def test_the_first_judgment_is_made_while_later_responses_are_still_generated(fo
     assert done.returncode == 0, done.stderr
     found = events(folder / "log.jsonl")
     assert of_type(found, "judgment")[0]["time"] < of_type(found, "response")[-1]["time"]
+
+
+def test_each_response_of_two_logs_has_the_judges_of_its_own(folder: Path) -> None:
+    """`cat a.jsonl b.jsonl | keval judge` takes the judges named last before a response, once for each log."""
+    write_other_config(folder)
+    done = shell(
+        "keval generate eval.yaml -o a.jsonl && keval generate other.yaml -o b.jsonl"
+        " && cat a.jsonl b.jsonl a.jsonl | keval judge > all.jsonl",
+        folder,
+    )
+    assert done.returncode == 0, done.stderr
+    found = events(folder / "all.jsonl")
+    generated = [events(folder / name) for name in ("a.jsonl", "b.jsonl")]
+    passed_on = [event for event in found if event["type"] != "judgment" and event.get("command") != "judge"]
+    assert passed_on == [*generated[0], *generated[1], *generated[0]]
+    judges = [{run["judges"][0]["judge_id"] for run in of_type(each, "run")} for each in generated]
+    for responses, (judge_id,) in zip(generated, judges, strict=True):
+        ids = {event["id"] for event in of_type(responses, "response")}
+        judged = [event["judge_id"] for event in of_type(found, "judgment") if event["response_id"] in ids]
+        assert judged == [judge_id] * TASKS
+    announced = [run["judges"][0]["judge_id"] for run in of_type(found, "run") if run["command"] == "judge"]
+    assert announced == [*judges[0], *judges[1]]
+
+
+def test_a_judge_that_is_given_judges_all_logs_of_a_pipe(folder: Path) -> None:
+    """With -j only that judge judges, whatever judges the logs of a pipe name."""
+    write_other_config(folder)
+    (folder / "given.yaml").write_text("{name: given, type: exact_match}")
+    done = shell(
+        "keval generate eval.yaml -o a.jsonl && keval generate other.yaml -o b.jsonl"
+        " && cat a.jsonl b.jsonl | keval judge -j given.yaml > all.jsonl",
+        folder,
+    )
+    assert done.returncode == 0, done.stderr
+    judgments = of_type(events(folder / "all.jsonl"), "judgment")
+    assert [judgment["judge"]["name"] for judgment in judgments] == ["given"] * 2 * TASKS
 
 
 def test_a_reader_who_leaves_is_no_error(folder: Path) -> None:
