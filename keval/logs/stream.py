@@ -89,6 +89,11 @@ class Reader:
         return None
 
 
+def count_events(reader: Reader) -> int:
+    """Read a stream to its end and return how many valid events it holds."""
+    return sum(1 for _ in reader)
+
+
 @contextmanager
 def opened(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Reader]:
     """Open a log file for reading. Raises InputError."""
