@@ -260,6 +260,30 @@ def test_ctrl_c_finishes_what_is_in_flight(folder: Path) -> None:
     assert len(of_type(events(log), "response")) == TASKS
 
 
+def test_ctrl_c_in_a_silent_pipe_passes_events_on_and_twice_ends_it_at_once(folder: Path) -> None:
+    """After one SIGINT nothing is judged and all is passed on; after two it ends, though its input never does."""
+    assert shell("keval generate eval.yaml -o a.jsonl", folder).returncode == 0
+    first, *others = (folder / "a.jsonl").read_bytes().splitlines(keepends=True)
+    command = [sys.executable, "-m", "keval", "judge"]
+    with subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    ) as process:
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        stdin.write(first)
+        assert stdout.readline() == first
+        process.send_signal(signal.SIGINT)
+        assert b"Ctrl-C again" in stderr.readline()
+        for line in others:
+            stdin.write(line)
+            assert stdout.readline() == line
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        assert stdout.read() == b""
+
+
 def left_alone(folder: Path, hang_up: str) -> int:
     """Take the terminal away from a run that has given its first answer, and return the run's exit code."""
     terminal, end = pty.openpty()
