@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from keval.errors import EnvironmentLacksError
+from keval.logs.log_file import LogFile
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Line, Reader, opened, standard_input
 from keval.processes import temporary
-from keval.projections.log_file import LogFile
 
 
 @contextmanager
