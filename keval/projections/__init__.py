@@ -208,7 +208,7 @@ def _threads(size: int, longest: int, limit: int) -> int:
 
 def _longest_line(logs: Sequence[LogFile]) -> int:
     """Return a bound on the bytes of a line, which DuckDB wants to know before it reads."""
-    return 1 + max([SHORTEST_LINE, *(len(line) for log in logs for line in log.read())])
+    return 1 + max([SHORTEST_LINE, *(log.longest_line for log in logs)])
 
 
 def _statements(logs: Sequence[LogFile], *, everything: bool, apart: bool) -> Iterator[str]:
