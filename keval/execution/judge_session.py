@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from keval.execution import interrupt
 from keval.execution.estimate import estimate_judgments, ledger
 from keval.execution.executors import Executor, in_process
 from keval.execution.job_feed import JobFeed
-from keval.execution.jobs import Backlog, jobs
+from keval.execution.jobs import Backlog, jobs, missing_by_judge
 from keval.execution.preparation import check_keys, judge_env, judge_keys
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event
@@ -113,8 +114,7 @@ class JudgeWork:
         for name, number in backlog.planned.items():
             self.progress.plan(name, number)
         if not backlog.planned:
-            why = "every response has its judgments" if past.responses else "the log holds no response"
-            self.warn(f"nothing to judge: {why}")
+            self.warn(f"nothing to judge: {self._why_nothing(past, judges, responses)}")
             return
 
         async def main(stop: asyncio.Event) -> None:
@@ -124,6 +124,17 @@ class JudgeWork:
             session.ledger.check()
 
         interrupt.run(main, self.warn)
+
+    def _why_nothing(self, past: History, judges: Sequence[JudgeConfig], looked_at: AbstractSet[str]) -> str:
+        """Return why there is nothing to judge, and how much --all would judge."""
+        if not past.responses:
+            return "the log holds no response"
+        others = past.current() - looked_at
+        left = sum(bool(missing_by_judge(past, each, judges, mock=self.request.mock)) for each in others)
+        if not left:
+            return "every response has its judgments"
+        responses = "1 response that is" if left == 1 else f"{left} responses that are"
+        return f"every planned response has its judgments; {responses} not in the newest plan can be judged with --all"
 
     async def session(self, judges: Sequence[JudgeConfig], past: History, sink: Sink, stop: asyncio.Event) -> Session:
         """Return the session of these judges, whose keys the service takes; the log says how the work is done."""

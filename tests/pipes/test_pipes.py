@@ -195,6 +195,21 @@ def test_a_judge_added_later_judges_the_old_answers(finished: Path) -> None:
     assert len(of_type(found, "judgment")) == 2 * TASKS
 
 
+def test_what_the_plan_leaves_out_is_judged_with_all_only_and_that_is_said(folder: Path) -> None:
+    """With one repetition less planned, half of the answers are left: `judge` counts them, and --all takes them."""
+    fewer = (folder / "eval.yaml").read_text().replace("repetitions: 2", "repetitions: 1")
+    (folder / "fewer.yaml").write_text(fewer)
+    made = "keval generate eval.yaml -o log.jsonl -q && keval generate fewer.yaml -o log.jsonl -q"
+    done = shell(f"{made} && keval judge log.jsonl -q && keval judge log.jsonl -q", folder)
+    assert done.returncode == 0, done.stderr
+    assert len(of_type(events(folder / "log.jsonl"), "judgment")) == TASKS // 2
+    left = f"every planned response has its judgments; {TASKS // 2} responses that are not in the newest plan can be"
+    assert left in done.stderr
+    done = shell("keval judge log.jsonl --all -q && keval judge log.jsonl -q", folder)
+    assert len(of_type(events(folder / "log.jsonl"), "judgment")) == TASKS
+    assert "nothing to judge: every response has its judgments\n" in done.stderr
+
+
 def test_rejudging_needs_no_agent_and_a_second_call_adds_nothing(folder: Path) -> None:
     """`judge LOG -j` only appends; the earlier bytes stay; the same call again changes nothing."""
     shell("keval generate eval.yaml -o log.jsonl", folder)
