@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from keval.agents import Answer
 from keval.config.reader import load
-from keval.execution.config_session import in_process
+from keval.execution.config_session import config_executor
 from keval.execution.preparation import prepare
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.judges import Judgment
@@ -93,7 +93,7 @@ def _work(connection: Connection, config: Path, mock_url: str, log: Path) -> Non
 
 async def _serve(connection: Connection, path: Path, mock_url: str, log: Path) -> None:
     config = load(path)
-    executor = in_process(prepare(config, mock_url, None, log, warn=lambda _: None), config.judges)
+    executor = config_executor(prepare(config, mock_url, None, log, warn=lambda _: None), config.judges)
 
     async def do(number: int, what: str, spec: Any) -> None:  # noqa: ANN401 - of either kind
         outcome = await (executor.answer(spec) if what == "answer" else executor.judge(spec))

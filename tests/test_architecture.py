@@ -14,11 +14,14 @@ PACKAGE = TESTS.parent / "keval"
 FLOORS = (
     ("errors", "failure_kinds", "ids", "printable", "retry", "usage"),
     ("plugins", "processes", "secrets"),
-    ("schema", "models", "agents", "mock", "projections"),
-    ("documents", "stats"),
-    ("events", "datasets", "judges", "reports"),
-    ("logs", "config", "exports"),
-    ("execution",),
+    ("schema", "models", "agents", "mock"),
+    ("documents",),
+    ("events", "datasets", "judges"),
+    ("logs", "config"),
+    ("execution", "projections"),
+    ("stats",),
+    ("reports",),
+    ("exports",),
     ("commands",),
     ("cli",),
 )
@@ -48,6 +51,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"agents._claude_options", "agents._claude_watch"},
     ),
     "unit/commands/test_sql.py": ("it guards what a user may type", {"projections.read_only"}),
+    "unit/commands/test_retract.py": (
+        "a retraction is what the command appends",
+        {"execution.appending", "logs.retraction"},
+    ),
     "unit/datasets/test_datasets.py": (
         "the same records in every format",
         {"datasets.csv", "datasets.json", "datasets.jsonl", "datasets.parquet"},
@@ -218,6 +225,25 @@ def test_only_one_place_prints_errors_and_exits() -> None:
                     assert path.name in allowed["print"], f"{path}:{node.lineno}"
                 if name == "exit" and owner == "sys":
                     assert path.name in allowed["exit"], f"{path}:{node.lineno}"
+
+
+def test_commands_parse_call_and_print() -> None:
+    """No command holds a coroutine or a loop over the lines of a log: these stand below, where others can use them."""
+    readers = {"Reader", "opened", "read", "reader", "read_live", "standard_input"}
+    wrong = {
+        path.name
+        for path in sorted((PACKAGE / "commands").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.AsyncFunctionDef)
+        or (isinstance(node, ast.Import) and "asyncio" in {name.name for name in node.names})
+        or (isinstance(node, ast.ImportFrom) and node.module == "asyncio")
+        or (isinstance(node, ast.For | ast.comprehension) and _names(node.iter) & readers)
+    }
+    assert not wrong
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def test_every_test_states_its_property() -> None:

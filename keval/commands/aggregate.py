@@ -13,16 +13,15 @@ from keval.commands.messages import warn
 from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
 from keval.errors import UsageError
 from keval.events import encode, event, new_run_id
-from keval.execution import interrupt
+from keval.execution.appending import append_all
 from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
 from keval.logs.collect import collected
 from keval.logs.outputs import STDIN, check_stdout
-from keval.logs.stream import Announced, Line
-from keval.logs.writer import open_log
+from keval.logs.stream import Line
 
 if TYPE_CHECKING:
-    from keval.projections.log_file import LogFile
+    from keval.logs.log_file import LogFile
 
 LEVELS = {"condition": {"condition"}, "sample": {"sample"}, "all": {"condition", "sample"}}
 KEY = ("level", "baseline_id", "condition_id", "agent_id", "judge_id", "metric", "sample_id")
@@ -48,10 +47,9 @@ def command(logs: tuple[Path, ...], level: str, append: bool, everything: bool, 
     with collected(logs, warn, skip_invalid=skip_invalid, on_line=_pass_on) as files:
         events = list(_events(files, level, run_id := new_run_id(), everything=everything))
     if append:
-        _append(logs[0], run_id, events)
+        append_all(logs[0], ("aggregate",), bare_run_event("aggregate", run_id), events, warn)
     else:
-        for made in events:
-            sys.stdout.buffer.write(encode(made))
+        sys.stdout.buffer.writelines(map(encode, events))
     sys.stdout.flush()
 
 
@@ -72,14 +70,3 @@ def _with_envelope(body: Mapping[str, Any], run_id: str) -> JsonObject:
     kind = str(body["type"])
     fields = {name: value for name, value in body.items() if name != "type"}
     return event(kind, digest(kind, [body.get(name) for name in KEY]), run_id, **fields)
-
-
-def _append(path: Path, run_id: str, events: list[JsonObject]) -> None:
-    with open_log(path, ("aggregate",), warn) as log:
-        sink = Announced(log, bare_run_event("aggregate", run_id))
-
-        async def main(_: object) -> None:
-            for made in events:
-                await sink.append(made)
-
-        interrupt.run(main, warn)

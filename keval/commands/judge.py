@@ -9,7 +9,7 @@ import click
 
 from keval.commands.messages import warn
 from keval.commands.options import EVERYTHING, QUIET, SKIP_INVALID, mock_options, mock_service
-from keval.execution.judge_session import judge_log, judge_pipe
+from keval.execution.judge_session import JudgeWork, judge_log, judge_pipe
 from keval.execution.session import Request
 from keval.logs.outputs import STDIN
 
@@ -55,8 +55,6 @@ def command(
             skip_invalid=skip_invalid,
             quiet=quiet,
         )
-        if log is None or log == STDIN:
-            failed = judge_pipe(judge_files, request, os.environ, warn)
-        else:
-            failed = judge_log(log, judge_files, request, os.environ, warn)
+        work = JudgeWork.of(judge_files, request, os.environ, warn)
+        failed = judge_pipe(work) if log is None or log == STDIN else judge_log(log, work)
     context.exit(1 if failed else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import click
@@ -11,11 +10,10 @@ from keval.commands.messages import warn
 from keval.commands.options import SKIP_INVALID
 from keval.errors import UsageError
 from keval.events import event, new_run_id
-from keval.execution import interrupt
+from keval.execution.appending import append_all
 from keval.execution.run_events import bare_run_event
 from keval.ids import digest
-from keval.logs.stream import Announced, read
-from keval.logs.writer import open_log
+from keval.logs.retraction import find_target
 
 
 @click.command(epilog='Example: keval retract run.jsonl 3f9a2c… --reason "the question was ambiguous"')
@@ -33,30 +31,11 @@ def command(log: Path, target: str, reason: str, author: str | None, skip_invali
     for name, said in (("--reason", reason), ("--author", author)):
         if said is not None and not said.strip():
             raise UsageError(f"{name} is empty; nothing was retracted")
-    found, retracted = _target(log, target, skip_invalid=skip_invalid)
-    if retracted:
+    found, is_retracted = find_target(log, target, warn, skip_invalid=skip_invalid)
+    if is_retracted:
         warn(f"{found} is retracted already; nothing was written")
         return
     run_id = new_run_id()
     made = event("retraction", digest("retraction", found, run_id), run_id, target=found, reason=reason, author=author)
-    with open_log(log, (), warn) as opened:
-
-        async def main(_: asyncio.Event) -> None:
-            await Announced(opened, bare_run_event("retract", run_id)).append(made)
-
-        interrupt.run(main, warn)
+    append_all(log, (), bare_run_event("retract", run_id), [made], warn)
     warn(f"retracted {found}")
-
-
-def _target(log: Path, prefix: str, *, skip_invalid: bool) -> tuple[str, bool]:
-    """Return the one id in a log that begins so, and whether its last event is retracted already. Raises UsageError."""
-    retracted: dict[str, bool] = {}
-    for line in read(log, warn, skip_invalid=skip_invalid):
-        retracted[line.event["id"]] = False
-        if line.event["type"] == "retraction":
-            retracted[line.event["target"]] = True
-    ids = [prefix] if prefix in retracted else [found for found in retracted if found.startswith(prefix)]
-    if len(ids) != 1:
-        what = "no event" if not ids else f"{len(ids)} events"
-        raise UsageError(f"{log}: {what} with an id that begins with {prefix!r}")
-    return ids[0], retracted[ids[0]]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from keval.commands.messages import say, warn
 from keval.commands.options import SKIP_INVALID
-from keval.errors import InputError
 from keval.logs.outputs import check_stdout
-from keval.logs.secret_scan import Finding, Scanner
-from keval.logs.stream import Reader
+from keval.logs.secret_scan import Scanner, scan_log
 
 
 @click.command(epilog="Example: keval scan run.jsonl && gzip run.jsonl")
@@ -32,29 +29,8 @@ def command(context: click.Context, logs: tuple[Path, ...], skip_invalid: bool) 
     scanner = Scanner(os.environ)
     number = 0
     for log in logs:
-        for line, finding in _findings(log, scanner, skip_invalid=skip_invalid):
+        for line, finding in scan_log(log, scanner, warn, skip_invalid=skip_invalid):
             say(f"{log}:{line}: {finding.path}: {finding.what}")
             number += 1
     warn(f"{number} places to look at" if number else "nothing found")
     context.exit(1 if number else 0)
-
-
-def _findings(log: Path, scanner: Scanner, *, skip_invalid: bool) -> Iterator[tuple[int, Finding]]:
-    """Yield what is found in each line; an invalid line's problem is not told, for it quotes the line."""
-    untold: list[str] = []
-    try:
-        with log.open("rb") as source:
-            reader = Reader(source, str(log), untold.append, skip_invalid=True)
-            for number, raw in enumerate(source, start=1):
-                event = reader.parse(number, raw)
-                if event is not None:
-                    yield from ((number, finding) for finding in scanner.look(event.event))
-                elif raw.strip():
-                    if not skip_invalid and not reader.torn:
-                        why = f"no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"
-                        raise InputError(f"{log}:{number}: {why}")
-                    warn(f"{log}:{number}: {'cut off' if reader.torn else 'no valid event'}; scanned as text")
-                    text = raw.decode(errors="replace")
-                    yield from ((number, Finding("$", what)) for what in scanner.found_in(text))
-    except OSError as error:
-        raise InputError(f"{log}: {error.strerror}") from error

@@ -15,7 +15,7 @@ from keval.commands.messages import say, warn
 from keval.config.reader import load, load_judge
 from keval.errors import InputError, KevalError
 from keval.logs.outputs import STDIN, check_stdout
-from keval.logs.stream import opened, standard_input
+from keval.logs.stream import count_events, opened, standard_input
 
 MOST_SHOWN = 20
 """Problems of one log that are listed before the rest is only counted."""
@@ -83,7 +83,7 @@ def _log(path: Path) -> str:
             if path == STDIN
             else stack.enter_context(opened(path, problems.append, skip_invalid=True))
         )
-        number = sum(1 for _ in reader)
+        number = count_events(reader)
     if reader.skipped:
         shown = [problem.replace("skipped: ", "") for problem in problems[:MOST_SHOWN]]
         more = [f"… and {len(problems) - MOST_SHOWN} more"] if len(problems) > len(shown) else []

@@ -19,7 +19,7 @@ from keval.execution.answering import Answerer
 from keval.execution.changes import changes
 from keval.execution.current_responses import current_responses
 from keval.execution.estimate import estimate, ledger
-from keval.execution.executors import Executor, InProcess
+from keval.execution.executors import Executor, InProcess, in_process
 from keval.execution.identification import identify, offered
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
@@ -35,7 +35,6 @@ from keval.execution.preparation import (
 from keval.execution.progress import Progress, shown
 from keval.execution.recording import EncodedEvent
 from keval.execution.run_events import is_recorded, run_event, run_records
-from keval.execution.scoring import Scorer
 from keval.execution.session import Request, Session, Warn
 from keval.execution.tasks import TaskList, WorkList, work_list
 from keval.logs import history
@@ -202,7 +201,7 @@ class ConfigWork:
         return Session(
             run_id=run_id,
             sink=sink,
-            executor=self.executor or in_process(self.prepared, self.judges),
+            executor=self.executor or config_executor(self.prepared, self.judges),
             ledger=ledger(estimate(self.prepared, self.past.costs), config.execution, today, self.warn),
             execution=config.execution,
             prices=config.prices,
@@ -255,7 +254,7 @@ def to_skip(past: History, config: Config, request: Request) -> AbstractSet[str]
     return responses | (gated - foreign)
 
 
-def in_process(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProcess:
+def config_executor(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProcess:
     """Return who does the work of a config in this process."""
     config = prepared.config
     answerer = Answerer(
@@ -266,9 +265,5 @@ def in_process(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProcess:
         timeout_s=config.execution.timeout_s,
         idle_timeout_s=config.execution.idle_timeout_s,
     )
-    scorer = Scorer(
-        judges={judge.judge_id: judge.judge for judge in judges},
-        env=prepared.judge_env if judges else {},
-        program_env=environment.allowed(config.environ) | prepared.mark,
-    )
-    return InProcess(answerer, scorer)
+    judge_env = prepared.judge_env if judges else {}
+    return in_process(judges, judge_env, environment.allowed(config.environ) | prepared.mark, answerer)

@@ -6,10 +6,12 @@ a cluster or a batch service, is another file with a class that has these three 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from keval.agents import Answer
+from keval.config.model import JudgeConfig
 from keval.execution.answering import Answerer
 from keval.execution.scoring import Scorer
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
@@ -50,3 +52,17 @@ class InProcess:
         """Remove the folder of an outcome that is written down."""
         if self._answerer is not None:
             self._answerer.release(workspace)
+
+
+def in_process(
+    judges: Iterable[JudgeConfig],
+    judge_env: Mapping[str, str],
+    program_env: Mapping[str, str],
+    answerer: Answerer | None = None,
+) -> InProcess:
+    """Return who does the work in this process, with these judges; without an answerer it only judges.
+
+    `judge_env` is what reaches the judges' models, `program_env` the whole environment of programs that judges start.
+    """
+    by_id = {judge.judge_id: judge.judge for judge in judges}
+    return InProcess(answerer, Scorer(judges=by_id, env=judge_env, program_env=program_env))

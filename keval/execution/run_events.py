@@ -76,7 +76,7 @@ def judge_run_event(judges: Sequence[JudgeConfig], run_id: str, *, mock: bool) -
 
 
 def bare_run_event(command: str, run_id: str) -> JsonObject:
-    """Return the `run` event of a command that neither generates nor judges."""
+    """Return the `run` event of a command that has no config; judges and mock are for the caller to fill in."""
     return event(
         "run",
         run_id,

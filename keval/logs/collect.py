@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from keval.errors import EnvironmentLacksError
+from keval.logs.log_file import LogFile
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Line, Reader, opened, standard_input
 from keval.processes import temporary
-from keval.projections.log_file import LogFile
 
 
 @contextmanager
@@ -44,29 +45,43 @@ def _file(
 ) -> LogFile:
     """Return a log as a file of valid lines: itself, or a copy that is made now."""
     if log == STDIN:
-        lines = _copy(standard_input(warn, skip_invalid=skip_invalid), copy, on_line)
+        lines, longest = _copy(standard_input(warn, skip_invalid=skip_invalid), copy, on_line)
     elif not log.is_file():  # a pipe, such as `<(zcat run.jsonl.gz)`, is checked as it is read
         with opened(log, warn, skip_invalid=skip_invalid) as reader:
-            lines = _copy(reader, copy, None)
+            lines, longest = _copy(reader, copy, None)
     else:
-        checked, end, is_whole = _checked(log, warn, skip_invalid=skip_invalid)
-        if is_whole:
-            return LogFile(log, str(log), checked)
+        checked = _checked(log, warn, skip_invalid=skip_invalid)
+        if checked.is_whole:
+            return LogFile(log, str(log), checked.lines, checked.longest)
         # Of what was checked before, everything has been said.
         with opened(log, lambda _: None, skip_invalid=True) as reader:
-            lines = _copy(_until(reader, end), copy, None)
-    return LogFile(copy, str(log), lines)
+            lines, longest = _copy(_until(reader, checked.end), copy, None)
+    return LogFile(copy, str(log), lines, longest)
 
 
-def _checked(log: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> tuple[int, int, bool]:
-    """Check every line of a log; return how many are valid, where the last one ends, and whether all before it are."""
-    count = valid = end = 0
+class _Checked(NamedTuple):
+    """What was found when a log was checked."""
+
+    lines: int
+    """How many are valid."""
+    longest: int
+    """Bytes of the longest one."""
+    end: int
+    """Where the last one ends, in bytes."""
+    is_whole: bool
+    """Whether all before it are valid."""
+
+
+def _checked(log: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> _Checked:
+    """Check every line of a log."""
+    count = valid = end = longest = 0
     with opened(log, warn, skip_invalid=skip_invalid) as reader:
         for line in reader:
             count += 1
             valid += len(line.raw)
+            longest = max(longest, len(line.raw))
             end = reader.source.tell()
-    return count, end, valid == end
+    return _Checked(count, longest, end, valid == end)
 
 
 def _until(reader: Reader, end: int) -> Iterator[Line]:
@@ -79,16 +94,17 @@ def _until(reader: Reader, end: int) -> Iterator[Line]:
         begins = reader.source.tell()
 
 
-def _copy(lines: Iterable[Line], copy: Path, on_line: Callable[[Line], None] | None) -> int:
-    """Write lines to a file, and return how many."""
-    count = 0
+def _copy(lines: Iterable[Line], copy: Path, on_line: Callable[[Line], None] | None) -> tuple[int, int]:
+    """Write lines to a file; return how many, and how many bytes the longest has."""
+    count = longest = 0
     try:
         with copy.open("wb") as target:
             for line in lines:
                 target.write(line.raw)
                 count += 1
+                longest = max(longest, len(line.raw))
                 if on_line is not None:
                     on_line(line)
     except OSError as error:  # of the copy: what is read and what is passed on have errors of their own
         raise EnvironmentLacksError(f"{copy}: {error.strerror}; TMPDIR names another folder") from error
-    return count
+    return count, longest

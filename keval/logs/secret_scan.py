@@ -11,9 +11,12 @@ says how often each of its parts may repeat, and none repeats a repetition.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from keval.errors import InputError
+from keval.logs.stream import Reader
 from keval.secrets.lengths import SHORTEST_SCANNED
 from keval.secrets.variables import SOUNDS_SECRET, Secrets
 
@@ -195,3 +198,29 @@ class Scanner:
             if any(mark in text for mark in form.marks) and form.pattern.search(text):
                 yield what
         yield from (f"the value of {name}" for name in sorted(self._secrets.names_in(text)))
+
+
+def scan_log(
+    log: Path, scanner: Scanner, warn: Callable[[str], None], *, skip_invalid: bool
+) -> Iterator[tuple[int, Finding]]:
+    """Yield what is found in each line, with its number; an invalid line's problem is not told, for it quotes the line.
+
+    Raises InputError for an invalid line that is not to be left out as an event, and scanned as text.
+    """
+    untold: list[str] = []
+    try:
+        with log.open("rb") as source:
+            reader = Reader(source, str(log), untold.append, skip_invalid=True)
+            for number, raw in enumerate(source, start=1):
+                event = reader.parse(number, raw)
+                if event is not None:
+                    yield from ((number, finding) for finding in scanner.look(event.event))
+                elif raw.strip():
+                    if not skip_invalid and not reader.torn:
+                        why = f"no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"
+                        raise InputError(f"{log}:{number}: {why}")
+                    warn(f"{log}:{number}: {'cut off' if reader.torn else 'no valid event'}; scanned as text")
+                    text = raw.decode(errors="replace")
+                    yield from ((number, Finding("$", what)) for what in scanner.found_in(text))
+    except OSError as error:
+        raise InputError(f"{log}: {error.strerror}") from error

@@ -8,13 +8,14 @@ lines, in which case it counts and names them.
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import stat
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -23,7 +24,11 @@ from keval.documents import strict_json
 from keval.errors import InputError
 from keval.events import encode
 from keval.ids import JsonObject
+from keval.logs.endable_input import EndableInput
 from keval.logs.standard_streams import unwritable
+
+MOST_AT_ONCE = 2**16
+"""Bytes that are read from a live pipe at once, which is what a pipe holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,11 @@ class Reader:
         return None
 
 
+def count_events(reader: Reader) -> int:
+    """Read a stream to its end and return how many valid events it holds."""
+    return sum(1 for _ in reader)
+
+
 @contextmanager
 def opened(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Reader]:
     """Open a log file for reading. Raises InputError."""
@@ -114,12 +124,21 @@ def standard_input(warn: Callable[[str], None], *, skip_invalid: bool = False) -
 
 
 async def read_live(reader: Reader) -> AsyncIterator[Line]:
-    """Yield the events of a pipe as they come in; a thread waits for them, not the event loop."""
-    lines = iter(reader)
+    """Yield the events of a pipe as they come in; a thread waits for them, not the event loop.
+
+    When this is cancelled, it ends at once, however long the pipe is silent.
+    """
     loop = asyncio.get_running_loop()
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="keval-stdin") as thread:
-        while (line := await loop.run_in_executor(thread, next, lines, None)) is not None:
-            yield line
+    with (
+        EndableInput(reader.source.fileno()) as source,
+        ThreadPoolExecutor(max_workers=1, thread_name_prefix="keval-stdin") as thread,
+    ):
+        lines = iter(replace(reader, source=io.BufferedReader(source, MOST_AT_ONCE)))
+        try:
+            while (line := await loop.run_in_executor(thread, next, lines, None)) is not None:
+                yield line
+        finally:
+            source.end()
 
 
 class Sink(Protocol):

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from keval import failure_kinds
 from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
+from keval.logs.log_file import LogFile, as_log_file
 from keval.processes import memory, temporary
-from keval.projections.log_file import LogFile, as_log_file
 from keval.projections.sql_file import literal, load, verbatim
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def _threads(size: int, longest: int, limit: int) -> int:
 
 def _longest_line(logs: Sequence[LogFile]) -> int:
     """Return a bound on the bytes of a line, which DuckDB wants to know before it reads."""
-    return 1 + max([SHORTEST_LINE, *(len(line) for log in logs for line in log.read())])
+    return 1 + max([SHORTEST_LINE, *(log.longest_line for log in logs)])
 
 
 def _statements(logs: Sequence[LogFile], *, everything: bool, apart: bool) -> Iterator[str]:

@@ -67,6 +67,13 @@ def write_config(folder: Path, delay_s: float) -> None:
     (folder / "eval.yaml").write_text(CONFIG.replace("DELAY", str(delay_s)))
 
 
+def write_other_config(folder: Path) -> None:
+    """Write a config like the other but for its conditions and its judge."""
+    written = (folder / "eval.yaml").read_text().replace("name: plumbing", "name: other").replace("Answer", "Reply")
+    judge = "judge: {type: exact_match, ignore_case: false}"
+    (folder / "other.yaml").write_text(written.replace("judge: {type: exact_match}", judge))
+
+
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     script = f"set -o pipefail\n{command.replace('keval ', f'{KEVAL} ')}"
     return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
@@ -102,6 +109,42 @@ def test_the_first_judgment_is_made_while_later_responses_are_still_generated(fo
     assert done.returncode == 0, done.stderr
     found = events(folder / "log.jsonl")
     assert of_type(found, "judgment")[0]["time"] < of_type(found, "response")[-1]["time"]
+
+
+def test_each_response_of_two_logs_has_the_judges_of_its_own(folder: Path) -> None:
+    """`cat a.jsonl b.jsonl | keval judge` takes the judges named last before a response, once for each log."""
+    write_other_config(folder)
+    done = shell(
+        "keval generate eval.yaml -o a.jsonl && keval generate other.yaml -o b.jsonl"
+        " && cat a.jsonl b.jsonl a.jsonl | keval judge > all.jsonl",
+        folder,
+    )
+    assert done.returncode == 0, done.stderr
+    found = events(folder / "all.jsonl")
+    generated = [events(folder / name) for name in ("a.jsonl", "b.jsonl")]
+    passed_on = [event for event in found if event["type"] != "judgment" and event.get("command") != "judge"]
+    assert passed_on == [*generated[0], *generated[1], *generated[0]]
+    judges = [{run["judges"][0]["judge_id"] for run in of_type(each, "run")} for each in generated]
+    for responses, (judge_id,) in zip(generated, judges, strict=True):
+        ids = {event["id"] for event in of_type(responses, "response")}
+        judged = [event["judge_id"] for event in of_type(found, "judgment") if event["response_id"] in ids]
+        assert judged == [judge_id] * TASKS
+    announced = [run["judges"][0]["judge_id"] for run in of_type(found, "run") if run["command"] == "judge"]
+    assert announced == [*judges[0], *judges[1]]
+
+
+def test_a_judge_that_is_given_judges_all_logs_of_a_pipe(folder: Path) -> None:
+    """With -j only that judge judges, whatever judges the logs of a pipe name."""
+    write_other_config(folder)
+    (folder / "given.yaml").write_text("{name: given, type: exact_match}")
+    done = shell(
+        "keval generate eval.yaml -o a.jsonl && keval generate other.yaml -o b.jsonl"
+        " && cat a.jsonl b.jsonl | keval judge -j given.yaml > all.jsonl",
+        folder,
+    )
+    assert done.returncode == 0, done.stderr
+    judgments = of_type(events(folder / "all.jsonl"), "judgment")
+    assert [judgment["judge"]["name"] for judgment in judgments] == ["given"] * 2 * TASKS
 
 
 def test_a_reader_who_leaves_is_no_error(folder: Path) -> None:
@@ -150,6 +193,21 @@ def test_a_judge_added_later_judges_the_old_answers(finished: Path) -> None:
     found = events(finished / "plumbing.jsonl")
     assert len(of_type(found, "response")) == TASKS
     assert len(of_type(found, "judgment")) == 2 * TASKS
+
+
+def test_what_the_plan_leaves_out_is_judged_with_all_only_and_that_is_said(folder: Path) -> None:
+    """With one repetition less planned, half of the answers are left: `judge` counts them, and --all takes them."""
+    fewer = (folder / "eval.yaml").read_text().replace("repetitions: 2", "repetitions: 1")
+    (folder / "fewer.yaml").write_text(fewer)
+    made = "keval generate eval.yaml -o log.jsonl -q && keval generate fewer.yaml -o log.jsonl -q"
+    done = shell(f"{made} && keval judge log.jsonl -q && keval judge log.jsonl -q", folder)
+    assert done.returncode == 0, done.stderr
+    assert len(of_type(events(folder / "log.jsonl"), "judgment")) == TASKS // 2
+    left = f"every planned response has its judgments; {TASKS // 2} responses that are not in the newest plan can be"
+    assert left in done.stderr
+    done = shell("keval judge log.jsonl --all -q && keval judge log.jsonl -q", folder)
+    assert len(of_type(events(folder / "log.jsonl"), "judgment")) == TASKS
+    assert "nothing to judge: every response has its judgments\n" in done.stderr
 
 
 def test_rejudging_needs_no_agent_and_a_second_call_adds_nothing(folder: Path) -> None:
@@ -215,6 +273,30 @@ def test_ctrl_c_finishes_what_is_in_flight(folder: Path) -> None:
     assert len(of_type(events(log), "response")) < TASKS
     assert shell("keval run eval.yaml", folder).returncode == 0
     assert len(of_type(events(log), "response")) == TASKS
+
+
+def test_ctrl_c_in_a_silent_pipe_passes_events_on_and_twice_ends_it_at_once(folder: Path) -> None:
+    """After one SIGINT nothing is judged and all is passed on; after two it ends, though its input never does."""
+    assert shell("keval generate eval.yaml -o a.jsonl", folder).returncode == 0
+    first, *others = (folder / "a.jsonl").read_bytes().splitlines(keepends=True)
+    command = [sys.executable, "-m", "keval", "judge"]
+    with subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    ) as process:
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        stdin.write(first)
+        assert stdout.readline() == first
+        process.send_signal(signal.SIGINT)
+        assert b"Ctrl-C again" in stderr.readline()
+        for line in others:
+            stdin.write(line)
+            assert stdout.readline() == line
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        assert stdout.read() == b""
 
 
 def left_alone(folder: Path, hang_up: str) -> int:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,8 +10,9 @@ import orjson
 import pytest
 
 from keval.config.reader import load
-from keval.execution.config_session import run_all
+from keval.execution.config_session import generate, run_all
 from keval.execution.executors import Executor
+from keval.execution.judge_session import JudgeWork, judge_log
 from keval.execution.session import Request
 from keval.ids import JsonObject
 from keval.mock import Mock
@@ -33,6 +35,13 @@ execution: {repetitions: 2, max_concurrent: 4}
 """
 
 
+def write_evaluation(folder: Path) -> None:
+    """Write a config of 12 tasks, and its dataset."""
+    (folder / "eval.yaml").write_text(CONFIG)
+    samples = [{"id": f"s{number}", "question": "What?", "answer": "the tok-secret-1"} for number in range(3)]
+    (folder / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
+
+
 def ran(config: Path, log: Path, mock_url: str, executor: Executor | None = None) -> int:
     """Run a config to the end and return how much failed."""
     return run_all(load(config), log, Request(mock_url=mock_url, quiet=True), lambda _: None, executor)
@@ -41,7 +50,10 @@ def ran(config: Path, log: Path, mock_url: str, executor: Executor | None = None
 def lasting(log: Path) -> dict[tuple[str, str], JsonObject]:
     """Return a log's events without what differs between two runs, by type and id."""
     events = [orjson.loads(line) for line in log.read_bytes().splitlines()]
-    return {(each["type"], "" if each["type"] == "run" else each["id"]): _without_volatile(each) for each in events}
+    return {
+        (each["type"], each["command"] if each["type"] == "run" else each["id"]): _without_volatile(each)
+        for each in events
+    }
 
 
 def _without_volatile(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -57,9 +69,7 @@ def _without_volatile(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 def test_two_processes_do_the_work_to_the_same_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Specs and outcomes are all that goes between; each process resolves secrets from its own environment."""
     monkeypatch.setenv("ANSWER", "tok-secret-1")
-    (tmp_path / "eval.yaml").write_text(CONFIG)
-    samples = [{"id": f"s{number}", "question": "What?", "answer": "the tok-secret-1"} for number in range(3)]
-    (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
+    write_evaluation(tmp_path)
     here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
     with Mock() as mock:
         assert ran(tmp_path / "eval.yaml", here, mock.base_url) == 0
@@ -67,6 +77,27 @@ def test_two_processes_do_the_work_to_the_same_log(tmp_path: Path, monkeypatch: 
             assert ran(tmp_path / "eval.yaml", there, mock.base_url, executor) == 0
     assert min(executor.done.values()) > 0
     assert len(lasting(here)) == 1 + 1 + 12 + 12
+    assert lasting(there) == lasting(here)
+
+
+def test_two_processes_judge_a_log_to_the_same_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing of judgments is made by the executor that is given, and by nobody else."""
+    monkeypatch.setenv("ANSWER", "tok-secret-1")
+    write_evaluation(tmp_path)
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    request = Request(quiet=True)
+
+    def judged(log: Path, executor: Executor | None = None) -> int:
+        return judge_log(log, JudgeWork.of([], request, os.environ, lambda _: None, executor))
+
+    with Mock() as mock:
+        generate(load(tmp_path / "eval.yaml"), here, request, lambda _: None)
+        shutil.copy(here, there)
+        assert judged(here) == 0
+        with two_processes(tmp_path / "eval.yaml", mock.base_url, there) as executor:
+            assert judged(there, executor) == 0
+    assert min(executor.done.values()) > 0
+    assert sum(executor.done.values()) == 12
     assert lasting(there) == lasting(here)
 
 

@@ -9,7 +9,7 @@ import pytest
 from keval.errors import InputError
 from keval.events import encode, event
 from keval.logs.collect import collected
-from keval.projections.log_file import LogFile
+from keval.logs.log_file import LogFile
 
 
 def lines(*ids: str) -> bytes:
@@ -57,6 +57,17 @@ def test_what_is_appended_after_the_check_is_not_read(tmp_path: Path) -> None:
         assert b"".join(copied.read()) == lines("a", "b")
     with collected([log], print) as (copied,):
         assert b"".join(copied.read()) == lines("a", "b", "c")
+
+
+@pytest.mark.parametrize("head", [b"", b"\n"])
+def test_the_longest_line_is_known_without_another_reading(tmp_path: Path, head: bytes) -> None:
+    """It was counted when the lines were checked or copied; of a file that nobody checked, it is read."""
+    log = tmp_path / "run.jsonl"
+    log.write_bytes(head + lines("a" * 100, "b"))
+    with collected([log], print) as (file,):
+        assert file.checked_longest == file.longest_line == len(lines("a" * 100))
+    unchecked = LogFile(log, "run.jsonl")
+    assert (unchecked.checked_longest, unchecked.longest_line) == (None, len(lines("a" * 100)))
 
 
 def test_a_bad_line_stops_unless_it_shall_be_skipped(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ these are the same whenever they are read again, and what comes after them is no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogFile:
     """A file of events."""
 
@@ -21,6 +22,16 @@ class LogFile:
     """What the user calls the log, `-` for stdin; the file may be a copy."""
     lines: int | None = None
     """How many lines were checked; None reads all that the file holds, whenever it is read."""
+
+    checked_longest: int | None = field(default=None, compare=False)
+    """Bytes of the longest line, where it was looked for when the lines were checked."""
+
+    @cached_property
+    def longest_line(self) -> int:
+        """Bytes of the longest line that counts; the file is read for it if it was not checked."""
+        if self.checked_longest is not None:
+            return self.checked_longest
+        return max(map(len, self.read()), default=0)
 
     def read(self) -> Iterator[bytes]:
         """Yield the lines that count, with their ends."""

@@ -1,0 +1,32 @@
+"""Finds the event that a user wants to retract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from keval.errors import UsageError
+from keval.logs.stream import read
+
+
+class Target(NamedTuple):
+    """An event that is to be retracted."""
+
+    id: str
+    is_retracted: bool
+    """Whether a retraction already took back its last event."""
+
+
+def find_target(log: Path, prefix: str, warn: Callable[[str], None], *, skip_invalid: bool) -> Target:
+    """Return the one id in a log that is this, or else begins so. Raises UsageError for none and for several."""
+    retracted: dict[str, bool] = {}
+    for line in read(log, warn, skip_invalid=skip_invalid):
+        retracted[line.event["id"]] = False
+        if line.event["type"] == "retraction":
+            retracted[line.event["target"]] = True
+    ids = [prefix] if prefix in retracted else [found for found in retracted if found.startswith(prefix)]
+    if len(ids) != 1:
+        what = "no event" if not ids else f"{len(ids)} events"
+        raise UsageError(f"{log}: {what} with an id that begins with {prefix!r}")
+    return Target(ids[0], retracted[ids[0]])
