@@ -195,11 +195,13 @@ class ConfigWork:
     def _session(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Session:
         config, mock = self.prepared.config, self.request.mock
         today = self.past.spent_today(mock=mock)
+        # Only of those who are asked: an unknown price of any other one must not refuse the budget.
+        estimates = estimate(self.prepared, self.past.costs, self.judges)
         return Session(
             run_id=run_id,
             sink=sink,
             executor=self.executor or in_process(self.prepared, self.judges),
-            ledger=ledger(estimate(self.prepared, self.past.costs), config.execution, today, self.warn),
+            ledger=ledger(estimates, config.execution, today, self.warn),
             execution=config.execution,
             prices=config.prices,
             secrets=config.secrets,
