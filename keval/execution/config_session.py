@@ -150,8 +150,9 @@ class ConfigWork:
         await end_orphans(self.prepared, self.warn)
         newest = self.past.newest_run(self.prepared.config.name, mock=self.request.mock)
         self.prepared = identify(self.prepared, await offered(self.prepared), newest)
-        for change in changes(newest, self.prepared, self.past):
-            self.warn(change)
+        changed = changes(newest, self.prepared, self.past)
+        if changed is not None:
+            self.warn(changed)
 
     def _decide(self) -> WorkList:
         """Return the tasks, and tell the progress how many remain."""
