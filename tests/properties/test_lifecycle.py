@@ -538,10 +538,10 @@ class Lifecycle(RuleBasedStateMachine):
     def _check_in_flight(self, new: Sequence[JsonObject]) -> None:
         """Check that no more was asked and not written than there are slots; a failure is written without one."""
         answers = [each for each in new if each["type"] == "response" or each.get("stage") == "generate"]
-        verdicts = [each for each in new if each["type"] == "judgment" or each.get("stage") == "judge"]
+        judgments = [each for each in new if each["type"] == "judgment" or each.get("stage") == "judge"]
         slots = AT_ONCE if self.world.is_good() else 2 * AT_ONCE
         assert len(answers) <= len(self.world.asked) <= len(answers) + slots
-        assert len(verdicts) <= self.world.judged <= len(verdicts) + slots
+        assert len(judgments) <= self.world.judged <= len(judgments) + slots
         assert len({each["id"] for each in new}) == len(new)
 
     def _tear(self, whole: bytes, kept: float) -> None:
@@ -670,7 +670,7 @@ def test_a_log_survives_everything_that_may_happen_to_it() -> None:
 
 
 def test_an_answer_that_comes_back_is_judged_again() -> None:
-    """Asked afresh twice, an answer is first another one and then the old one: its old verdict was of before."""
+    """Asked afresh twice, an answer is first another one and then the old one: its old judgment was of before."""
     life = Lifecycle()
     life.resume()
     for mood in reversed(MOODS):

@@ -81,8 +81,8 @@ def test_what_was_paid_takes_the_place_of_what_was_assumed(tmp_path: Path) -> No
     plain, _ = asked.config.conditions
     of_agent = {"agent_id": asked.config.agent.agent_id, "condition_id": plain.condition_id}
     answers = [response_event(f"q{number}", cost_usd=cost) | of_agent for number, cost in enumerate((0.1, 0.3))]
-    verdict = judgment_event(answers[0], cost_usd=0.5) | {"judge_id": asked.config.judges[0].judge_id}
-    costs = found(asked, paid(*answers, verdict))
+    judgment = judgment_event(answers[0], cost_usd=0.5) | {"judge_id": asked.config.judges[0].judge_id}
+    costs = found(asked, paid(*answers, judgment))
     assert costs["plain"] == (6, 1.2, True)
     assert costs["rubric"] == (24, 12.0, True)
     assert not costs["docs"][2]
