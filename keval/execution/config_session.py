@@ -131,11 +131,11 @@ class ConfigWork:
         self.sink.tell(stop)
         await self._identify()
         work = self._decide()
-        news = len(work.remaining) > 0 or not is_recorded(self.prepared, self.past)
+        must_announce = len(work.remaining) > 0 or not is_recorded(self.prepared, self.past)
         run_id = new_run_id()
         announcement = self._announcement(run_id)
         session = self._session(run_id, announcement, stop)
-        if news:
+        if must_announce:
             await check_agent_keys(self.prepared)
             await announcement.announce()
         backlog = self._backlog(work)

@@ -124,7 +124,7 @@ class Stage(ABC, Generic[Item, Known]):
         reservation = await self.ledger.reserve(self.account(item), self.stop)
         if reservation is None:
             if tries.outcomes and self.ledger.refused:
-                self._give_up(item, tries)
+                self._fail_for_budget(item, tries)
             return
         with reservation:
             # The slot is held until the event is safe: a crash never loses more of them than there are slots.
@@ -136,7 +136,7 @@ class Stage(ABC, Generic[Item, Known]):
                 if tries.last.failed is None:
                     await self._record(tries)
             reservation.settle(tries.last.known.cost_usd)
-        limiter.heed(tries.last.failed)
+        limiter.adjust(tries.last.failed)
 
     async def _record(self, tries: Tries[Known]) -> None:
         """Write the event that an item ends in, if there is one and it was not handed over before."""
@@ -156,7 +156,7 @@ class Stage(ABC, Generic[Item, Known]):
             self.progress.ended(row)
         return self._loggable(item, tries)
 
-    def _give_up(self, item: Item, tries: Tries[Known]) -> None:
+    def _fail_for_budget(self, item: Item, tries: Tries[Known]) -> None:
         """Let an item fail because the budget does not allow another attempt."""
         last, failed = tries.last, tries.last.failed
         if failed is not None:
