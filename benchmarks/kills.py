@@ -122,10 +122,10 @@ class Ordeal:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """How many answers and verdicts the service gave, or the log holds."""
+    """How many answers and judgments the service gave, or the log holds."""
 
     answers: int
-    verdicts: int
+    judgments: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +162,15 @@ class Outcome:
     def excess(self) -> Bill:
         """What was paid more than without any kill."""
         return Bill(
-            self.paid.answers - self.undisturbed_paid.answers, self.paid.verdicts - self.undisturbed_paid.verdicts
+            self.paid.answers - self.undisturbed_paid.answers, self.paid.judgments - self.undisturbed_paid.judgments
         )
 
     @property
     def allowed(self) -> Bill:
         """What was in flight at all kills at most."""
-        return Bill(sum(kill.allowed.answers for kill in self.kills), sum(kill.allowed.verdicts for kill in self.kills))
+        return Bill(
+            sum(kill.allowed.answers for kill in self.kills), sum(kill.allowed.judgments for kill in self.kills)
+        )
 
 
 @dataclass
@@ -178,7 +180,7 @@ class Watched:
     path: Path
     lines: int = 0
     answers: int = 0
-    verdicts: int = 0
+    judgments: int = 0
     _read: int = 0
 
     def look(self) -> None:
@@ -192,12 +194,12 @@ class Watched:
         self._read += len(whole)
         self.lines += whole.count(b"\n")
         self.answers += whole.count(b'{"type":"response"')
-        self.verdicts += whole.count(b'{"type":"judgment"')
+        self.judgments += whole.count(b'{"type":"judgment"')
 
     def cut(self, size: int) -> None:
         """Cut the log off and count anew."""
         os.truncate(self.path, size)
-        self.lines = self.answers = self.verdicts = self._read = 0
+        self.lines = self.answers = self.judgments = self._read = 0
         self.look()
 
 
@@ -262,7 +264,7 @@ class Lane:
 
     def _left(self) -> int:
         """Return how many events are still to come."""
-        return 2 * self._tasks - self.log.answers - self.log.verdicts
+        return 2 * self._tasks - self.log.answers - self.log.judgments
 
     def _add_work(self) -> None:
         """Ask for one more repetition: on a slow machine a kill can come so late that little is left for the next."""
@@ -271,7 +273,7 @@ class Lane:
 
     def _has_work(self, commands: tuple[tuple[str, ...], ...]) -> bool:
         """Return whether none of the commands would find everything done; a log without a line names no judge yet."""
-        to_do = {WHOLE: 1, GENERATE: self._tasks - self.log.answers, JUDGE: self.log.answers - self.log.verdicts}
+        to_do = {WHOLE: 1, GENERATE: self._tasks - self.log.answers, JUDGE: self.log.answers - self.log.judgments}
         return all(to_do[command] > 0 for command in commands)
 
     def _kill_once(self, kills_left: int) -> Kill | None:
@@ -294,10 +296,10 @@ class Lane:
         return self._reckon(commands, moment, torn=torn, orphans_s=orphans_s)
 
     def _moment(self, commands: tuple[tuple[str, ...], ...], most: float) -> Moment:
-        """Draw a moment: on the way to the first event, or after some events, verdicts or requests."""
+        """Draw a moment: on the way to the first event, or after some events, judgments or requests."""
         names = {command[0] for command in commands}
         kinds = ["start", "lines", "lines"]
-        kinds += ["verdicts", "requests"] if names != {"generate"} else []
+        kinds += ["judgments", "requests"] if names != {"generate"} else []
         kind = self._random.choice(kinds)
         if kind == "start":
             return Moment(kind, self._random.random() * median(self._starts_s), 0.0)
@@ -337,7 +339,7 @@ class Lane:
     def _amounts(self, elapsed_s: float) -> Mapping[str, float]:
         self.log.look()
         requests = sum(self.service.requests.by_kind.values())
-        return {"start": elapsed_s, "lines": self.log.lines, "verdicts": self.log.verdicts, "requests": requests}
+        return {"start": elapsed_s, "lines": self.log.lines, "judgments": self.log.judgments, "requests": requests}
 
     def _check(self, process: subprocess.Popen[str]) -> None:
         """Raise StuckError for a command that failed by itself, such as one that a lock keeps out."""
@@ -376,7 +378,7 @@ class Lane:
     def _reckon(self, commands: tuple[tuple[str, ...], ...], moment: Moment, *, torn: bool, orphans_s: float) -> Kill:
         settle(self.service)
         paid = paid_to(self.service)
-        lost = Bill(paid.answers - self.log.answers, paid.verdicts - self.log.verdicts)
+        lost = Bill(paid.answers - self.log.answers, paid.judgments - self.log.judgments)
         names = [command[0] for command in commands]
         asking = sum(name in ("run", "generate") for name in names)
         judging = sum(name in ("run", "judge") for name in names)
@@ -384,7 +386,7 @@ class Lane:
             commands="+".join(names),
             when=f"{moment.what} {moment.amount:.2g} + {1000 * moment.later_s:.0f} ms",
             lost=Bill(
-                (lost.answers - self._lost.answers) * self.ordeal.paid_agent, lost.verdicts - self._lost.verdicts
+                (lost.answers - self._lost.answers) * self.ordeal.paid_agent, lost.judgments - self._lost.judgments
             ),
             allowed=Bill(self.ordeal.at_once * asking + torn, self.ordeal.at_once * judging + torn),
             torn=torn,
@@ -483,7 +485,7 @@ def summary(outcome: Outcome) -> str:
         "paid": f"{outcome.paid}, undisturbed {outcome.undisturbed_paid}",
         "excess": f"{outcome.excess}, in flight at most {outcome.allowed}",
         "most lost by one kill": Bill(
-            max(kill.lost.answers for kill in kills), max(kill.lost.verdicts for kill in kills)
+            max(kill.lost.answers for kill in kills), max(kill.lost.judgments for kill in kills)
         ),
         "lines cut off": len(outcome.torn),
         "longest life of an orphan": f"{max(kill.orphans_s for kill in kills):.1f} s",

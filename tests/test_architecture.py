@@ -11,7 +11,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "keval"
 
-FLOORS = (
+LAYERS = (
     ("errors", "failure_kinds", "ids", "printable", "retry", "usage"),
     ("plugins", "processes", "secrets"),
     ("schema", "models", "agents", "mock"),
@@ -25,7 +25,7 @@ FLOORS = (
     ("commands",),
     ("cli",),
 )
-"""The house from the bottom up: a room, which is a folder or a file at the top, stands on rooms of lower floors."""
+"""The package from the bottom up: a folder, or a file at the top, imports only from lower layers."""
 
 TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "contracts/test_agents.py": ("what every agent gives and takes", {"agents"}),
@@ -112,7 +112,7 @@ def _name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _room(module: str) -> str:
+def _folder(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
@@ -133,17 +133,17 @@ def _imports(path: Path) -> set[str]:
     return found
 
 
-def _rooms() -> dict[str, set[str]]:
-    """Return each room with the other rooms that its files import."""
-    rooms: dict[str, set[str]] = {}
+def _folders() -> dict[str, set[str]]:
+    """Return each folder with the other folders that its files import."""
+    folders: dict[str, set[str]] = {}
     for name, path in _files().items():
-        own = _room(name)
-        rooms.setdefault(own, set()).update(_room(imported) for imported in _imports(path))
-    return {room: on - {room, ""} for room, on in rooms.items() if room}
+        own = _folder(name)
+        folders.setdefault(own, set()).update(_folder(imported) for imported in _imports(path))
+    return {folder: on - {folder, ""} for folder, on in folders.items() if folder}
 
 
 def _own_tests(name: str, path: Path) -> Path:
-    """Return the file named after a module: of `keval/<room>/<file>.py` it is `unit/<room>/test_<file>.py`."""
+    """Return the file named after a module: of `keval/<folder>/<file>.py` it is `unit/<folder>/test_<file>.py`."""
     stem = name.rpartition(".")[2].removeprefix("_")
     return TESTS / "unit" / path.relative_to(PACKAGE).parent / f"test_{stem}.py"
 
@@ -169,31 +169,35 @@ def test_every_file_of_tests_is_named_after_a_module() -> None:
     assert set((TESTS / "unit").rglob("test_*.py")) - named == set()
 
 
-def test_each_room_stands_on_lower_floors() -> None:
-    """Every room has its place in the list, and imports only rooms of floors below its own."""
-    floor = {room: number for number, rooms in enumerate(FLOORS, start=1) for room in rooms}
-    rooms = _rooms()
-    for number, names in reversed(list(enumerate(FLOORS, start=1))):
-        print(number, " ".join(names))  # noqa: T201 - `pytest -s` shows the house
-    assert set(rooms) == set(floor)
-    assert not {room: wrong for room, on in rooms.items() if (wrong := {o for o in on if floor[o] >= floor[room]})}
+def test_each_folder_imports_from_lower_layers_only() -> None:
+    """Every folder is in the list, and imports only folders of layers below its own."""
+    layer = {folder: number for number, folders in enumerate(LAYERS, start=1) for folder in folders}
+    folders = _folders()
+    for number, names in reversed(list(enumerate(LAYERS, start=1))):
+        print(number, " ".join(names))  # noqa: T201 - `pytest -s` shows the layers
+    assert set(folders) == set(layer)
+    assert not {
+        folder: wrong for folder, on in folders.items() if (wrong := {o for o in on if layer[o] >= layer[folder]})
+    }
 
 
-def test_each_room_stands_as_low_as_it_can() -> None:
-    """The list has no more floors than the imports need: a room stands right above the highest that it imports."""
-    floor = {room: number for number, rooms in enumerate(FLOORS, start=1) for room in rooms}
-    assert {room: 1 + max((floor[other] for other in on), default=0) for room, on in _rooms().items()} == floor
+def test_each_folder_is_in_the_lowest_layer_possible() -> None:
+    """The list has no more layers than the imports need: a folder is right above the highest that it imports."""
+    layer = {folder: number for number, folders in enumerate(LAYERS, start=1) for folder in folders}
+    assert {folder: 1 + max((layer[other] for other in on), default=0) for folder, on in _folders().items()} == layer
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
-    """Files import each other in no circle, inside a room neither; a circle is named by the error."""
+    """Files import each other in no circle, not within a folder either; a circle is named by the error."""
     order = TopologicalSorter({name: _imports(path) - {name} for name, path in _files().items()})
     assert set(order.static_order()) >= set(_files())
 
 
 def test_the_mock_knows_no_secrets() -> None:
     """A stand-in for a foreign service has nothing of what this process knows of secrets."""
-    assert not {room for path in (PACKAGE / "mock").glob("*.py") for room in map(_room, _imports(path))} & {"secrets"}
+    assert not {folder for path in (PACKAGE / "mock").glob("*.py") for folder in map(_folder, _imports(path))} & {
+        "secrets"
+    }
 
 
 def test_help_imports_no_sdk_and_no_duckdb() -> None:

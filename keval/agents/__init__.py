@@ -64,7 +64,7 @@ class Answer:
     num_turns: int | None = None
     models: tuple[str, ...] = ()
     """The models that really answered, as the service names them."""
-    leaked: tuple[str, ...] = ()
+    orphaned_processes: tuple[str, ...] = ()
     """Names of processes that were still there when the agent had ended by itself, and had to be ended."""
 
 

@@ -75,7 +75,7 @@ class Record:
     statuses: dict[str, McpServerStatus] = field(default_factory=dict)
     stderr: deque[str] = field(default_factory=lambda: deque(maxlen=STDERR_LINES_KEPT))
     """The last lines that the CLI wrote to stderr."""
-    leaked: tuple[str, ...] = ()
+    orphaned_processes: tuple[str, ...] = ()
     """Names of processes that outlived the CLI."""
     asked: bool = False
     """Whether the question has been sent, and so may have cost something."""
@@ -295,7 +295,7 @@ class Record:
             cost_usd=self._cost_usd(),
             num_turns=self._num_turns if self.result else None,
             models=tuple(self.result.model_usage or {}) if self.result else tuple(self._models),
-            leaked=self.leaked,
+            orphaned_processes=self.orphaned_processes,
         )
 
     def _use(self, name: str, status: McpServerStatus) -> McpUse:

@@ -75,7 +75,7 @@ class Claude(ClaudeOptions):
         except Exception as error:  # foreign code: some of what the SDK raises is a bare Exception
             raise record.failure_of(error) from error
         finally:
-            record.leaked = await tree.to_the_end(_end(client, launch))
+            record.orphaned_processes = await tree.to_the_end(_end(client, launch))
             launch.prompt.heartbeat(record.so_far())  # whoever cancels the task is told, too
         return record.answer()
 

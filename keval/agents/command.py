@@ -158,12 +158,12 @@ class Command(Agent):
 
         Cancelling the call ends every process that it started. Raises AgentError.
         """
-        leaked: tuple[str, ...] = ()
+        orphans: tuple[str, ...] = ()
 
-        def on_end(left: tuple[str, ...]) -> None:
-            nonlocal leaked
-            leaked = left
-            prompt.heartbeat(Answer("empty", "", leaked=left))  # whoever cancels the task is told, too
+        def on_end(names: tuple[str, ...]) -> None:
+            nonlocal orphans
+            orphans = names
+            prompt.heartbeat(Answer("empty", "", orphaned_processes=names))  # whoever cancels the task is told, too
 
         values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
         try:
@@ -177,13 +177,13 @@ class Command(Agent):
                 on_output=lambda: prompt.heartbeat(Answer("empty", "")),
                 on_end=on_end,
             )
-            return replace(self._read_answer(ended), leaked=leaked)
+            return replace(self._read_answer(ended), orphaned_processes=orphans)
         except ProgramError as error:
             kind: AgentFailureKind = "infra_error" if error.of_machine else "agent_error"
-            partial = Answer("empty", "", leaked=leaked)
+            partial = Answer("empty", "", orphaned_processes=orphans)
             raise AgentError(kind, error.message, retryable=error.of_machine, partial=partial) from error
         except AgentError as error:
-            error.partial = Answer("empty", "", leaked=leaked)
+            error.partial = Answer("empty", "", orphaned_processes=orphans)
             raise
 
     def _input(self, prompt: Prompt) -> bytes:

@@ -40,8 +40,8 @@ def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
 def _described(info: ServerInfo) -> str:
     if info.error:
         return f"FAILED: {info.error}"
-    left = f"; left processes behind: {', '.join(info.leaked)}" if info.leaked else ""
-    return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}{left}"
+    orphans = f"; orphaned processes: {', '.join(info.orphaned_processes)}" if info.orphaned_processes else ""
+    return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}{orphans}"
 
 
 def _print_plan(items: Sequence[Item], config_path: Path) -> None:

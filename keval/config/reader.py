@@ -140,6 +140,9 @@ def _rebuilt(judge_class: type[Judge], description: Mapping[str, Any], secrets: 
         raise InputError("; ".join(f"{schema.json_path(keys)}: {message}" for keys, message in mistakes))
     metrics = [Metric(**metric) for metric in description["metrics"]]
     judge = judge_class.from_texts(values, description["texts"], metrics)
+    lacking = _lacking(judge)
+    if lacking is not None:
+        raise InputError(f"it {lacking}")
     judge.texts()
     _ = judge.metrics
     return judge
@@ -243,6 +246,10 @@ class _Draft:
         built = self.plugin("judge", Judge, section, keys)
         if built is None:
             return None
+        lacking = _lacking(built)
+        if lacking is not None:
+            self.problem((*keys, "type"), f"the judge {section['type']!r} {lacking}")
+            return None
         name, replicates = str(section.get("name") or section["type"]), _whole(section.get("replicates", 1))
         return JudgeConfig(name, section["type"], built, replicates, _without(section, JUDGE_KEYS))
 
@@ -328,6 +335,15 @@ def _built(plugin_class: type[Plugin], values: Mapping[str, Any]) -> Plugin:
     except Exception as error:  # foreign code: whatever else it raises, the plug-in is what is broken
         raise PluginError(f"{plugin_class.__module__}: {type(error).__name__}: {error}") from error
     return built
+
+
+def _lacking(judge: Judge) -> str | None:
+    """Return what a judge needs that no run gives it yet, so that each of its judgments would fail."""
+    if judge.unit == "pair":
+        return "compares two responses, and keval plans judgments of single responses only"
+    if judge.uses_workspace:
+        return "reads the agent's workspace, and keval keeps none until it judges"
+    return None
 
 
 def _execution(section: JsonObject) -> Execution:

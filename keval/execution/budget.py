@@ -35,8 +35,8 @@ class Ledger:
     """Attempts for which something is set aside."""
     refused: int = 0
     """Attempts that were not begun because they did not fit."""
-    refused_usd: float = 0.0
-    """What the max_cost_usd of them might have cost."""
+    largest_refused_usd: float = 0.0
+    """The most that one of them might have cost."""
     max_cost_usd: dict[str, float] = field(default_factory=dict)
     """By account (the id of a condition, of a judge): the highest cost seen so far, at least the assumed one."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
@@ -74,7 +74,7 @@ class Ledger:
                     await self._settled.wait()
                 else:
                     self.refused += 1
-                    self.refused_usd = max(self.refused_usd, cost)
+                    self.largest_refused_usd = max(self.largest_refused_usd, cost)
                     stop.set()
         return None
 
@@ -83,7 +83,7 @@ class Ledger:
         self.reserved_usd += usd
         self.in_flight += 1
 
-    def give_back(self, usd: float) -> None:
+    def release(self, usd: float) -> None:
         """Take back what was kept for an attempt that has ended, or is not made."""
         self.reserved_usd -= usd
         self.in_flight -= 1
@@ -108,7 +108,7 @@ class Ledger:
         """Raise BudgetReachedError if an item was refused."""
         if not self.refused:
             return
-        spent = f"${self.spent_usd:.4f} spent, and the next item may cost ${self.refused_usd:.4f}"
+        spent = f"${self.spent_usd:.4f} spent, and the next item may cost ${self.largest_refused_usd:.4f}"
         if self.limit_usd is not None and self._most_usd() == self.limit_usd:
             told, then = f"budget_usd {self.limit_usd:g} is reached: {spent}", "raise it and"
         else:
@@ -134,4 +134,4 @@ class Reservation:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ledger.give_back(self.usd)
+        self._ledger.release(self.usd)

@@ -20,15 +20,34 @@ MOST_NAMED = 3
 """Questions that a message names before it only counts the rest."""
 
 
-def changes(newest: JsonObject | None, prepared: Prepared, past: History) -> list[str]:
-    """Return a line for each thing that changed since a run and for which responses are asked again.
+def changes(newest: JsonObject | None, prepared: Prepared, past: History) -> str | None:
+    """Return what changed since a run and how many responses are asked again for it; None if none are.
+
+    A response that is asked again for several changes is counted once.
 
     `newest` is the config's newest run event in the log, `prepared` a config whose servers were asked.
     """
     if newest is None or newest["agent"] is None:
-        return []
+        return None
     found = _Changes(newest, prepared, past, past.responses_done(mock=prepared.mock_url is not None))
-    return [*found.of_agent(), *found.of_servers(), *found.of_conditions(), *found.of_questions()]
+    causes = [*found.of_agent(), *found.of_servers(), *found.of_conditions(), *found.of_questions()]
+    if not causes:
+        return None
+    asked_again = set().union(*(cause.asked_again for cause in causes))
+    counted = "1 response" if len(asked_again) == 1 else f"{len(asked_again)} responses"
+    concerned = {name for cause in causes for name in cause.conditions}
+    whose = ", ".join(condition.name for condition in prepared.config.conditions if condition.name in concerned)
+    return f"{'; '.join(cause.message for cause in causes)}: {counted} of {whose} will be asked again"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """A change for which responses are asked again."""
+
+    message: str
+    conditions: Sequence[str]
+    asked_again: AbstractSet[str]
+    """The ids of the responses that the new answers will have."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +57,14 @@ class _Changes:
     past: History
     done: AbstractSet[str]
 
-    def of_agent(self) -> Iterator[str]:
+    def of_agent(self) -> Iterator[_Cause]:
         """Yield what makes the agent another one."""
         agent, before = self.prepared.config.agent, self.newest["agent"]
         if agent.agent_id != before["agent_id"]:
             parts = _agent_parts(before, self._as_recorded(agent.described()))
-            yield from self._line(f"agent {agent.name}", parts, self._conditions())
+            yield from self._cause(f"agent {agent.name}", parts, self._conditions())
 
-    def of_servers(self) -> Iterator[str]:
+    def of_servers(self) -> Iterator[_Cause]:
         """Yield what MCP servers are not what they were."""
         written = self.prepared.config.mcp_servers
         written_before = (self.newest["config"] or {}).get("mcp_servers", {})
@@ -58,45 +77,46 @@ class _Changes:
                 now = self._as_recorded(info.as_event_field())
                 parts += _server_parts(self.newest["mcp_servers"][name], now)
             if parts:
-                yield from self._line(name, parts, [each for each in changed if name in each.mcp_servers])
+                yield from self._cause(name, parts, [each for each in changed if name in each.mcp_servers])
 
-    def of_conditions(self) -> Iterator[str]:
+    def of_conditions(self) -> Iterator[_Cause]:
         """Yield what conditions are not what they were, their servers apart."""
         for condition in self._changed_conditions():
             before, now = self.newest["conditions"][condition.name], self._as_recorded(condition.described())
             parts = [words for part, words in OF_A_CONDITION.items() if before[part] != now[part]]
             if parts:
-                yield from self._line(condition.name, parts, [condition])
+                yield from self._cause(condition.name, parts, [condition])
 
-    def of_questions(self) -> Iterator[str]:
+    def of_questions(self) -> Iterator[_Cause]:
         """Yield how many questions are not what they were."""
         changed = [sample_id for sample_id, before, now in self._questions() if before != now]
         if changed:
             number = "1 question" if len(changed) == 1 else f"{len(changed)} questions"
             named = [*changed[:MOST_NAMED], *(["…"] if len(changed) > MOST_NAMED else [])]
-            yield from self._line(number, named, self._conditions(), edited_only=True)
+            yield from self._cause(number, named, self._conditions(), edited_only=True)
 
-    def _line(
+    def _cause(
         self, what: str, parts: Sequence[str], conditions: Sequence[Condition], *, edited_only: bool = False
-    ) -> Iterator[str]:
-        """Yield the line, if anything is asked again."""
-        number = sum(self._asked_again(condition, edited_only=edited_only) for condition in conditions)
-        if number:
-            counted = "1 response" if number == 1 else f"{number} responses"
-            whose = ", ".join(condition.name for condition in conditions)
-            yield f"{what} changed ({', '.join(parts)}): {counted} of {whose} will be asked again"
+    ) -> Iterator[_Cause]:
+        """Yield the change, if anything is asked again for it."""
+        asked: set[str] = set()
+        for condition in conditions:
+            asked |= self._asked_again(condition, edited_only=edited_only)
+        if asked:
+            yield _Cause(f"{what} changed ({', '.join(parts)})", [each.name for each in conditions], asked)
 
-    def _asked_again(self, condition: Condition, *, edited_only: bool) -> int:
-        """Count the tasks of a condition that had a response by the run's ids and have none by today's."""
+    def _asked_again(self, condition: Condition, *, edited_only: bool) -> set[str]:
+        """Return the new ids of a condition's responses that are there by the run's ids and not by today's."""
         agent, before = self.prepared.config.agent.agent_id, self.newest["conditions"][condition.name]["condition_id"]
         agent_before = self.newest["agent"]["agent_id"]
-        return sum(
-            response_id(question_before, before, agent_before, repetition) in self.done
-            and response_id(question, condition.condition_id, agent, repetition) not in self.done
+        return {
+            new
             for _, question_before, question in self._questions()
             if not edited_only or question_before != question
             for repetition in range(1, self.prepared.config.execution.repetitions + 1)
-        )
+            if response_id(question_before, before, agent_before, repetition) in self.done
+            and (new := response_id(question, condition.condition_id, agent, repetition)) not in self.done
+        }
 
     def _questions(self) -> Iterator[tuple[str, str, str]]:
         """Yield the ids of the planned samples that were asked before, of their question then and of that now."""

@@ -38,7 +38,7 @@ def check(config: Config, log: Path, warn: Callable[[str], None], *, skip_invali
     unreachable = [f"MCP server {info.name!r}: {info.error}" for info in servers.values() if info.error]
     past = history.of_log(log, warn, skip_invalid=skip_invalid)
     identified = identify(prepared, servers, past.newest_run(config.name, mock=False))
-    estimates = tuple(estimate(identified, past.costs))
+    estimates = tuple(estimate(identified, past.costs, config.judges))
     return Findings(identified, servers, estimates, (*lacking, *refused, *unreachable))
 
 

@@ -131,11 +131,11 @@ class ConfigWork:
         self.sink.tell(stop)
         await self._identify()
         work = self._decide()
-        news = len(work.remaining) > 0 or not is_recorded(self.prepared, self.past)
+        must_announce = len(work.remaining) > 0 or not is_recorded(self.prepared, self.past)
         run_id = new_run_id()
         announcement = self._announcement(run_id)
         session = self._session(run_id, announcement, stop)
-        if news:
+        if must_announce:
             await check_agent_keys(self.prepared)
             await announcement.announce()
         backlog = self._backlog(work)
@@ -150,8 +150,9 @@ class ConfigWork:
         await end_orphans(self.prepared, self.warn)
         newest = self.past.newest_run(self.prepared.config.name, mock=self.request.mock)
         self.prepared = identify(self.prepared, await offered(self.prepared), newest)
-        for change in changes(newest, self.prepared, self.past):
-            self.warn(change)
+        changed = changes(newest, self.prepared, self.past)
+        if changed is not None:
+            self.warn(changed)
 
     def _decide(self) -> WorkList:
         """Return the tasks, and tell the progress how many remain."""
@@ -198,11 +199,13 @@ class ConfigWork:
     def _session(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Session:
         config, mock = self.prepared.config, self.request.mock
         today = self.past.spent_today(mock=mock)
+        # Only of those who are asked: an unknown price of any other one must not refuse the budget.
+        estimates = estimate(self.prepared, self.past.costs, self.judges)
         return Session(
             run_id=run_id,
             sink=sink,
             executor=self.executor or config_executor(self.prepared, self.judges),
-            ledger=ledger(estimate(self.prepared, self.past.costs), config.execution, today, self.warn),
+            ledger=ledger(estimates, config.execution, today, self.warn),
             execution=config.execution,
             prices=config.prices,
             secrets=config.secrets,

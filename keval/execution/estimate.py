@@ -39,13 +39,13 @@ class Item:
         return None if self.each_usd is None else self.each_usd * self.number
 
 
-def estimate(prepared: Prepared, so_far: MeasuredCosts) -> list[Item]:
-    """Return the estimate of the whole plan, conditions first, then judges."""
+def estimate(prepared: Prepared, so_far: MeasuredCosts, judges: Sequence[JudgeConfig]) -> list[Item]:
+    """Return the estimate of all answers of the plan and of their judgments by `judges`, conditions first."""
     config = prepared.config
     answers = len(prepared.samples) * config.execution.repetitions
     return [
         *(_answers(config, condition, answers, so_far) for condition in config.conditions),
-        *estimate_judgments(config.judges, answers * len(config.conditions), config.prices, so_far),
+        *estimate_judgments(judges, answers * len(config.conditions), config.prices, so_far),
     ]
 
 

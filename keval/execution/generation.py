@@ -9,7 +9,7 @@ from typing import ClassVar
 from keval.agents import Answer, McpUse, Turn
 from keval.config.model import Condition, Config
 from keval.events import can_hold, event, failure_id
-from keval.execution.recording import attempts_field, leaked_field, usage_field
+from keval.execution.recording import attempts_field, orphans_field, usage_field
 from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.execution.stage import Stage
 from keval.execution.tasks import Task, turns
@@ -166,5 +166,5 @@ def _record(answer: Answer) -> JsonObject:
         "turns": [turn_field(turn) for turn in answer.turns],
         "mcp": mcp_field(answer.mcp),
         "usage": usage_field(answer.usage),
-        **leaked_field(answer.leaked),
+        **orphans_field(answer.orphaned_processes),
     }

@@ -40,6 +40,6 @@ class JobFeed:
             yield left
 
     async def drain(self) -> None:
-        """Let go of what was not taken, until it is closed: whoever brings jobs never stands still."""
+        """Discard the jobs that were not taken, until the feed is closed, so that nobody waits to bring one."""
         while not self._closed:
             self._closed = await self._new.get() is None

@@ -55,7 +55,7 @@ def _complete(told: JudgeError, context: Context, made: Judgment | None, raised:
     if made is not None:
         told.usage, told.cost_usd = made.usage, made.cost_usd
         return
-    # Once the context was asked, a judge that says nothing has paid nothing beside it.
+    # The context counts what it paid itself; a judge that used it and reports no other cost had none.
     own = told.cost_usd if context.usage is None else told.cost_usd or 0.0
     told.usage, told.cost_usd = _spent(context, told.usage, own)
 

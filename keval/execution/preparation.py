@@ -61,7 +61,7 @@ class Prepared:
 
     @property
     def mark(self) -> dict[str, str]:
-        """What every process that is started bears in its environment; there has to be a log by then."""
+        """The environment variables that mark each process we start as ours; empty without a log."""
         return tree.mark_of(self.log) if self.log else {}
 
     @property

@@ -63,13 +63,13 @@ def _attempt_record(outcome: Outcome[Known], failed: Failed) -> JsonObject:
         "cost_usd": outcome.known.cost_usd,
         "usage": usage_field(outcome.known.usage),
         "duration_ms": outcome.duration_ms,
-        **leaked_field(outcome.known.leaked if isinstance(outcome.known, Answer) else ()),
+        **orphans_field(outcome.known.orphaned_processes if isinstance(outcome.known, Answer) else ()),
     }
 
 
-def leaked_field(leaked: Sequence[str]) -> JsonObject:
+def orphans_field(orphans: Sequence[str]) -> JsonObject:
     """Return the names of processes that were left behind as records hold them: without any, not at all."""
-    return {"orphaned_processes": list(leaked)} if leaked else {}
+    return {"orphaned_processes": list(orphans)} if orphans else {}
 
 
 def usage_field(usage: Usage | None) -> JsonObject | None:

@@ -52,8 +52,8 @@ class Limiter:
             async with self._free:
                 self._free.notify_all()
 
-    def heed(self, failed: Failed | None) -> None:
-        """Take note of an attempt: an overload halves the limit, a full round of successes raises it."""
+    def adjust(self, failed: Failed | None) -> None:
+        """Adjust the limit after an attempt: an overload halves it, a full round of successes raises it."""
         if failed is None:
             self._succeeded()
         elif failed.overloaded:

@@ -29,7 +29,7 @@ class Scorer:
         """Let the judge judge once; a judgment that is not on the judge's scales is a failure."""
         began = time.monotonic()
         judge = self.judges[spec.judge_id]
-        context = Context(seed=spec.judgment_id, model=judge.model_settings, env=self.env, program_env=self.program_env)
+        context = Context(seed=spec.seed, model=judge.model_settings, env=self.env, program_env=self.program_env)
         failed = None
         try:
             judgment = await judge_once(judge, spec.case, context)

@@ -39,8 +39,8 @@ class JudgeSpec:
 
     judge_id: str
     case: Case
-    judgment_id: str
-    """The seed of what the judge draws at random."""
+    seed: str
+    """Of what the judge draws at random: the judgment's id, so that the same judgment draws the same."""
 
 
 @dataclass(frozen=True, slots=True)

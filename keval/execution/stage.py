@@ -33,6 +33,8 @@ class Tries(Generic[Known]):
     outcomes: list[Outcome[Known]]
     encoded: EncodedEvent | None = None
     """The event that the item would end in now."""
+    handed_over: bool = False
+    """Whether the recorder was given that event."""
 
     @property
     def last(self) -> Outcome[Known]:
@@ -100,12 +102,14 @@ class Stage(ABC, Generic[Item, Known]):
             while self._goes_on(tries):
                 await pause(self.retry, len(tries.outcomes), tries.last.failed, self.stop)
                 await self._try(item, tries, limiter)
-            if tries.encoded is None:
-                return
-            if tries.last.failed:
-                await self.recorder.write(tries.encoded)
         finally:
-            self._release(tries)
+            # Also when this is cancelled: what failed attempts have cost is in no other place.
+            try:
+                await self._record(tries)
+            finally:
+                self._release(tries)
+        if tries.encoded is None:
+            return
         self.progress.finished(self.row(item), failed=bool(tries.last.failed), cost_usd=total_usd(tries.outcomes))
         if self.on_written is not None:
             await self.on_written(tries.encoded)
@@ -120,7 +124,7 @@ class Stage(ABC, Generic[Item, Known]):
         reservation = await self.ledger.reserve(self.account(item), self.stop)
         if reservation is None:
             if tries.outcomes and self.ledger.refused:
-                self._give_up(item, tries)
+                self._fail_for_budget(item, tries)
             return
         with reservation:
             # The slot is held until the event is safe: a crash never loses more of them than there are slots.
@@ -130,9 +134,17 @@ class Stage(ABC, Generic[Item, Known]):
                 self._release(tries)
                 tries.encoded = await self._attempt(item, tries)
                 if tries.last.failed is None:
-                    await self.recorder.write(tries.encoded)
+                    await self._record(tries)
             reservation.settle(tries.last.known.cost_usd)
-        limiter.heed(tries.last.failed)
+        limiter.adjust(tries.last.failed)
+
+    async def _record(self, tries: Tries[Known]) -> None:
+        """Write the event that an item ends in, if there is one and it was not handed over before."""
+        if tries.encoded is None or tries.handed_over:
+            return
+        # Set before the wait: the line of a write that is cancelled is on its way, and must not be written twice.
+        tries.handed_over = True
+        await self.recorder.write(tries.encoded)
 
     async def _attempt(self, item: Item, tries: Tries[Known]) -> EncodedEvent:
         """Let an item be done once, and return the event that it would end in now."""
@@ -144,7 +156,7 @@ class Stage(ABC, Generic[Item, Known]):
             self.progress.ended(row)
         return self._loggable(item, tries)
 
-    def _give_up(self, item: Item, tries: Tries[Known]) -> None:
+    def _fail_for_budget(self, item: Item, tries: Tries[Known]) -> None:
         """Let an item fail because the budget does not allow another attempt."""
         last, failed = tries.last, tries.last.failed
         if failed is not None:

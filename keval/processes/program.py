@@ -50,7 +50,7 @@ class Ended:
     stderr: bytes
     exceeded: Literal["seconds", "output_bytes"] | None = None
     """The limit for which the program was ended; what it wrote until then is there."""
-    leaked: tuple[str, ...] = ()
+    orphaned_processes: tuple[str, ...] = ()
     """Names of processes that were still there when the program had ended, and had to be ended."""
 
 
@@ -88,19 +88,19 @@ async def run(  # noqa: PLR0913 - what a program is started with, all by name
     # with our end of a pipe in its hands cannot keep us waiting.
     with _stream(stdin) as given, _stream() as stdout, _stream() as stderr:
         process: asyncio.subprocess.Process | None = None
-        leaked: tuple[str, ...] = ()
+        orphans: tuple[str, ...] = ()
         try:
             _check_space(stdout, ROOM)  # before anything is paid for
             marked = {**env, tree.TOKEN: token}
             process = await _start(command, folder, relative_to or folder, marked, (given, stdout, stderr))
             exceeded = await _watch(process, limits, (stdout, stderr), on_output)
         finally:
-            leaked = await tree.to_the_end(_end(token, process))
-            on_end(leaked)
+            orphans = await tree.to_the_end(_end(token, process))
+            on_end(orphans)
         # A write that was refused ends where not one byte more has room.
         _check_space(stdout, 1)
         said, complained = (_beginning(stream, limits.output_bytes) for stream in (stdout, stderr))
-    return Ended(await process.wait(), said, complained, exceeded, leaked)
+    return Ended(await process.wait(), said, complained, exceeded, orphans)
 
 
 async def _start(
@@ -170,11 +170,11 @@ async def _end(token: str, program: asyncio.subprocess.Process | None) -> tuple[
         return tuple(await tree.end_tree(token))
     if program.returncode is None:
         await tree.end_first(token, program.pid)
-    left = await tree.end_tree(token, program.pid)
+    orphans = await tree.end_tree(token, program.pid)
     with suppress(ProcessLookupError):  # it is dead, but where nobody could look at it
         program.kill()
     await program.wait()  # this takes note of its exit status
-    return tuple(left)
+    return tuple(orphans)
 
 
 def located(program: str, folder: Path, env: Mapping[str, str]) -> str:

@@ -83,7 +83,7 @@ class ServerInfo:
     files: tuple[LocalFile, ...] = ()
     """The local files that its command names."""
     error: str | None = None
-    leaked: tuple[str, ...] = ()
+    orphaned_processes: tuple[str, ...] = ()
     """Names of processes that it left behind when it had been asked, and that were ended."""
 
     def as_event_field(self) -> JsonObject:
@@ -143,12 +143,12 @@ async def _inspect_one(
 ) -> ServerInfo:
     """Ask one server, and end every process that it started."""
     token = tree.new_token()
-    left: list[str] = []
+    orphans: list[str] = []
     try:
         info = await _asked(name, server, expected, {**env, tree.TOKEN: token}, timeout_s)
     finally:
-        left = await tree.to_the_end(tree.end_tree(token))
-    return replace(info, leaked=tuple(left))
+        orphans = await tree.to_the_end(tree.end_tree(token))
+    return replace(info, orphaned_processes=tuple(orphans))
 
 
 async def _asked(

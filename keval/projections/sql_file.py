@@ -7,15 +7,15 @@ from pathlib import Path
 
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 
-ROOMS = Path(__file__).parent.parent
+PACKAGE = Path(__file__).parent.parent
 
 
-def load(room: str, name: str, /, **parameters: str) -> str:
-    """Return the text of `keval/<room>/<name>.sql` with the SQL of each parameter in the place of `$parameter`.
+def load(folder: str, name: str, /, **parameters: str) -> str:
+    """Return the text of `keval/<folder>/<name>.sql` with the SQL of each parameter in the place of `$parameter`.
 
     `$.field`, a path into JSON, is no parameter. Raises KeyError for one that is not given.
     """
-    text = (ROOMS / room / f"{name}.sql").read_text(encoding="utf-8")
+    text = (PACKAGE / folder / f"{name}.sql").read_text(encoding="utf-8")
     return _PARAMETER.sub(lambda found: parameters[found[1]], text)
 
 

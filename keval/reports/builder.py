@@ -29,6 +29,7 @@ from keval.reports.model import (
 )
 from keval.reports.queries import ask, by_condition
 from keval.reports.tool_use import ToolUse, tool_use
+from keval.stats.aggregates import rounded
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -150,7 +151,7 @@ def _summary(
 ) -> ConditionSummary:
     (answered,) = answers or [{}]
     n = answered.get("n", 0)
-    spent = {cost["stage"]: Total(_rounded(cost["cost_usd"]), cost["known"], cost["unknown"]) for cost in costs}
+    spent = {cost["stage"]: Total(rounded(cost["cost_usd"]), cost["known"], cost["unknown"]) for cost in costs}
     return ConditionSummary(
         name=row["condition"],
         condition_id=row["condition_id"],
@@ -159,10 +160,10 @@ def _summary(
         completed=row["completed"],
         failed=dict(sorted(row["failed_by_kind"].items())),
         not_done=row["not_done"],
-        mean_duration_ms=_rounded(answered.get("mean_duration_ms")),
-        median_duration_ms=_rounded(answered.get("median_duration_ms")),
+        mean_duration_ms=rounded(answered.get("mean_duration_ms")),
+        median_duration_ms=rounded(answered.get("median_duration_ms")),
         agent_cost_usd=spent.get("generate", Total(None, 0, 0)),
-        agent_cost_per_answer_usd=_rounded(answered.get("mean_cost_usd")),
+        agent_cost_per_answer_usd=rounded(answered.get("mean_cost_usd")),
         judge_cost_usd=spent.get("judge", Total(None, 0, 0)),
         tokens={kind: _tokens(answered.get(kind), answered.get(f"{kind}_known", 0), n) for kind in TOKENS},
         tool_calls=used.calls,
@@ -178,11 +179,6 @@ def _summary(
 
 def _tokens(total: int | None, known: int, of: int) -> Total:
     return Total(total, known, of - known)
-
-
-def _rounded(value: float | None) -> float | None:
-    """Return a number to 12 digits: the last bits of a sum depend on the order of its parts."""
-    return None if value is None else float(f"{value:.12g}")
 
 
 def _is_mock(

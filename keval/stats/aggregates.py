@@ -41,7 +41,7 @@ def aggregate(connection: duckdb.DuckDBPyConnection, *, levels: Collection[str])
 
 
 def _body(event_type: str, names: tuple[str, ...], statistics: Mapping[str, Statistic], row: JsonObject) -> JsonObject:
-    values = {name: _rounded(statistic.value(row)) for name, statistic in statistics.items()}
+    values = {name: rounded(statistic.value(row)) for name, statistic in statistics.items()}
     reasons = {
         name: statistic.why_null(row)
         for name, statistic in statistics.items()
@@ -54,7 +54,8 @@ def _body(event_type: str, names: tuple[str, ...], statistics: Mapping[str, Stat
     }  # fmt: skip
 
 
-def _rounded(value: Any) -> Any:  # noqa: ANN401 - any SQL value
+def rounded(value: Any) -> Any:  # noqa: ANN401 - any SQL value
+    """Return a float with 12 significant digits, and any other value as it is: the last bits of a sum are chance."""
     if not isinstance(value, float):
         return value
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") + 0.0  # no negative zero

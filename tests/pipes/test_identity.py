@@ -99,7 +99,7 @@ def test_an_edited_program_of_the_agent_is_asked_again(folder: Folder) -> None:
 
 
 def test_a_corrected_golden_answer_is_judged_again_and_not_asked(folder: Folder) -> None:
-    """The newest record is in the log, and the answers to that sample get new verdicts by it."""
+    """The newest record is in the log, and the answers to that sample get new judgments by it."""
     folder.dataset([{**SAMPLES[0], "answer": "no"}, *SAMPLES[1:]])
     added, _ = folder.run()
     assert added == {"run": 1, "sample_change": 1, "judgment": 2}

@@ -50,9 +50,9 @@ def check_bill(outcome: Outcome, told: str) -> None:
     """No kill costs more than what was in flight, and all of them no more than all of that."""
     for kill in outcome.kills:
         assert kill.lost.answers <= kill.allowed.answers, kill
-        assert kill.lost.verdicts <= kill.allowed.verdicts, kill
+        assert kill.lost.judgments <= kill.allowed.judgments, kill
     assert 0 <= outcome.excess.answers <= outcome.allowed.answers, told
-    assert 0 <= outcome.excess.verdicts <= outcome.allowed.verdicts, told
+    assert 0 <= outcome.excess.judgments <= outcome.allowed.judgments, told
 
 
 def check_files(outcome: Outcome) -> None:

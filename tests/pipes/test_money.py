@@ -59,6 +59,18 @@ def test_eight_in_flight_spend_no_more_than_the_budget_and_the_reserve(folder: P
     assert f"budget_usd 1 is reached: ${spent(folder):.4f} spent, and the next item may cost ${cost:.4f}" in done.stderr
 
 
+def test_a_judge_that_is_not_asked_needs_no_price(folder: Path, keval: Keval) -> None:
+    """`generate` under a budget asks no judge; `run` does, and refuses what it cannot count before it asks anybody."""
+    configure(folder, "budget_usd: 5", 0)
+    config = (folder / "eval.yaml").read_text().replace("{type: exact_match}", "{type: rubric, model: unknown-model}")
+    (folder / "eval.yaml").write_text(config)
+    generated = keval("generate", "eval.yaml", "-o", "log.jsonl", "--quiet")
+    assert generated.returncode == 0, generated.stderr
+    both = keval("run", "eval.yaml", "-o", "other.jsonl", "--mock", "--quiet")
+    assert both.returncode == 2
+    assert "budget_usd is set, and what 'rubric' costs is unknown" in both.stderr
+
+
 def test_a_daily_budget_counts_what_the_log_says_was_spent_today(folder: Path, keval: Keval) -> None:
     """A second command has what the first one left, a third one nothing, and a raised budget goes on."""
     configure(folder, "daily_budget_usd: 1, budget_usd: 0.6")

@@ -123,7 +123,7 @@ def outputs_of(folder: Path, *ran: CompletedProcess[bytes]) -> dict[str, bytes]:
 
 
 def test_secrets_that_come_back_from_everywhere_are_in_no_byte_of_any_output(folder: Path) -> None:
-    """From env, headers, URL, prompt and key to tool results, errors, answers and verdicts: only names are left."""
+    """From env, headers, URL, prompt and key to tool results, errors, answers and judgments: only names are left."""
     told = f"{SECRETS['IN_HEADER']} {SECRETS['IN_URL']} {quote(SECRETS['IN_URL'])} {LITERAL['a header']}"
     with over_http("tells.py", folder, TOLD=told) as port, ScriptedApi(gossip) as api:
         (folder / "eval.yaml").write_text(CONFIG.format(agent=CLAUDE, servers=SERVERS, port=port))

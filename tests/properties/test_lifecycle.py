@@ -527,10 +527,10 @@ class Lifecycle(RuleBasedStateMachine):
     def _check_in_flight(self, new: Sequence[JsonObject]) -> None:
         """Check that no more was asked and not written than there are slots; a failure is written without one."""
         answers = [each for each in new if each["type"] == "response" or each.get("stage") == "generate"]
-        verdicts = [each for each in new if each["type"] == "judgment" or each.get("stage") == "judge"]
+        judgments = [each for each in new if each["type"] == "judgment" or each.get("stage") == "judge"]
         slots = AT_ONCE if self.world.is_good() else 2 * AT_ONCE
         assert len(answers) <= len(self.world.asked) <= len(answers) + slots
-        assert len(verdicts) <= self.world.judged <= len(verdicts) + slots
+        assert len(judgments) <= self.world.judged <= len(judgments) + slots
         assert len({each["id"] for each in new}) == len(new)
 
     def _tear(self, whole: bytes, kept: float) -> None:

@@ -618,7 +618,7 @@ async def test_an_mcp_server_cannot_outlive_its_task(tmp_path: Path, mock: Mock)
     answer = await AGENT.answer(prompt(tmp_path, mock.env, servers={"docs": stdio("forks_daemon.py")}))
     assert answer.status == "answered"
     assert is_gone(int((tmp_path / "workspace" / "daemon.pid").read_text()))
-    assert answer.leaked == (PYTHON,)
+    assert answer.orphaned_processes == (PYTHON,)
     assert left_below(tmp_path) == []
 
 
@@ -645,7 +645,7 @@ async def test_a_cancelled_task_leaves_no_process(tmp_path: Path, waits_for: str
             await asking
     assert time.monotonic() - begun < 10
     assert is_gone(int(pid.read_text()))
-    assert set(reported[-1].leaked) == {PYTHON}
+    assert set(reported[-1].orphaned_processes) == {PYTHON}
     assert left_below(tmp_path) == []
 
 

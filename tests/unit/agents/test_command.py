@@ -90,7 +90,7 @@ async def test_an_answer_is_not_lost_when_nobody_can_look_what_is_left(
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
         await tree.end_unmarked()
-    assert (answer.text, answer.leaked) == ("7", ())
+    assert (answer.text, answer.orphaned_processes) == ("7", ())
 
 
 async def test_a_program_need_not_read_its_input(tmp_path: Path) -> None:
@@ -275,12 +275,12 @@ async def test_what_outlives_the_program_is_told_by_name(tmp_path: Path) -> None
     """The name only, of an answer and of a failure; a program that ends with all of its own leaves nothing."""
     name = Path(sys.executable).name
     answer = await python(LEAVES_DAEMON.format(after="print('done')")).answer(prompt(tmp_path))
-    assert answer.leaked == (name,)
+    assert answer.orphaned_processes == (name,)
     (tmp_path / "workspace" / "daemon.pid").unlink()
     error = await failure(python(LEAVES_DAEMON.format(after="sys.exit('no')")), tmp_path)
     assert error.partial is not None
-    assert error.partial.leaked == (name,)
-    assert (await python("print('done')").answer(prompt(tmp_path))).leaked == ()
+    assert error.partial.orphaned_processes == (name,)
+    assert (await python("print('done')").answer(prompt(tmp_path))).orphaned_processes == ()
 
 
 async def test_a_cancelled_task_leaves_no_process(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from keval import schema
+from keval import plugins, schema
 from keval.config import reader
 from keval.config.model import Config, Execution, Gates, JudgeConfig
 from keval.errors import EnvironmentLacksError, InputError, UsageError
@@ -370,6 +370,53 @@ def test_a_judge_file_is_checked_like_a_config(folder: Path) -> None:
     ]
     with pytest.raises(InputError, match="expected an object"):
         judge(folder, "- type: rubric\n")
+
+
+NEEDY = """'''Needs what no run gives.'''
+from dataclasses import dataclass
+from keval.judges import Judge, Metric
+
+@dataclass(frozen=True, kw_only=True)
+class Needy(Judge):
+    NEED
+
+    @property
+    def metrics(self):
+        return (Metric("quality", 0, 1),)
+
+    async def judge(self, case, context):
+        raise AssertionError
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "need", "told"),
+    [
+        ("needs_pairs", "unit = 'pair'", "compares two responses"),
+        ("needs_workspace", "uses_workspace = True", "reads the agent's workspace"),
+    ],
+)
+def test_a_judge_that_needs_what_no_run_gives_is_refused(  # noqa: PLR0917 - fixtures and three parameters
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, need: str, told: str
+) -> None:
+    """When it is read, from a config, a judge's file or a log: else each of its judgments would fail."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    info = tmp_path / f"of_{module}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: of_{module}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[keval.judges]\n{module} = {module}\n")
+    (tmp_path / f"{module}.py").write_text(NEEDY.replace("NEED\n", f"{need}\n"))
+    plugins.find.cache_clear()
+    try:
+        (line, _) = problems(folder, edited("exact_match", module))
+        assert line.startswith(f"eval.yaml:16: $.judges[0].type: the judge '{module}' {told}, and keval ")
+        with pytest.raises(InputError, match=told):
+            judge(folder, f"type: {module}\n")
+        described = judge(folder, "type: exact_match\n").described()
+        with pytest.raises(InputError, match=told):
+            reader.judge_from_description(described | {"type": module, "parameters": {}})
+    finally:
+        plugins.find.cache_clear()
 
 
 def test_a_judge_is_rebuilt_from_its_description_without_files(folder: Path) -> None:

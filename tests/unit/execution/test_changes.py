@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,18 +68,18 @@ def done(prepared: Prepared, mock: bool = False) -> tuple[JsonObject, History]:
     return newest, past
 
 
-def told(before: tuple[JsonObject, History], now: Prepared) -> Sequence[str]:
+def told(before: tuple[JsonObject, History], now: Prepared) -> str | None:
     return changes(*(before[0], now, before[1]))
 
 
 def test_nothing_is_said_when_nothing_is_asked_again(folder: Folder) -> None:
     """Not of the same config, not of a first run, not of more repetitions, samples or another name."""
     before = done(folder.prepared())
-    assert told(before, folder.prepared()) == []
-    assert changes(None, folder.prepared(), History()) == []
+    assert told(before, folder.prepared()) is None
+    assert changes(None, folder.prepared(), History()) is None
     folder.config = CONFIG.replace("repetitions: 2", "repetitions: 3").replace("plain:", "renamed:")
     folder.questions.append("Q3?")
-    assert told(before, folder.prepared()) == []
+    assert told(before, folder.prepared()) is None
 
 
 def test_a_server_of_another_version_is_told(folder: Folder) -> None:
@@ -88,7 +87,7 @@ def test_a_server_of_another_version_is_told(folder: Folder) -> None:
     before = done(folder.prepared())
     folder.server = replace(V1, version="2", tools=("search", "pages", "fetch"), tools_sha256="bb")
     expected = "docs changed (version 1 -> 2, tools 2 -> 3): 6 responses of with_docs will be asked again"
-    assert told(before, folder.prepared()) == [expected]
+    assert told(before, folder.prepared()) == expected
 
 
 @pytest.mark.parametrize(
@@ -108,26 +107,25 @@ def test_each_thing_that_makes_a_server_another_one_has_its_words(
     before = done(folder.prepared())
     folder.server = server
     expected = f"docs changed ({what}): 6 responses of with_docs will be asked again"
-    assert told(before, folder.prepared()) == [expected]
+    assert told(before, folder.prepared()) == expected
 
 
 def test_a_server_that_is_written_otherwise_is_told(folder: Folder) -> None:
     """Its config is part of the condition, too."""
     before = done(folder.prepared())
     folder.config = CONFIG.replace("http://docs", "http://wiki")
-    assert told(before, folder.prepared()) == [
-        "docs changed (its config): 6 responses of with_docs will be asked again"
-    ]
+    assert told(before, folder.prepared()) == "docs changed (its config): 6 responses of with_docs will be asked again"
 
 
 def test_an_edited_program_or_another_model_is_told(folder: Folder) -> None:
     """The agent is the same in all conditions, so all are asked again."""
     before = done(folder.prepared())
     (folder.path / "agent.py").write_text("print('no')")
-    (line,) = told(before, folder.prepared())
+    line = told(before, folder.prepared())
     assert line == "agent command changed (agent.py): 12 responses of plain, with_docs will be asked again"
     folder.config = CONFIG.replace("small", "large").replace("agent.py]", "agent.py, -v]")
-    (line,) = told(before, folder.prepared())
+    line = told(before, folder.prepared())
+    assert line is not None
     assert line.startswith("agent command changed (model small -> large, command, agent.py): 12 responses of")
 
 
@@ -136,7 +134,7 @@ def test_an_edited_prompt_is_told(folder: Folder) -> None:
     before = done(folder.prepared())
     folder.config = CONFIG.replace('"Search."', '"Search first.", require_mcp_tool_use: true')
     expected = "with_docs changed (system prompt, gates): 6 responses of with_docs will be asked again"
-    assert told(before, folder.prepared()) == [expected]
+    assert told(before, folder.prepared()) == expected
 
 
 def test_edited_questions_are_told_by_their_samples(folder: Folder) -> None:
@@ -144,18 +142,40 @@ def test_edited_questions_are_told_by_their_samples(folder: Folder) -> None:
     before = done(folder.prepared())
     folder.questions[1] = "Q1!"
     expected = "1 question changed (q1): 4 responses of plain, with_docs will be asked again"
-    assert told(before, folder.prepared()) == [expected]
+    assert told(before, folder.prepared()) == expected
     folder.questions = [f"{question}?" for question in folder.questions]
     expected = "3 questions changed (q0, q1, q2): 12 responses of plain, with_docs will be asked again"
-    assert told(before, folder.prepared()) == [expected]
+    assert told(before, folder.prepared()) == expected
+
+
+def test_a_response_that_is_asked_again_for_several_changes_is_counted_once(folder: Folder) -> None:
+    """The changes stand beside each other, with one number for all of them."""
+    before = done(folder.prepared())
+    (folder.path / "agent.py").write_text("print('no')")
+    folder.config = CONFIG.replace('"Search."', '"Search first."')
+    folder.questions[1] = "Q1!"
+    assert told(before, folder.prepared()) == (
+        "agent command changed (agent.py); with_docs changed (system prompt); 1 question changed (q1):"
+        " 12 responses of plain, with_docs will be asked again"
+    )
+
+
+def test_changes_of_several_conditions_are_added_up(folder: Folder) -> None:
+    """A server and a question: six responses of the one condition, and two more of the other."""
+    before = done(folder.prepared())
+    folder.server = replace(V1, version="2")
+    folder.questions[1] = "Q1!"
+    assert told(before, folder.prepared()) == (
+        "docs changed (version 1 -> 2); 1 question changed (q1): 8 responses of plain, with_docs will be asked again"
+    )
 
 
 def test_only_what_was_answered_is_asked_again(folder: Folder) -> None:
     """A run that got no answer loses none, and to a real run a mock answer is none."""
     newest, past = done(folder.prepared(), mock=True)
     folder.server = replace(V1, version="2")
-    assert told((newest, past), folder.prepared()) == []
-    assert changes(newest, folder.prepared(), History()) == []
+    assert told((newest, past), folder.prepared()) is None
+    assert changes(newest, folder.prepared(), History()) is None
 
 
 def test_what_has_been_asked_already_is_not_asked_again(folder: Folder) -> None:
@@ -165,7 +185,7 @@ def test_what_has_been_asked_already_is_not_asked_again(folder: Folder) -> None:
     folder.server = replace(V1, version="2")
     newest, later = done(folder.prepared())
     past.responses |= later.responses
-    assert changes(newest, first, past) == []
+    assert changes(newest, first, past) is None
 
 
 def test_a_secret_is_in_no_line(folder: Folder) -> None:
@@ -173,5 +193,6 @@ def test_a_secret_is_in_no_line(folder: Folder) -> None:
     folder.config = CONFIG.replace('url: "http://docs"', 'url: "http://docs", headers: {Authorization: "tok-secret-1"}')
     before = done(folder.prepared())
     folder.server = replace(V1, version="tok-secret-1")
-    (line,) = told(before, folder.prepared())
+    line = told(before, folder.prepared())
+    assert line is not None
     assert "version 1 -> ${Authorization}" in line

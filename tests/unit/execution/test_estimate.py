@@ -54,7 +54,7 @@ def found(prepared_config: Prepared, so_far: MeasuredCosts) -> dict[str, tuple[i
     """Return number, cost and whether it was measured, by name."""
     return {
         item.name: (item.number, None if item.cost_usd is None else round(item.cost_usd, 9), item.measured)
-        for item in estimate(prepared_config, so_far)
+        for item in estimate(prepared_config, so_far, prepared_config.config.judges)
     }
 
 
@@ -81,8 +81,8 @@ def test_what_was_paid_takes_the_place_of_what_was_assumed(tmp_path: Path) -> No
     plain, _ = asked.config.conditions
     of_agent = {"agent_id": asked.config.agent.agent_id, "condition_id": plain.condition_id}
     answers = [response_event(f"q{number}", cost_usd=cost) | of_agent for number, cost in enumerate((0.1, 0.3))]
-    verdict = judgment_event(answers[0], cost_usd=0.5) | {"judge_id": asked.config.judges[0].judge_id}
-    costs = found(asked, paid(*answers, verdict))
+    judgment = judgment_event(answers[0], cost_usd=0.5) | {"judge_id": asked.config.judges[0].judge_id}
+    costs = found(asked, paid(*answers, judgment))
     assert costs["plain"] == (6, 1.2, True)
     assert costs["rubric"] == (24, 12.0, True)
     assert not costs["docs"][2]
@@ -93,10 +93,9 @@ def test_a_ledger_sets_aside_the_most_that_one_has_cost(tmp_path: Path) -> None:
     asked = prepared(tmp_path, execution="budget_usd: 5")
     plain, docs = asked.config.conditions
     twin = replace(asked.config.judges[0], name=plain.name)
-    asked = replace(asked, config=replace(asked.config, judges=(twin,)))
     of_agent = {"agent_id": asked.config.agent.agent_id, "condition_id": plain.condition_id}
     answers = [response_event(f"q{number}", cost_usd=cost) | of_agent for number, cost in enumerate((0.1, 0.3))]
-    items = estimate(asked, paid(*answers))
+    items = estimate(asked, paid(*answers), [twin])
     made = ledger(items, asked.config.execution, Spent(), nobody_is_warned)
     assert made.max_cost_usd[plain.condition_id] == 0.3
     assert made.max_cost_usd[docs.condition_id] == pytest.approx(0.0136)
@@ -107,7 +106,7 @@ def test_a_budget_needs_prices(tmp_path: Path) -> None:
     """A limit on what nobody can count is refused before anything is asked."""
     asked = prepared(tmp_path, model="unknown", execution="budget_usd: 5")
     with pytest.raises(UsageError, match="budget_usd is set, and what 'plain' costs is unknown"):
-        ledger(estimate(asked, paid()), asked.config.execution, Spent(), nobody_is_warned)
+        ledger(estimate(asked, paid(), asked.config.judges), asked.config.execution, Spent(), nobody_is_warned)
 
 
 def test_what_today_cost_and_nobody_knows_is_said_under_a_daily_budget(tmp_path: Path) -> None:
@@ -115,6 +114,6 @@ def test_what_today_cost_and_nobody_knows_is_said_under_a_daily_budget(tmp_path:
     said: list[str] = []
     for execution in ("daily_budget_usd: 5", "budget_usd: 5"):
         asked = prepared(tmp_path, execution=execution)
-        made = ledger(estimate(asked, paid()), asked.config.execution, Spent(1.5, 2), said.append)
+        made = ledger(estimate(asked, paid(), asked.config.judges), asked.config.execution, Spent(1.5, 2), said.append)
         assert made.earlier_usd == 1.5
     assert said == ["daily_budget_usd: what 2 of today's attempts cost is unknown; they count as nothing"]

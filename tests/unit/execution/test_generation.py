@@ -252,7 +252,7 @@ def test_processes_that_an_agent_left_behind_are_in_its_event(config: Config) ->
     """Their names are in a response and in a failure; without any the field is absent."""
 
     def script(prompt: Prompt) -> Answer:
-        left = replace(fine(prompt), leaked=("python", "sh"))
+        left = replace(fine(prompt), orphaned_processes=("python", "sh"))
         if "0" in prompt.question:
             raise AgentError("agent_error", "no", partial=left)
         return left if "1" in prompt.question else fine(prompt)
@@ -266,7 +266,7 @@ def test_processes_that_a_failed_attempt_left_behind_are_in_its_record(config: C
     """Each attempt answers for its own."""
 
     def script(prompt: Prompt) -> Answer:
-        raise AgentError("agent_error", "no", retryable=True, partial=replace(fine(prompt), leaked=("sh",)))
+        raise AgentError("agent_error", "no", retryable=True, partial=replace(fine(prompt), orphaned_processes=("sh",)))
 
     events, _ = generated(config, script)
     attempts = [attempt for event in events for attempt in (*event["failed_attempts"], event)]

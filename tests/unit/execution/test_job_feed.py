@@ -54,8 +54,8 @@ async def test_a_new_response_is_judged_before_what_is_left_of_earlier_runs() ->
     assert [each.judgment_id async for each in jobs][-2:] == ["left2", "left3"]
 
 
-async def test_whoever_brings_jobs_is_held_up_and_not_forever() -> None:
-    """So many wait at most; after a stop nobody takes them, and they are let go of."""
+async def test_a_full_feed_makes_its_producer_wait_until_jobs_are_taken_or_discarded() -> None:
+    """At most so many jobs wait; after a stop nobody takes them, and they are discarded."""
     feed = JobFeed()
 
     async def bring() -> None:

@@ -78,7 +78,7 @@ def test_a_server_that_turns_out_to_be_another_makes_another_condition(
 
 def test_what_became_of_asking_a_server_is_not_what_it_is(prepared: Prepared) -> None:
     """That it lacks an expected tool, or left processes behind, is said and changes no identity."""
-    noted = replace(V1, error="the server does not offer fetch", leaked=("sleep",))
+    noted = replace(V1, error="the server does not offer fetch", orphaned_processes=("sleep",))
     assert condition_ids(identified(prepared, noted)) == condition_ids(identified(prepared, V1))
 
 

@@ -36,16 +36,16 @@ async def test_a_stop_ends_a_wait() -> None:
 def test_overload_halves_the_limit_and_success_restores_it() -> None:
     """The limit falls to half on «too many», never below one, and rises by one per round of successes."""
     limiter = Limiter(8)
-    limiter.heed(OVERLOADED)
+    limiter.adjust(OVERLOADED)
     assert limiter.limit == 4
     for _ in range(5):
-        limiter.heed(OVERLOADED)
+        limiter.adjust(OVERLOADED)
     assert limiter.limit == 1
     for _ in range(1 + 2 + 3 + 4 + 5 + 6 + 7):
-        limiter.heed(None)
+        limiter.adjust(None)
     assert limiter.limit == 8
     for _ in range(100):
-        limiter.heed(None)
+        limiter.adjust(None)
     assert limiter.limit == 8
 
 

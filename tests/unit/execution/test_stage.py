@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
+import pytest
+
 from keval.agents import Answer
-from keval.errors import ItemError
+from keval.errors import EnvironmentLacksError, ItemError
 from keval.execution.budget import Ledger
 from keval.execution.executors import InProcess
 from keval.execution.progress import Progress
@@ -191,6 +193,60 @@ async def test_a_run_that_is_stopped_while_an_item_waits_to_be_tried_again_pays_
     assert (event["kind"], event["attempts"], event["failed_attempts"]) == ("infra_error", 1, [])
     assert (stage.ledger.spent_usd, stage.ledger.reserved_usd, stage.ledger.in_flight) == (0.25, 0.0, 0)
     assert stage.progress.rows["a"].cost_usd == 0.25
+
+
+async def test_a_failed_attempt_is_recorded_when_its_item_is_cancelled_while_it_waits() -> None:
+    """What it has cost is not lost with a second Ctrl-C."""
+    stage = replace(scripted(busy), retry=Retry(3, 60, 1))
+    working = asyncio.create_task(stage.work_off(["a1"]))
+    await until(lambda: bool(stage.ledger.spent_usd), working)
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    (event,) = events(stage)
+    assert (event["kind"], event["attempts"], event["cost_usd"]) == ("infra_error", 1, 0.25)
+    assert released(stage) == [FOLDER]
+
+
+async def test_a_failed_attempt_is_recorded_when_another_item_ends_the_run() -> None:
+    """An error about the run cancels the items that wait; what they have cost stays."""
+
+    def script(item: str, attempt: int) -> Answer:
+        if item == "b1":
+            raise EnvironmentLacksError("no more")
+        return busy(item, attempt)
+
+    stage = replace(scripted(script), retry=Retry(3, 60, 1))
+    with pytest.raises(ExceptionGroup) as caught:
+        await stage.work_off(["a1", "b1"])
+    assert caught.group_contains(EnvironmentLacksError, match="no more")
+    (event,) = events(stage)
+    assert (event["kind"], event["cost_usd"]) == ("infra_error", 0.25)
+
+
+async def test_a_response_whose_write_is_cancelled_is_written_once() -> None:
+    """Its line is on its way already."""
+
+    class Slow(Kept):
+        async def write(self, line: bytes) -> None:
+            await super().write(line)
+            await asyncio.Event().wait()
+
+    stage = scripted(lambda *_: answer())
+    stage = replace(stage, recorder=replace(stage.recorder, sink=Slow()))
+    working = asyncio.create_task(stage.work_off(["a1"]))
+    await until(lambda: bool(events(stage)), working)
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert [event["type"] for event in events(stage)] == ["response"]
+
+
+async def until(holds: Callable[[], bool], working: asyncio.Task[None]) -> None:
+    """Wait until something holds that work in the background brings about."""
+    while not holds():
+        assert not working.done()
+        await asyncio.sleep(0.001)
 
 
 def test_an_attempt_that_the_budget_does_not_allow_is_not_made() -> None:

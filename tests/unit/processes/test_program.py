@@ -69,8 +69,8 @@ async def test_what_a_program_leaves_behind_is_ended_and_named(tmp_path: Path) -
         [sys.executable, "-c", LEAVES_ONE_BEHIND],
         folder=tmp_path, env={**ENV, "MARK": mark}, limits=AMPLE, on_end=told.append,
     )  # fmt: skip
-    assert len(ended.leaked) == 1
-    assert told == [ended.leaked]
+    assert len(ended.orphaned_processes) == 1
+    assert told == [ended.orphaned_processes]
     assert not marked(mark)
 
 

@@ -56,7 +56,7 @@ async def test_nothing_is_left_of_a_server_that_was_asked(tmp_path: Path) -> Non
     forks = {"type": "stdio", "command": "python", "args": [str(SERVERS / "forks_daemon.py")]}
     infos = await inspect({"forks": launchable(forks, tmp_path)}, {}, environment(), 20)
     assert infos["forks"].error is None
-    assert set(infos["forks"].leaked) == {"python"}
+    assert set(infos["forks"].orphaned_processes) == {"python"}
     assert left_below(tmp_path) == []
 
 

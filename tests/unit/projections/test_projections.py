@@ -64,10 +64,10 @@ def test_every_file_is_a_view() -> None:
 
 
 def test_all_sql_stands_in_files() -> None:
-    """No text in the Python of these rooms is a query: each is a file, which a person can read and run."""
+    """No text in the Python of these folders is a query: each is a file, which a person can read and run."""
     package = Path(projections.__file__).parent.parent
-    for room in ("projections", "reports", "stats", "exports"):
-        for path in (package / room).glob("*.py"):
+    for folder in ("projections", "reports", "stats", "exports"):
+        for path in (package / folder).glob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
                 assert not re.search(r"\bselect\b.*\b(from|where)\b", text, re.DOTALL), f"{path}:{text}"

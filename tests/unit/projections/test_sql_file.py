@@ -20,12 +20,12 @@ def test_every_view_is_a_file_and_every_file_a_view() -> None:
 
 def test_a_parameter_that_is_not_given_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A path into JSON is no parameter."""
-    (tmp_path / "room").mkdir()
-    (tmp_path / "room" / "q.sql").write_text("select $what, j ->> '$.field'")
-    monkeypatch.setattr(sql_file, "ROOMS", tmp_path)
-    assert load("room", "q", what="1") == "select 1, j ->> '$.field'"
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "q.sql").write_text("select $what, j ->> '$.field'")
+    monkeypatch.setattr(sql_file, "PACKAGE", tmp_path)
+    assert load("folder", "q", what="1") == "select 1, j ->> '$.field'"
     with pytest.raises(KeyError, match="what"):
-        load("room", "q")
+        load("folder", "q")
 
 
 @given(text=st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])))
