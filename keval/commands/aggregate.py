@@ -21,7 +21,7 @@ from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Line
 
 if TYPE_CHECKING:
-    from keval.logs.log_file import LogFile
+    from keval.projections.log_file import LogFile
 
 LEVELS = {"condition": {"condition"}, "sample": {"sample"}, "all": {"condition", "sample"}}
 KEY = ("level", "baseline_id", "condition_id", "agent_id", "judge_id", "metric", "sample_id")

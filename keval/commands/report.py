@@ -17,7 +17,7 @@ from keval.logs.outputs import STDIN, check_output, replaced
 
 if TYPE_CHECKING:
     from keval.exports import Export
-    from keval.logs.log_file import LogFile
+    from keval.projections.log_file import LogFile
 
 
 @click.command(epilog="Example: keval report run.jsonl -f markdown -o report.md")

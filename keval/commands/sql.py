@@ -18,10 +18,10 @@ from keval.commands.options import EVERYTHING, SKIP_INVALID
 from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
 from keval.logs.collect import collected
-from keval.logs.log_file import LogFile
 from keval.logs.outputs import check_output, check_stdout, replaced
 from keval.printable import printable_lines, spreadsheet_cell
 from keval.projections.json_values import json_text, json_value
+from keval.projections.log_file import LogFile
 
 if TYPE_CHECKING:
     import duckdb

@@ -7,7 +7,7 @@ from pathlib import Path
 from keval import projections
 from keval.logs.collect import collected
 from keval.logs.history import History
-from keval.logs.log_file import LogFile
+from keval.projections.log_file import LogFile
 from keval.projections.sql_file import load
 
 

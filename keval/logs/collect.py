@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keval.errors import EnvironmentLacksError
-from keval.logs.log_file import LogFile
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Line, Reader, opened, standard_input
 from keval.processes import temporary
+from keval.projections.log_file import LogFile
 
 
 @contextmanager

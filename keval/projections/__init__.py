@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from keval import failure_kinds
 from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
-from keval.logs.log_file import LogFile, as_log_file
 from keval.processes import memory, temporary
+from keval.projections.log_file import LogFile, as_log_file
 from keval.projections.sql_file import literal, load, verbatim
 
 if TYPE_CHECKING:

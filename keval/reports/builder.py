@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keval.ids import JsonObject
-from keval.logs.log_file import LogFile, as_log_file
+from keval.projections.log_file import LogFile, as_log_file
 from keval.reports import warnings
 from keval.reports.conclusions import MetricTable, in_order, metric_tables, reversals, small_numbers
 from keval.reports.model import (

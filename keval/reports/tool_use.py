@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from keval.ids import JsonObject
-from keval.logs.log_file import LogFile, as_log_file
+from keval.projections.log_file import LogFile, as_log_file
 from keval.reports.queries import ask
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from keval.errors import InputError
 from keval.events import encode, event
 from keval.logs.collect import collected
-from keval.logs.log_file import LogFile
+from keval.projections.log_file import LogFile
 
 
 def lines(*ids: str) -> bytes:

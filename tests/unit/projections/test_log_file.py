@@ -11,7 +11,7 @@ from keval.errors import InputError
 from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs.collect import collected
-from keval.logs.log_file import LogFile
+from keval.projections.log_file import LogFile
 from tests.builders import judgment_event, response_event, run_event, write_log
 
 FROM_ONE_EVENT = ("events", "runs", "responses", "judgments", "failures", "scores", "tool_calls", "costs")
