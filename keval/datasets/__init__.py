@@ -149,7 +149,9 @@ class _Checked:
             if name in record and name not in self.keys.values():
                 found.append(f"{name}: {key!r} is to be called so, but the record has a field of that name too")
         if "answer" not in self.keys and "answer" in record and "answer" not in self.keys.values():
-            found.append("answer: a field of that name, but answer_key is null: there are to be no golden answers")
+            found.append(
+                "answer: a field of that name, but answer_key is null; name the field as answer_key, or rename it"
+            )
         return found
 
     def _sample(self, record: JsonObject) -> JsonObject:

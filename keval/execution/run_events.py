@@ -20,8 +20,8 @@ def is_recorded(prepared: Prepared, past: History) -> bool:
     """Return whether a log holds all that a run would write of this config, dataset and model service."""
     mock = prepared.mock_url is not None
     newest = past.newest_run(prepared.config.name, mock=mock)
-    if newest is None or not past.has_plan(prepared.plan_id):
-        return False
+    if newest is None or newest is not past.newest_generate or not past.has_plan(prepared.plan_id):
+        return False  # a report is of the config that ran last
     conditions = {name: condition["condition_id"] for name, condition in newest["conditions"].items()}
     recorded = (newest["config_sha256"], (newest["dataset"] or {}).get("sha256"), newest["plan_id"], conditions)
     return recorded == (

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from keval.events import encode, event
+from tests.builders import plan_event, sample, sample_change_event, write_log
 from tests.conftest import Keval
 
 
@@ -29,6 +30,16 @@ def test_an_id_that_is_not_there_or_not_unique_is_refused(keval: Keval, tmp_path
     for prefix, said in (("x", "no event"), ("ab", "2 events")):
         done = keval("retract", log, prefix, "--reason", "why")
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_what_a_run_planned_cannot_be_retracted(keval: Keval, tmp_path: Path) -> None:
+    """The next run says anew what is planned and which record of a sample is the newest."""
+    log = write_log(
+        tmp_path / "run.jsonl", [plan_event(["q"], id="p1"), sample_change_event(sample(), "note", id="c1")]
+    )
+    for target in ("p1", "c1"):
+        done = keval("retract", log, target, "--reason", "why")
+        assert (done.returncode, "cannot be retracted" in done.stderr) == (2, True), done.stderr
 
 
 def test_an_empty_reason_and_a_second_retraction_write_nothing(keval: Keval, tmp_path: Path) -> None:

@@ -138,6 +138,14 @@ def test_what_a_run_wrote_need_not_be_written_again(prepared: Prepared) -> None:
     assert list(run_records(known, recorded(known), "r2")) == []
 
 
+def test_a_config_is_recorded_anew_after_another_one(prepared: Prepared) -> None:
+    """A report is of the config that ran last: who runs one again wants to see that one."""
+    known = identified(prepared, V1)
+    past = recorded(known)
+    past.add_written(run_event(known, "generate", "r2") | {"config_name": "another"})
+    assert not is_recorded(known, past)
+
+
 def test_what_changes_is_recorded_anew(prepared: Prepared, tmp_path: Path) -> None:
     """Another server, fewer samples, another dataset, or a plan of which a part was lost in a crash."""
     known = identified(prepared, V1)
