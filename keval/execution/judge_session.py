@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from keval.execution.current_responses import current_responses
 from keval.execution.estimate import estimate_judgments, ledger
 from keval.execution.executors import Executor, in_process
 from keval.execution.job_feed import JobFeed
-from keval.execution.jobs import Backlog, jobs
+from keval.execution.jobs import Backlog, jobs, missing_by_judge
 from keval.execution.preparation import check_keys, judge_env, judge_keys
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event
@@ -115,7 +114,7 @@ class JudgeWork:
         for name, number in backlog.planned.items():
             self.progress.plan(name, number)
         if not backlog.planned:
-            self.warn(f"nothing to judge: {self._why_nothing(past, responses)}")
+            self.warn(f"nothing to judge: {self._why_nothing(path, past, judges, responses)}")
             return
 
         async def main(stop: asyncio.Event) -> None:
@@ -126,16 +125,18 @@ class JudgeWork:
 
         interrupt.run(main, self.warn)
 
-    def _why_nothing(self, past: History, looked_at: AbstractSet[str]) -> str:
-        """Return why there is nothing to judge, and what was not looked at."""
+    def _why_nothing(self, path: Path, past: History, judges: Sequence[JudgeConfig], looked_at: set[str]) -> str:
+        """Return why there is nothing to judge, and how much --all would judge."""
         if not past.responses:
             return "the log holds no response"
-        left = len(past.responses.keys() - looked_at)
+        left = 0
+        if not self.request.judge_all and past.responses.keys() - looked_at:
+            others = current_responses(path, past, everything=True) - looked_at
+            left = sum(bool(missing_by_judge(past, each, judges, mock=self.request.mock)) for each in others)
         if not left:
             return "every response has its judgments"
-        responses = "1 response" if left == 1 else f"{left} responses"
-        told = f"every response that is asked for has its judgments; {responses} that no plan asks for now left out"
-        return told if self.request.judge_all else f"{told} (--all takes those that answer a current question)"
+        responses = "1 response that is" if left == 1 else f"{left} responses that are"
+        return f"every planned response has its judgments; {responses} not in the newest plan can be judged with --all"
 
     async def session(self, judges: Sequence[JudgeConfig], past: History, sink: Sink, stop: asyncio.Event) -> Session:
         """Return the session of these judges, whose keys the service takes; the log says how the work is done."""

@@ -199,9 +199,13 @@ class Fold:
         return [
             event
             for _, event in self._events(event_type, stage)
-            if event["question_id"] == self.newest[_key(event)[1]]
-            and (self.everything or (self._lists(event) and self._has(event)))
+            if self._is_asked(event) and (self.everything or (self._lists(event) and self._has(event)))
         ]
+
+    def _is_asked(self, event: JsonObject) -> bool:
+        """Return whether the plan has an event's question, or it is the one that counts of its sample."""
+        is_newest = event["question_id"] == self.newest[_key(event)[1]]
+        return is_newest or (self.run is not None and self._lists(event))
 
     def _of_judge(self, event_type: str) -> list[JsonObject]:
         """Return judgments, or failures to judge, of the present texts of responses that count."""
