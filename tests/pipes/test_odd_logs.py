@@ -106,7 +106,8 @@ def spoil(folder: Path) -> int:
 
 def arguments(command: str, folder: Path) -> list[str]:
     """Return what to call a command with."""
-    known = json.loads((folder / "log.jsonl").read_bytes().splitlines()[0])["id"]
+    lines = (folder / "log.jsonl").read_bytes().split(b"\n")
+    known = next(json.loads(line)["id"] for line in lines if line.startswith(b'{"type":"response"'))
     return [command, *(known if word == "ID" else word for word in READS_A_LOG[command])]
 
 
