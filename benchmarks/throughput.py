@@ -51,9 +51,10 @@ def measured(tasks: int) -> tuple[float, float]:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - began
-        lines = (folder / "throughput.jsonl").read_bytes().count(b"\n")
-        if process.returncode != 0 or lines != 2 * tasks + 1:
-            raise SystemExit(f"the run failed: exit {process.returncode}, {lines} lines for {tasks} tasks")
+        log = (folder / "throughput.jsonl").read_bytes()
+        done = log.count(b'\n{"type":"response"') + log.count(b'\n{"type":"judgment"')
+        if process.returncode != 0 or done != 2 * tasks:
+            raise SystemExit(f"the run failed: exit {process.returncode}, {done} evaluations for {tasks} tasks")
         return seconds, _mebibytes(usage)
 
 
