@@ -135,12 +135,13 @@ class ConfigWork:
         run_id = new_run_id()
         announcement = self._announcement(run_id)
         session = self._session(run_id, announcement, stop)
+        backlog = self._backlog(work)
         if must_announce:
             await check_agent_keys(self.prepared)
-            await announcement.announce()
-        backlog = self._backlog(work)
         if self.judges and (work.remaining or backlog.planned):
             await check_judge_keys(self.prepared)
+        if must_announce:
+            await announcement.announce()
         await self._work(session, work.remaining, backlog)
         await end_unmarked(self.warn)
         session.ledger.check()
@@ -186,14 +187,15 @@ class ConfigWork:
             responses: Iterable[str] = current - asked
         else:
             responses = (task.response_id for task in work.skipped if task.response_id in there)
-        dataset = dict(zip(self.prepared.question_ids, self.prepared.samples, strict=True))
+        planned = zip(self.prepared.question_ids, self.prepared.samples, strict=True)
+        dataset = dict(planned) if self.judges else {}
         records = NewestRecords(log, self.past, dataset)
         backlog = Backlog(records, responses if self.judges else (), self.judges, mock=self.request.mock)
         for name, number in backlog.planned.items():
             self.judged.plan(name, number)
         if backlog.planned:
-            missing = ", ".join(f"{number} of {name}" for name, number in backlog.planned.items())
-            self.warn(f"judgments that responses of earlier runs lack and that will be made: {missing}")
+            missing = ", ".join(f"{number} by {name}" for name, number in backlog.planned.items())
+            self.warn(f"responses of earlier runs lack judgments, which will be made: {missing}")
         return backlog
 
     def _session(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Session:
@@ -237,6 +239,7 @@ class ConfigWork:
         if encoded.event["type"] != "response":
             return
         logged = orjson.loads(encoded.line)
+        self.past.note_answer(logged)
         is_same = encoded.unredacted == encoded.event
         unredacted = logged if is_same else orjson.loads(encode(encoded.unredacted))
         for job in jobs(logged, self.judges, self.past.judgments_done(mock=self.request.mock), unredacted):

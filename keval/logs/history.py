@@ -82,11 +82,10 @@ class Version(NamedTuple):
 
 @dataclass
 class _Plan:
-    """The questions of a plan, as far as the log has been read."""
+    """Which parts of a plan the log holds, as far as it has been read."""
 
     parts: int
     seen: set[int] = field(default_factory=set)
-    question_ids: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -134,8 +133,8 @@ class History:
     _same: dict[object, object] = field(default_factory=dict)
     """One copy of what many judgments say: fields, ids, hashes."""
     _plans: dict[str, _Plan] = field(default_factory=dict)
-    _runs: dict[tuple[str | None, bool], tuple[JsonObject, ...]] = field(default_factory=dict)
-    """By a config's name, and whether it was a mock run: its newest run, after the last one whose plan is whole."""
+    _runs: dict[tuple[str | None, bool], JsonObject] = field(default_factory=dict)
+    """By a config's name, and whether it was a mock run: its newest run."""
     _failures: dict[str, str] = field(default_factory=dict)
     """Failure id to the id of the response that was not got."""
 
@@ -147,6 +146,11 @@ class History:
     def add_written(self, event: JsonObject) -> None:
         """Fold in what a run writes before its first response: its `run` event, its plan, and samples that changed."""
         self._fold(event, None)
+
+    def note_answer(self, response: JsonObject) -> None:
+        """Take note of a new answer to a task that had one: what is judged is the text that is there now."""
+        if response["id"] in self._answers:
+            self._answers[response["id"]] = answer_sha256(response["text"])
 
     def _fold(self, event: JsonObject, offset: int | None) -> None:
         if event["type"] in PAID and event["time"][:DATE] == self.today:
@@ -177,7 +181,6 @@ class History:
             case "plan":
                 plan = self._plans.setdefault(event["plan_id"], _Plan(event["parts"]))
                 plan.seen.add(event["part"])
-                plan.question_ids.update(event["question_ids"])
             case _:
                 pass
 
@@ -188,9 +191,7 @@ class History:
     def _note_run(self, event: JsonObject) -> None:
         self.newest_generate = event
         self.newest_judges = event["judges"]
-        config = (event["config_name"], bool(event["mock"]))
-        planned = [run for run in self._runs.get(config, ()) if self.has_plan(run["plan_id"])]
-        self._runs[config] = (*planned[-1:], event)
+        self._runs[event["config_name"], bool(event["mock"])] = event
 
     def _note_record(self, event: JsonObject, offset: int | None) -> None:
         sample_id = event["sample"]["id"]
@@ -247,8 +248,7 @@ class History:
 
     def newest_run(self, config_name: str, *, mock: bool) -> JsonObject | None:
         """Return the newest run of a config, or its newest mock run."""
-        runs = self._runs.get((config_name, mock))
-        return runs[-1] if runs else None
+        return self._runs.get((config_name, mock))
 
     def has_plan(self, plan_id: str | None) -> bool:
         """Return whether the log holds all parts of a plan."""

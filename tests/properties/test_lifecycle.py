@@ -555,6 +555,15 @@ class Lifecycle(RuleBasedStateMachine):
 
         return work
 
+    def run_afresh(self) -> None:
+        """`keval run --fresh`, to its end."""
+        config = self._config()
+
+        def work(log: Mortal) -> None:
+            self._work_of(config, log, Request(fresh=True, quiet=True), config.judges).do()
+
+        self._command(work, ("generate", "judge"), None, None)
+
     def _run(self, config: Config) -> Callable[[Mortal], None]:
         def work(log: Mortal) -> None:
             self._work_of(config, log, Request(quiet=True), config.judges).do()
@@ -666,6 +675,19 @@ def test_an_answer_that_comes_back_has_its_judgment() -> None:
         life.world.mood = mood
         life.generate(lives=None, kept=None, fresh=True)
         life.judge(lives=None, kept=None)
+    life.teardown()
+
+
+def test_an_answer_that_comes_back_in_a_run_has_its_judgment() -> None:
+    """`keval run --fresh` judges an answer at once, and pays for none that was judged when it was given before."""
+    life = Lifecycle()
+    life.resume()
+    judged = []
+    for mood in reversed(MOODS):
+        life.world.mood = mood
+        life.run_afresh()
+        judged.append(life.world.judged)
+    assert judged == [2 * SAMPLES, 0]
     life.teardown()
 
 
