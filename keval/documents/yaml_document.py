@@ -204,6 +204,12 @@ class _Builder:
         return found
 
 
+def with_quotes_hint(message: str) -> str:
+    """Return what is said of a value, with what to do where YAML takes for a number or a truth what may be text."""
+    is_no_text = re.fullmatch(r"expected a string\b.*, found (-?[0-9.e+]+|true|false)", message)
+    return f"{message}; if text is meant, put it in quotes" if is_no_text else message
+
+
 _BOOLEANS = {"true": True, "false": False}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -56,24 +56,33 @@ class AppendedFile:
                 f" keval validate {self.path} says what is wrong"
             )
 
-    def write(self, line: bytes) -> None:
-        """Append a line, whole or not at all. Raises EnvironmentLacksError."""
+    def write(self, lines: Sequence[bytes]) -> int:
+        """Append lines by one write and return how many are there whole: at least one, or none where none was given.
+
+        Raises EnvironmentLacksError when not even the first one fits.
+        """
         try:
             with locks.writing(self.descriptor, self.path):
-                self._append(line)
+                return self._append(lines)
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, lines: Sequence[bytes]) -> int:
         size = os.fstat(self.descriptor).st_size
         if size > self._end:
             size = self._mend()
-        written = os.write(self.descriptor, line)
-        if written != len(line):
-            os.ftruncate(self.descriptor, size)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        if size >= self._end:  # else it was cut short in this moment: `loss` compares with what it was
-            self._mark, self._mark_at, self._end = line[:MARK_BYTES], size, size + written
+        data = b"".join(lines)
+        written, number = os.write(self.descriptor, data), len(lines)
+        if written != len(data):
+            written = data.rfind(b"\n", 0, written) + 1
+            number = data.count(b"\n", 0, written)
+            os.ftruncate(self.descriptor, size + written)
+            if not number:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if number and size >= self._end:  # else it was cut short in this moment: `loss` compares with what it was
+            self._mark, self._end = lines[number - 1][:MARK_BYTES], size + written
+            self._mark_at = self._end - len(lines[number - 1])
+        return number
 
     def pour(self, lines: Iterable[bytes]) -> int:
         """Write those lines that are whole events to a new file, all or none, and return how many.
@@ -84,7 +93,7 @@ class AppendedFile:
         try:
             for line in lines:
                 if line.endswith(b"\n") and _is_event(line):
-                    self.write(line)
+                    self.write([line])
                     number += 1
         except EnvironmentLacksError:
             os.ftruncate(self.descriptor, 0)

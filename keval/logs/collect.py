@@ -1,110 +1,171 @@
 """Turns logs and pipes into files of complete, valid lines, which is all that DuckDB may be given.
 
 DuckDB reads what it is given leniently or not at all: a wrong type becomes another value. So every line is checked here
-first, and counted: DuckDB reads the file again, and what a writer has added by then is not looked at.
+first, and counted: DuckDB reads the file again, and what a writer has added by then is not looked at. What was checked
+and computed of a large log is kept in its index.
 """
 
 from __future__ import annotations
 
+import io
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
 
-from keval.errors import EnvironmentLacksError
+from keval.documents.packed import is_packed
+from keval.errors import EnvironmentLacksError, InputError
+from keval.logs import index
+from keval.logs.check import Check, NotWholeError, ends_with_line
+from keval.logs.index import Index
 from keval.logs.outputs import STDIN, check_stdout
-from keval.logs.stream import Line, Reader, opened, standard_input
+from keval.logs.stream import Stretch, opened, standard_input
 from keval.processes import temporary
-from keval.projections.log_file import LogFile
+from keval.projections.log_file import Lines, LogFile, VanishedError
+
+AT_ONCE = 2**20
+"""Bytes that are copied at once."""
+
+NOTHING = Lines(array("q"), 0)
+
+Warn = Callable[[str], None]
 
 
 @contextmanager
 def collected(
     logs: Sequence[Path],
-    warn: Callable[[str], None],
+    warn: Warn,
     *,
     skip_invalid: bool = False,
-    on_line: Callable[[Line], None] | None = None,
+    on_lines: Callable[[bytes], None] | None = None,
+    smallest: int = index.SMALLEST,
 ) -> Iterator[list[LogFile]]:
     """Yield files that hold the logs' events, with how many lines of each were checked; stdin when there is no log.
 
     A log is used as it is, be it written to meanwhile; one with lines to leave out in its middle, and stdin, become
-    temporary files. `on_line` is called for each line of stdin as it comes in. Raises InputError, and UsageError
-    if stdout leads into one of the logs.
+    temporary files. `on_lines` is called for lines of stdin as they come in. A log of `smallest` bytes gets an index.
+    Raises InputError, and UsageError if stdout leads into one of the logs.
     """
     check_stdout(logs or [STDIN], "write to another file")
-    with temporary.folder() as folder:
-        yield [
-            _file(log, folder / f"{number}.jsonl", warn, skip_invalid, on_line)
-            for number, log in enumerate(logs or [STDIN])
-        ]
+    with ExitStack() as kept:
+        folder = kept.enter_context(temporary.folder())
+        collection = _Collection(warn, skip_invalid, on_lines, smallest, kept)
+        yield [collection.file(log, folder / f"{number}.jsonl") for number, log in enumerate(logs or [STDIN])]
 
 
-def _file(
-    log: Path, copy: Path, warn: Callable[[str], None], skip_invalid: bool, on_line: Callable[[Line], None] | None
-) -> LogFile:
-    """Return a log as a file of valid lines: itself, or a copy that is made now."""
-    if log == STDIN:
-        lines, longest = _copy(standard_input(warn, skip_invalid=skip_invalid), copy, on_line)
-    elif not log.is_file():  # a pipe, such as `<(zcat run.jsonl.gz)`, is checked as it is read
-        with opened(log, warn, skip_invalid=skip_invalid) as reader:
-            lines, longest = _copy(reader, copy, None)
-    else:
-        checked = _checked(log, warn, skip_invalid=skip_invalid)
-        if checked.is_whole:
-            return LogFile(log, str(log), checked.lines, checked.longest)
-        # Of what was checked before, everything has been said.
-        with opened(log, lambda _: None, skip_invalid=True) as reader:
-            lines, longest = _copy(_until(reader, checked.end), copy, None)
-    return LogFile(copy, str(log), lines, longest)
+def check_not_empty(files: Sequence[LogFile]) -> None:
+    """Raise InputError where no log has an event: nothing can be said of it, be it good or bad."""
+    if files and all(file.lines == 0 for file in files):
+        names = ", ".join(file.name for file in files)
+        raise InputError(f"{names}: no events in it; keval generate CONFIG -o LOG writes them")
 
 
-class _Checked(NamedTuple):
-    """What was found when a log was checked."""
+@dataclass(frozen=True)
+class _Collection:
+    """How logs become files of valid lines."""
 
-    lines: int
-    """How many are valid."""
-    longest: int
-    """Bytes of the longest one."""
-    end: int
-    """Where the last one ends, in bytes."""
-    is_whole: bool
-    """Whether all before it are valid."""
+    warn: Warn
+    skip_invalid: bool
+    on_lines: Callable[[bytes], None] | None
+    smallest: int
+    kept: ExitStack
+    """Holds indexes open."""
+
+    def file(self, log: Path, copy: Path) -> LogFile:
+        """Return a log as a file of valid lines: itself, or a copy that is made now."""
+        if log == STDIN:
+            piped = standard_input(self.warn, skip_invalid=self.skip_invalid)
+            # Without a buffer, which would wait until it is full: what comes in is passed on at once.
+            reader = replace(piped, source=io.FileIO(piped.source.fileno(), closefd=False))
+            return _copied(str(log), reader.stretches(), copy, self.on_lines)
+        if not log.is_file() or is_packed(log):  # a pipe can be read only once, and a packed log is slow to read
+            with opened(log, self.warn, skip_invalid=self.skip_invalid) as reader:
+                return _copied(str(log), reader.stretches(), copy, None)
+        check = Check(log, self.warn, self.skip_invalid)
+        try:
+            return self._itself(log, copy, check)
+        except FileNotFoundError as error:
+            if log.exists():
+                raise
+            raise VanishedError(str(log)) from error
+        except NotWholeError:
+            # Of what was checked before, everything has been said.
+            with opened(log, lambda _: None, skip_invalid=True) as reader:
+                valid = takewhile(lambda stretch: stretch.offset < check.end, reader.stretches())
+                return replace(_copied(str(log), valid, copy, None), skipped=reader.skipped)
+
+    def _itself(self, log: Path, copy: Path, check: Check) -> LogFile:
+        """Return a log that is used as it is, with its index if it is large enough for one.
+
+        Raises NotWholeError if it has lines that are left out.
+        """
+        size = _size(log)
+        known = index.find(log, self.kept) if size >= self.smallest else None
+        if known is not None:
+            file = _continued(LogFile(log, str(log), stored=known.stored), known, check, copy)
+            if check.changes_all or check.end - known.log.size > size * index.NEW_SHARE:
+                return self._indexed(file, copy, check)
+            return file
+        # Lines are checked and read side by side, so both go to where the log ends now: if a line ends there.
+        if size >= self.smallest and ends_with_line(log, size):
+            check.until = size
+            return self._indexed(LogFile(log, str(log), look=check.all, is_checked=False), copy, check)
+        where = check.all()
+        return LogFile(log, str(log), len(where.offsets), look=lambda: where)
+
+    def _indexed(self, file: LogFile, copy: Path, check: Check) -> LogFile:
+        """Return a log with an index that is made now."""
+        made = index.make(file, copy.with_suffix(".index"), check, self.kept)
+        return LogFile(file.path, file.name, made.lines, made.stored, look=lambda: NOTHING)
 
 
-def _checked(log: Path, warn: Callable[[str], None], *, skip_invalid: bool) -> _Checked:
-    """Check every line of a log."""
-    count = valid = end = longest = 0
-    with opened(log, warn, skip_invalid=skip_invalid) as reader:
-        for line in reader:
-            count += 1
-            valid += len(line.raw)
-            longest = max(longest, len(line.raw))
-            end = reader.source.tell()
-    return _Checked(count, longest, end, valid == end)
+def _continued(file: LogFile, known: Index, check: Check, copy: Path) -> LogFile:
+    """Return a log with the lines that its index does not have yet."""
+    check.go_on_after(known.log, known.lines, known.longest)
+    where = check.all()
+    if where.offsets:
+        _pour(file.path, known.log.size, check.end, copy)
+    lines = known.lines + len(where.offsets)
+    return replace(file, lines=lines, rest=copy if where.offsets else None, look=lambda: where)
 
 
-def _until(reader: Reader, end: int) -> Iterator[Line]:
-    """Yield the lines of a log that begin before a place in it."""
-    begins = 0
-    for line in reader:
-        if begins >= end:
-            return
-        yield line
-        begins = reader.source.tell()
+def _copied(name: str, stretches: Iterable[Stretch], copy: Path, on_lines: Callable[[bytes], None] | None) -> LogFile:
+    """Write lines to a file, and return it."""
+    offsets, longest, offset = array("q"), 0, 0
+    with _poured(copy), copy.open("wb") as target:
+        for stretch in stretches:
+            target.write(stretch.raw)
+            if on_lines is not None:
+                on_lines(stretch.raw)
+            longest = max(longest, *stretch.lengths)
+            for length in stretch.lengths:
+                offsets.append(offset)
+                offset += length
+    where = Lines(offsets, longest)
+    return LogFile(copy, name, len(offsets), look=lambda: where)
 
 
-def _copy(lines: Iterable[Line], copy: Path, on_line: Callable[[Line], None] | None) -> tuple[int, int]:
-    """Write lines to a file; return how many, and how many bytes the longest has."""
-    count = longest = 0
+def _pour(log: Path, start: int, end: int, copy: Path) -> None:
+    """Copy a part of a file."""
+    with _poured(copy), log.open("rb") as source, copy.open("wb") as target:
+        source.seek(start)
+        while start < end and (read := source.read(min(end - start, AT_ONCE))):
+            target.write(read)
+            start += len(read)
+
+
+@contextmanager
+def _poured(copy: Path) -> Iterator[None]:
     try:
-        with copy.open("wb") as target:
-            for line in lines:
-                target.write(line.raw)
-                count += 1
-                longest = max(longest, len(line.raw))
-                if on_line is not None:
-                    on_line(line)
+        yield
     except OSError as error:  # of the copy: what is read and what is passed on have errors of their own
         raise EnvironmentLacksError(f"{copy}: {error.strerror}; TMPDIR names another folder") from error
-    return count, longest
+
+
+def _size(log: Path) -> int:
+    try:
+        return log.stat().st_size
+    except OSError as error:
+        raise InputError(f"{log}: {error.strerror}") from error

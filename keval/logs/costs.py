@@ -1,11 +1,31 @@
-"""What answers and judgments have really cost so far: what estimates and reservations start from."""
+"""What a log's events have cost: what estimates, reservations and daily budgets start from."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 from keval.ids import JsonObject
+
+PAID = ("response", "judgment", "failure")
+"""Events that may have cost something."""
+
+DATE = len("2026-11-20")
+"""Characters of a time that are its date: UTC."""
+
+
+@dataclass
+class Spent:
+    """What the events of one day cost."""
+
+    usd: float = 0.0
+    unknown: int = 0
+    """Attempts whose cost nobody knows."""
+
+    def add(self, event: JsonObject) -> None:
+        """Add an event and its failed attempts."""
+        for attempt in (event, *event.get("failed_attempts", ())):
+            self.usd += attempt["cost_usd"] or 0.0
+            self.unknown += attempt["cost_usd"] is None
 
 
 @dataclass
@@ -27,14 +47,14 @@ class Cost:
 class MeasuredCosts:
     """Known costs of a log's answers by agent and condition, and of its judgments by judge; none of the mock."""
 
-    _by_key: defaultdict[tuple[str, ...], Cost] = field(default_factory=lambda: defaultdict(Cost))
+    _by_key: dict[tuple[str, ...], Cost] = field(default_factory=dict)
 
     def add(self, event: JsonObject) -> None:
         """Count a response or a judgment, whatever became of it later."""
         if event.get("mock") or event["cost_usd"] is None:
             return
         about = (event["agent_id"], event["condition_id"]) if event["type"] == "response" else (event["judge_id"],)
-        self._by_key[about].add(event["cost_usd"])
+        self._by_key.setdefault(about, Cost()).add(event["cost_usd"])
 
     def of_answers(self, agent_id: str, condition_id: str) -> Cost | None:
         """Return what answers of an agent under a condition cost, None when none is known."""

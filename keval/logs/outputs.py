@@ -15,6 +15,7 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,7 +24,7 @@ from pathlib import Path
 import orjson
 
 from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
-from keval.logs.standard_streams import STDERR_FD, STDIN_FD, STDOUT_FD
+from keval.logs.standard_streams import STDERR_FD, STDIN_FD
 from keval.schema import EVENT_TYPES
 
 STDIN = Path("-")
@@ -112,7 +113,7 @@ def check_stdout(inputs: Sequence[Path], instead: str) -> None:
 
     So does stderr: what is told there would stand in the input.
     """
-    for stream, descriptor in (("stdout", STDOUT_FD), ("stderr", STDERR_FD)):
+    for stream, descriptor in (("stdout", sys.stdout.fileno()), ("stderr", STDERR_FD)):
         name = _same_input(_fstat(descriptor), inputs)
         if name is not None:
             raise UsageError(

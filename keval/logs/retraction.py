@@ -9,7 +9,7 @@ from typing import NamedTuple
 from keval.errors import UsageError
 from keval.logs.stream import read
 
-NOT_RETRACTABLE = ("run", "plan", "sample_change")
+NOT_RETRACTABLE = ("run", "plan", "sample_change", "until_rule", "until_decided", "until_end")
 """Types of events that say what a run was and planned: the next run makes them anew."""
 
 

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from keval.documents import packed
 from keval.errors import InputError
-from keval.logs.stream import Reader
+from keval.logs.outputs import STDIN
+from keval.logs.stream import Reader, standard_input
 from keval.secrets.lengths import SHORTEST_SCANNED
 from keval.secrets.variables import SOUNDS_SECRET, Secrets
 
@@ -209,7 +212,7 @@ def scan_log(
     """
     untold: list[str] = []
     try:
-        with log.open("rb") as source:
+        with nullcontext(standard_input(warn).source) if log == STDIN else packed.opened(log) as source:
             reader = Reader(source, str(log), untold.append, skip_invalid=True)
             for number, raw in enumerate(source, start=1):
                 event = reader.parse(number, raw)

@@ -1,9 +1,9 @@
 """The standard streams may be closed, full, or go away while a command works.
 
 What goes to stdout is data: when it cannot be written, the command has failed and says so. What
-goes to stderr is for people: when nobody can read it, the run goes on. A terminal that goes away,
-because a connection breaks off or a window is closed over a run that was detached from its shell,
-is no error on either.
+goes to stderr is for people: when nobody can read it, the run goes on. Only keval's own code
+writes to stdout. A terminal that goes away, because a connection breaks off or a window is closed
+over a run that was detached from its shell, is no error on either.
 """
 
 from __future__ import annotations
@@ -69,7 +69,11 @@ def outlive() -> None:
         except OSError:
             # Else the next file that is opened, a log perhaps, would be what prints are written to.
             os.open(os.devnull, mode)
-    sys.stdout = _text(Data(STDOUT_FD), sys.stdout)
+    # Data has a descriptor of its own: what functions of the user's write to the usual one, by themselves or by the
+    # programs that they start, is said to people.
+    data = os.dup(STDOUT_FD)
+    os.dup2(STDERR_FD, STDOUT_FD)
+    sys.stdout = _text(Data(data), sys.stdout)
     sys.stderr = _text(Words(STDERR_FD, "w", closefd=False), sys.stderr)
 
 

@@ -7,25 +7,38 @@ lines, in which case it counts and names them.
 
 from __future__ import annotations
 
-import asyncio
 import io
 import os
 import stat
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from array import array
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from keval import schema
-from keval.documents import strict_json
+from keval.documents import packed, strict_json
+from keval.documents.event_lines import accepted
 from keval.errors import InputError
 from keval.events import encode
 from keval.ids import JsonObject
+from keval.logs import foreign
 from keval.logs.endable_input import EndableInput
 from keval.logs.standard_streams import unwritable
+
+if TYPE_CHECKING:  # most who read a log wait for nothing else meanwhile
+    import asyncio
+
+CHUNK = 2**17
+"""Bytes that are read from a file at once, unless a line is longer; they and what is made of them fit into a cache."""
+
+ONE_BY_ONE = 5_000
+"""Lines that are parsed one by one before anything faster is made ready, which takes as long as it saves on so many."""
+
+DATABASE = slice(8, 12)
+"""Where a DuckDB file says that it is one, such as the index beside a log."""
 
 MOST_AT_ONCE = 2**16
 """Bytes that are read from a live pipe at once, which is what a pipe holds."""
@@ -44,6 +57,18 @@ class Line:
     """Where the line begins, in bytes."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Valid lines that follow each other in a stream without anything between them."""
+
+    offset: int
+    """Where the first one begins, in bytes."""
+    raw: bytes
+    """The bytes of all, each line with its `\\n`; the last one of a stream got one if it had none."""
+    lengths: array[int]
+    """The bytes of each, its `\\n` included."""
+
+
 @dataclass
 class Reader:
     """Reads the events of one stream in order.
@@ -55,6 +80,10 @@ class Reader:
     name: str
     warn: Callable[[str], None]
     skip_invalid: bool = False
+    chunk: int = CHUNK
+    """Bytes that `stretches` reads at once."""
+    one_by_one: int = ONE_BY_ONE
+    """Lines that `stretches` parses one by one before it goes faster."""
     skipped: int = field(default=0, init=False)
     torn: bool = field(default=False, init=False)
     """Whether the stream ended in the middle of a line."""
@@ -70,6 +99,59 @@ class Reader:
         except OSError as error:
             raise InputError(f"{self.name}: {error.strerror}") from error
 
+    def stretches(self, offset: int = 0, number: int = 1) -> Iterator[Stretch]:
+        """Yield the valid lines, many at once: several times faster than one by one, and as strict.
+
+        `offset` is where the stream stands, in bytes, and `number` that of the line there. Raises InputError, perhaps
+        before the last valid lines were yielded.
+        """
+        for chunk in self._chunks():
+            *lines, unended = chunk.split(b"\n")
+            yield from self._stretches_of(chunk, lines, offset, number)
+            offset += len(chunk)
+            number += len(lines)
+            if unended and (line := self.parse(number, unended, offset - len(unended))) is not None:
+                yield Stretch(line.offset, line.raw, array("Q", [len(line.raw)]))
+            self.one_by_one -= len(lines)
+
+    def _stretches_of(self, chunk: bytes, lines: list[bytes], offset: int, number: int) -> Iterator[Stretch]:
+        """Yield the valid ones of the lines that a chunk begins with, given without their newlines."""
+        begin = end = first = 0
+        lengths = array("Q")
+        while first < len(lines):
+            unknown = first if self.one_by_one > 0 else accepted(lines, first)
+            sizes = [len(line) + 1 for line in lines[first:unknown]]
+            lengths.extend(sizes)
+            end += sum(sizes)
+            if unknown < len(lines):
+                raw = lines[unknown] + b"\n"
+                if self.parse(number + unknown, raw, offset + end) is not None:
+                    lengths.append(len(raw))
+                else:
+                    if lengths:
+                        yield Stretch(offset + begin, chunk[begin:end], lengths)
+                    begin, lengths = end + len(raw), array("Q")
+                end += len(raw)
+            first = unknown + 1
+        if lengths:
+            yield Stretch(offset + begin, chunk[begin:end], lengths)
+
+    def _chunks(self) -> Iterator[bytes]:
+        """Yield the rest of the stream in pieces that end where a line ends, the last one where the stream ends."""
+        begun: list[bytes] = []  # of the last line, whose end has not come yet
+        try:
+            while chunk := self.source.read(self.chunk):
+                end = chunk.rfind(b"\n") + 1
+                if end:
+                    yield b"".join([*begun, chunk[:end]])
+                    begun = [chunk[end:]] if end < len(chunk) else []
+                else:
+                    begun.append(chunk)
+        except OSError as error:
+            raise InputError(f"{self.name}: {error.strerror}") from error
+        if begun:
+            yield b"".join(begun)
+
     def parse(self, number: int, raw: bytes, offset: int = 0) -> Line | None:
         """Return the line, or None if it is blank, torn or skipped. Raises InputError."""
         if not raw.strip():
@@ -78,6 +160,10 @@ class Reader:
             event = strict_json.parse(raw)
             problem = schema.event_problem(event)
         except strict_json.NotJsonError as error:
+            if number == 1 and raw[DATABASE] == b"DUCK":
+                raise InputError(
+                    f"{self.name}: is the index of a log, a DuckDB file; name the log beside it"
+                ) from error
             if not raw.endswith(b"\n"):
                 self.torn = True
                 self.warn(f"{self.name}:{number}: the last line is cut off and was left out")
@@ -96,18 +182,30 @@ class Reader:
 
 def count_events(reader: Reader) -> int:
     """Read a stream to its end and return how many valid events it holds."""
-    return sum(1 for _ in reader)
+    return sum(len(stretch.lengths) for stretch in reader.stretches())
 
 
 @contextmanager
 def opened(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Reader]:
-    """Open a log file for reading. Raises InputError."""
+    """Open a log file for reading, packed or not. Raises InputError."""
     try:
-        source = path.open("rb")
+        source = packed.opened(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     with source:
+        _check_not_foreign(source, path)
         yield Reader(source, str(path), warn, skip_invalid)
+
+
+def _check_not_foreign(source: BinaryIO, path: Path) -> None:
+    """Raise InputError for a file of another tool; of a pipe nothing is taken away."""
+    try:
+        head = source.peek(foreign.HEAD) if isinstance(source, io.BufferedReader) else b""
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    found = foreign.kind(head[: foreign.HEAD])
+    if found is not None:
+        raise InputError(f"{path} is not a keval log: it looks like {found}; keval import makes events of answers")
 
 
 def read(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Line]:
@@ -128,6 +226,9 @@ async def read_live(reader: Reader) -> AsyncIterator[Line]:
 
     When this is cancelled, it ends at once, however long the pipe is silent.
     """
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
     loop = asyncio.get_running_loop()
     with (
         EndableInput(reader.source.fileno()) as source,
@@ -147,8 +248,8 @@ class Sink(Protocol):
     async def append(self, event: JsonObject) -> None:
         """Write one event; it is safe when this returns."""
 
-    async def write(self, line: bytes) -> None:
-        """Write the line of one event, which was checked when it was encoded; it is safe when this returns."""
+    def write(self, line: bytes) -> Awaitable[None]:
+        """Write the line of one event, which was checked when it was encoded; it is safe when that was waited for."""
 
     def tell(self, stop: asyncio.Event) -> None:
         """Name what is to be set when nothing more can be written here, although nobody is told by an error."""
@@ -158,6 +259,8 @@ class Announced:
     """A sink that writes events about a command before the command's first event, and nothing if there is none."""
 
     def __init__(self, sink: Sink, *announcement: JsonObject) -> None:
+        import asyncio
+
         self._sink = sink
         self._announcement = list(announcement)
         self._announcing = asyncio.Lock()
@@ -180,8 +283,11 @@ class Announced:
         await self.announce()
         await self._sink.append(event)
 
-    async def write(self, line: bytes) -> None:
+    def write(self, line: bytes) -> Awaitable[None]:
         """Write the line of one event, after what is to be announced."""
+        return self._write_after(line) if self._announcement else self._sink.write(line)
+
+    async def _write_after(self, line: bytes) -> None:
         await self.announce()
         await self._sink.write(line)
 
@@ -193,6 +299,8 @@ class Stdout:
     """
 
     def __init__(self, descriptor: int | None = None) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
         self._descriptor = sys.stdout.fileno() if descriptor is None else descriptor
         # One thread: a full pipe holds up this writer, not the tasks in flight.
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keval-stdout")
@@ -203,6 +311,8 @@ class Stdout:
 
     async def write(self, line: bytes) -> None:
         """Write one line, unchanged."""
+        import asyncio
+
         await asyncio.get_running_loop().run_in_executor(self._writer, self._write, line)
 
     def tell(self, stop: asyncio.Event) -> None:

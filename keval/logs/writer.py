@@ -1,9 +1,10 @@
 """Appends events to a log file so that none is ever lost, torn or written twice at once.
 
-* A line is written by one `write` on an append-mode descriptor while an advisory lock is held,
-  so `generate` and `judge` can write to one log at the same time.
-* `append` returns when the line is on disk. Lines that arrive while an fsync runs share the next
-  one, so that the wait is one fsync and the cost of it is shared.
+* Lines that arrive in one turn of the event loop are written by one `write` on an append-mode
+  descriptor while an advisory lock is held, so `generate` and `judge` can write to one log at the
+  same time. Where not all of them fit, those that do are there whole.
+* `append` returns when the line is on disk. An fsync begins as soon as nobody is about to write, or
+  50 ms after the first line that needs it; what is written while it runs shares the next one.
 * Complete lines are never changed. What a crash cut off in mid-write is moved to `<log>.torn`. A
   file that does not begin as a log is left as it is.
 * A lock per stage: the second `generate` on one log is refused with the pid of the first.
@@ -16,18 +17,36 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import FileIO
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
+from keval.documents.packed import is_packed
 from keval.errors import EnvironmentLacksError, KevalError, UsageError
 from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs import locks
 from keval.logs.appended_file import AppendedFile, lines_of
 from keval.logs.outputs import check_no_input
+
+
+class _Arrived(NamedTuple):
+    """A line that waits to be written."""
+
+    line: bytes
+    safe: asyncio.Future[None]
+    """Done when the line is on disk."""
+
+
+QUIET_TURNS = 3
+"""Turns of the event loop without a new line after which nobody is about to write: those who went on after the last
+fsync have written by then, so that all of them share the next one."""
+
+LATEST_S = 0.05
+"""However much is written, an fsync begins this many seconds after the first line that needs it."""
 
 REOPENINGS = 100
 """How often a log is opened again that is replaced in the very moment, before we give up."""
@@ -48,8 +67,9 @@ class Log:
         self._keeps_copy = True
         self._written = 0
         self._number_beside = 0
-        self._synced = 0
-        self._sync_task: asyncio.Task[None] | None = None
+        self._arrived: list[_Arrived] = []
+        self._unsafe: list[asyncio.Future[None]] = []
+        self._is_syncing = False
 
     def tell(self, stop: asyncio.Event) -> None:
         """Let `stop` be set as soon as the log is no longer where it was: what is paid now would be hard to find."""
@@ -59,47 +79,89 @@ class Log:
         """Append one event; it is on disk when this returns. Raises EnvironmentLacksError."""
         await self.write(encode(event))
 
-    async def write(self, line: bytes) -> None:
-        """Append the line of one event; it is on disk when this returns.
+    def write(self, line: bytes) -> asyncio.Future[None]:
+        """Append the line of one event; it is on disk when the future is done.
 
         Raises EnvironmentLacksError when the disk is full or broken; the log then ends where it
         ended before.
         """
-        self._write(line)
-        mine = self._written
-        while self._synced < mine:
-            if self._sync_task is None:
-                self._sync_task = asyncio.create_task(self._sync())
-            # Shielded: whoever stops waiting must not take the fsync from the others.
-            await asyncio.shield(self._sync_task)
+        loop = asyncio.get_running_loop()
+        safe: asyncio.Future[None] = loop.create_future()
+        self._arrived.append(_Arrived(line, safe))
+        if len(self._arrived) == 1:
+            loop.call_soon(self._take)
+        return safe
 
-    def _write(self, line: bytes) -> None:
-        self._look()
-        (self._rescue or self._file).write(line)
-        self._written += 1
-        if self._rescue is None:
-            self._keep(line)
-        else:
-            self._number_beside += 1
-
-    async def _sync(self) -> None:
-        written, file = self._written, self._rescue or self._file
+    def _take(self) -> None:
+        """Write the lines that have arrived, and let them be put on disk; each waits for its own future."""
+        arrived, self._arrived = self._arrived, []
+        written = 0
         try:
-            await asyncio.get_running_loop().run_in_executor(None, file.sync)
-        finally:
-            self._sync_task = None
-        # Only now is it known that what is on disk is also where people will look for it.
-        self._look()
-        self._synced = max(written, self._synced)
+            for number in self._write([each.line for each in arrived]):
+                self._unsafe += [each.safe for each in arrived[written : written + number]]
+                written += number
+        except Exception as error:  # noqa: BLE001 - whoever waits would wait for ever if a bug ended here
+            _settle([each.safe for each in arrived[written:]], error)
+        if not self._is_syncing:
+            self._gather()
 
-    def _keep(self, line: bytes) -> None:
-        """Keep a copy of a line until the log is closed: a log that is cut short leaves none."""
+    def _write(self, lines: list[bytes]) -> Iterator[int]:
+        """Write lines, each of them whole; yield after each write how many it was. Raises EnvironmentLacksError."""
+        while lines:
+            self._look()
+            number = (self._rescue or self._file).write(lines)
+            self._written += number
+            if self._rescue is None:
+                self._keep(b"".join(lines[:number]))
+            else:
+                self._number_beside += number
+            yield number
+            lines = lines[number:]
+
+    def _gather(self) -> None:
+        """Wait for those who are about to write, then put all their lines on disk at once."""
+        loop = asyncio.get_running_loop()
+        latest = loop.time() + LATEST_S
+
+        def look_again(seen: int, turns: int) -> None:
+            turns = turns - 1 if len(self._unsafe) == seen else QUIET_TURNS
+            if turns and loop.time() < latest:
+                loop.call_soon(look_again, len(self._unsafe), turns)
+            else:
+                self._sync()
+
+        self._is_syncing = bool(self._unsafe)
+        if self._is_syncing:
+            loop.call_soon(look_again, len(self._unsafe), QUIET_TURNS)
+
+    def _sync(self) -> None:
+        """Put what is written on disk in a thread; what is written meanwhile is the next one's."""
+        # Where all who waited were cancelled, closing the log puts their lines on disk.
+        waiting = [safe for safe in self._unsafe if not safe.done()]
+        self._unsafe, self._is_syncing = [], bool(waiting)
+        if waiting:
+            synced = asyncio.get_running_loop().run_in_executor(None, (self._rescue or self._file).sync)
+            synced.add_done_callback(lambda _: self._synced(synced, waiting))
+
+    def _synced(self, synced: asyncio.Future[None], waiting: list[asyncio.Future[None]]) -> None:
+        try:
+            synced.result()
+            # Only now is it known that what is on disk is also where people will look for it.
+            self._look()
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - each waiter gets it
+            _settle(waiting, error)
+        else:
+            _settle(waiting)
+        self._gather()
+
+    def _keep(self, lines: bytes) -> None:
+        """Keep a copy of lines until the log is closed: a log that is cut short leaves none."""
         if not self._keeps_copy:
             return
         try:
             if self._copy is None:
                 self._copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the log
-            whole = self._copy.write(line) == len(line)
+            whole = self._copy.write(lines) == len(lines)
             refused = None if whole else "no space left on the device"
         except OSError as error:
             refused = error.strerror
@@ -134,7 +196,6 @@ class Log:
         if self._written:
             self._number_beside = self._beside.pour(self._written_lines())
         self._beside.sync()
-        self._synced = self._written
         return self._beside
 
     def _written_lines(self) -> Iterator[bytes]:
@@ -158,6 +219,9 @@ class Log:
 
         Raises EnvironmentLacksError if what was written is not in the log but in the file beside it.
         """
+        for _ in self._write([each.line for each in self._arrived]):
+            pass  # who has waited for these lines was cancelled
+        self._arrived = []
         if self._written:
             self._look()
         (self._rescue or self._file).sync()
@@ -181,6 +245,13 @@ class Log:
         for opened in (self._file, self._beside, self._copy):
             if opened is not None:
                 opened.close()
+
+
+def _settle(waiting: Iterable[asyncio.Future[None]], error: BaseException | None = None) -> None:
+    """Let those who wait go on, or raise an error; who was cancelled waits no more."""
+    for safe in waiting:
+        if not safe.done():
+            safe.set_result(None) if error is None else safe.set_exception(error)
 
 
 def _created_beside(path: Path, warn: Callable[[str], None]) -> AppendedFile:
@@ -211,6 +282,8 @@ def open_log(
     """
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} is not a file that can be appended to; without -o events go to stdout")
+    if is_packed(path):
+        raise UsageError(f"{path} is packed, and nothing can be appended to it; unpack it first")
     check_no_input(path, inputs)
     with ExitStack() as held:
         log = _locked(path, stages, warn, held)

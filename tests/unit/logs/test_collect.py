@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from keval.cli import run
 from keval.errors import InputError
 from keval.events import encode, event
 from keval.logs.collect import collected
@@ -65,9 +66,9 @@ def test_the_longest_line_is_known_without_another_reading(tmp_path: Path, head:
     log = tmp_path / "run.jsonl"
     log.write_bytes(head + lines("a" * 100, "b"))
     with collected([log], print) as (file,):
-        assert file.checked_longest == file.longest_line == len(lines("a" * 100))
-    unchecked = LogFile(log, "run.jsonl")
-    assert (unchecked.checked_longest, unchecked.longest_line) == (None, len(lines("a" * 100)))
+        assert file.is_checked
+        assert file.where.longest == len(lines("a" * 100))
+    assert LogFile(log, "run.jsonl").where.longest == len(lines("a" * 100))
 
 
 def test_a_bad_line_stops_unless_it_shall_be_skipped(tmp_path: Path) -> None:
@@ -101,3 +102,15 @@ def test_a_pipe_with_a_name_is_read_once(tmp_path: Path) -> None:
         writer.join()
         assert (copy.name, copy.lines) == (str(fifo), 2)
         assert copy.path.read_bytes() == lines("a", "b")
+
+
+@pytest.mark.parametrize("command", ["aggregate", "report", "compare", "agreement", "plan", "gate"])
+def test_a_log_without_events_is_no_input(command: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """All that say what a log shows end with one exit code, and name the log: it shows nothing good or bad."""
+    log = tmp_path / "empty.jsonl"
+    log.touch()
+    options = {"compare": [str(log)], "plan": ["--difference", "0.3"], "gate": ["--rule", "missing <= 5%"]}
+    assert run([command, str(log), *options.get(command, [])]) == 3
+    said = capfd.readouterr()
+    assert "empty.jsonl: no events in it" in said.err
+    assert said.out == ""

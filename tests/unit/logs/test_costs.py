@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from keval.logs.costs import Cost, MeasuredCosts
+from keval.logs.costs import Cost, MeasuredCosts, Spent
 from tests.builders import JUDGE_ID, judgment_event, response_event
 
 
@@ -21,3 +21,10 @@ def test_only_real_and_known_costs_are_measured_each_in_its_place() -> None:
     assert costs.of_judgments(JUDGE_ID) == Cost(1, 0.125, 0.125)
     assert costs.of_answers(answer["agent_id"], "another") is None
     assert costs.of_judgments("another") is None
+
+
+def test_failed_attempts_were_paid_for_too() -> None:
+    """What each cost is added up, and those whose cost nobody knows are counted."""
+    spent = Spent()
+    spent.add(response_event(cost_usd=1.0, failed_attempts=[{"cost_usd": 0.25}, {"cost_usd": None}]))
+    assert spent == Spent(1.25, 1)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re._constants as kinds  # type: ignore[import-not-found] # no public name for what a pattern is parsed into
-import re._parser as parser  # type: ignore[import-not-found] # as above
+import re._parser as parser  # type: ignore[import-not-found] # no public name either
 from pathlib import Path
 
 import pytest

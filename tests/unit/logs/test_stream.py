@@ -3,10 +3,15 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keval.errors import InputError, ReaderGoneError
 from keval.events import encode, event
@@ -105,3 +110,65 @@ def test_a_key_that_stands_twice_is_refused_with_coordinates(tmp_path: Path) -> 
         path.write_bytes(lines(a_retraction(1)) + whole.rstrip(b"\n") + end)
         with pytest.raises(InputError, match=rf"^{path}:2: \$: the key 'reason' stands twice"):
             list(read(path, lambda _: None))
+
+
+VALID = lines(a_retraction(1)).removesuffix(b"\n")
+PIECES = [
+    *(VALID, VALID, VALID.replace(b"r1", b"r2"), VALID.replace(b'":', b'": '), VALID.replace(b'"v":1', b'"v":2')),
+    *(b"", b" ", b"\r", VALID + b"\r", b"\xef\xbb\xbf" + VALID, VALID[:-1], b"{oops", b"\xff", VALID + VALID),
+    b'{"type":"future","v":1,"id":"x","time":"2026-11-20T10:00:00.000Z","run_id":"r","new":[1]}',
+]
+"""Lines that are valid, valid but written in another way, blank, and wrong."""
+
+
+def outcome(read_all: Callable[[Reader], list[tuple[int, bytes]]], raw: bytes, **options: Any) -> tuple[object, ...]:  # noqa: ANN401 - options of the reader
+    """Return all that a reader gives and says."""
+    said: list[str] = []
+    reader = Reader(io.BytesIO(raw), "run.jsonl", said.append, **options)
+    try:
+        found: object = read_all(reader)
+    except InputError as error:
+        found = str(error)
+    return found, said, reader.skipped, reader.torn
+
+
+def by_stretches(reader: Reader) -> list[tuple[int, bytes]]:
+    """Return the lines of stretches with their places."""
+    found = []
+    for stretch in reader.stretches():
+        ends = list(accumulate(stretch.lengths))
+        assert ends[-1] == len(stretch.raw)
+        begins = [0, *ends[:-1]]
+        found += [(stretch.offset + begin, stretch.raw[begin:end]) for begin, end in zip(begins, ends, strict=True)]
+    return found
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=12),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([1, 100, 400, 10**6]),
+    st.sampled_from([0, 0, 3, 100]),
+)
+def test_stretches_are_the_lines(pieces: list[bytes], ended: bool, skip_invalid: bool, chunk: int, slow: int) -> None:
+    """Whatever stands in a log: the same lines at the same places, the same words and counts as one by one."""
+    raw = b"\n".join(pieces) + b"\n" * ended
+    fast = outcome(by_stretches, raw, skip_invalid=skip_invalid, chunk=chunk, one_by_one=slow)
+    assert fast == outcome(lambda reader: [(line.offset, line.raw) for line in reader], raw, skip_invalid=skip_invalid)
+
+
+def test_a_log_can_be_read_from_a_place_on() -> None:
+    """The offset and the number of the line at which a stream stands are those from which places are counted."""
+    raw = lines(a_retraction(1), a_retraction(2))
+    reader = Reader(io.BytesIO(raw + b"oops\n"), "run.jsonl", lambda _: None)
+    reader.source.seek(len(raw) // 2)
+    stretches = reader.stretches(len(raw) // 2, 2)
+    with pytest.raises(InputError, match=r"^run.jsonl:3: "):
+        list(stretches)
+
+
+def test_valid_lines_without_anything_between_them_are_one_stretch() -> None:
+    """A line that had to be parsed does not divide what stands around it."""
+    raw = b"\n".join([VALID, VALID.replace(b'":', b'": '), VALID, b"", VALID, b""])
+    reader = Reader(io.BytesIO(raw), "run.jsonl", lambda _: None, one_by_one=0)
+    assert [len(stretch.lengths) for stretch in reader.stretches()] == [3, 1]

@@ -1,0 +1,87 @@
+"""Tells the evaluations apart that stand in the same logs: each has a config of its own name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import orjson
+
+from keval.processes import temporary
+from keval.projections.log_file import LogFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from keval.ids import JsonObject
+
+
+@contextmanager
+def evaluations(logs: Sequence[LogFile], names: Sequence[str]) -> Iterator[list[list[LogFile]]]:
+    """Give the logs of each evaluation, by the names of their configs: copies of the lines that belong to it.
+
+    What belongs to none, such as saved aggregates, is in all. Copies are gone at the end.
+    """
+    found = _Owners()
+    for log in logs:
+        for line in log.read():
+            found.learn(orjson.loads(line))
+    with temporary.folder() as folder:
+        yield [
+            [copy for number, log in enumerate(logs) if (copy := _copy(log, name, found, folder / f"{place}-{number}"))]
+            for place, name in enumerate(names)
+        ]
+
+
+@dataclass
+class _Owners:
+    """Which evaluations events belong to: those that have their condition and agent, whichever run wrote them."""
+
+    of_runs: dict[str, str] = field(default_factory=dict)
+    of_conditions: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    of_events: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The condition and agent of what has them, by its id."""
+    keys_of_runs: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    """The same of what a run wrote: one that only judges belongs to what it judged."""
+
+    def learn(self, event: JsonObject) -> None:
+        """Note what a line says of whom it belongs to."""
+        key = _key(event)
+        if event["type"] == "run" and event.get("config_name") is not None:
+            name = event["config_name"]
+            self.of_runs[event["run_id"]] = name
+            for condition in event["conditions"].values() if event["agent"] else ():
+                planned = condition["condition_id"], event["agent"]["agent_id"]
+                self.of_conditions.setdefault(planned, set()).add(name)
+        elif key is not None:
+            self.of_events[event["id"]] = key
+            self.keys_of_runs.setdefault(event["run_id"], set()).add(key)
+
+    def of(self, event: JsonObject) -> Collection[str] | None:
+        """Return the evaluations of an event; None for all."""
+        key = _key(event) or self.of_events.get(event.get("response_id") or event.get("target") or "")
+        if key is not None and key in self.of_conditions:
+            return self.of_conditions[key]
+        if event["run_id"] in self.of_runs:
+            return {self.of_runs[event["run_id"]]}
+        keys = self.keys_of_runs.get(event["run_id"], ())
+        return set().union(*(self.of_conditions.get(each, ()) for each in keys)) or None
+
+
+def _key(event: JsonObject) -> tuple[str, str] | None:
+    condition_id, agent_id = event.get("condition_id"), event.get("agent_id")
+    return None if condition_id is None or agent_id is None else (condition_id, agent_id)
+
+
+def _copy(log: LogFile, name: str, owners: _Owners, copy: Path) -> LogFile | None:
+    """Return a copy of a log with the lines of one evaluation; None where it has none of its own."""
+    has_own = False
+    with copy.open("wb") as target:
+        for line in log.read():
+            names = owners.of(orjson.loads(line))
+            if names is None or name in names:
+                target.write(line)
+                has_own = has_own or names is not None
+    return LogFile(copy, log.name) if has_own else None

@@ -1,0 +1,38 @@
+"""Finds the logs of a folder: files that are named as logs are, and that begin with an event."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from keval.errors import InputError
+from keval.logs.outputs import begins_as_log
+
+
+def logs_of(folder: Path) -> list[Path]:
+    """Return the logs of a folder, the one that was written to last first. Raises InputError."""
+    try:
+        found = [path for path in folder.iterdir() if path.suffix == ".jsonl" and is_log(path)]
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from error
+    return sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.name))
+
+
+def newest_log(folder: Path) -> Path:
+    """Return the log of a folder that was written to last. Raises InputError if there is none."""
+    found = logs_of(folder)
+    if not found:
+        raise InputError("there is no log in this folder: name one, or pipe one in")
+    return found[0]
+
+
+def is_log(path: Path) -> bool:
+    """Return whether a file can be read and is not empty, and its first line is an event."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return path.is_file() and os.fstat(descriptor).st_size > 0 and begins_as_log(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,217 @@
+"""The index beside a log: a database with all that is computed from its lines; later commands read only new lines.
+
+It is derived and may be removed at any time. It says which bytes of the log it was made from, by which version of the
+tables, and which bytes it has itself; where one of them is not what it was, it is made anew. A new one takes the place
+of the old one by a rename, and none is ever written to again: who reads the old one goes on, and nobody waits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import struct
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from keval import failure_kinds, projections, schema
+from keval.errors import EnvironmentLacksError
+from keval.logs import fingerprint
+from keval.logs.check import Check
+from keval.logs.fingerprint import Fingerprint
+from keval.processes import temporary
+from keval.projections.log_file import ChangedError, LogFile, Stored
+
+if TYPE_CHECKING:
+    from keval.ids import JsonObject
+
+SMALLEST = 4 * 2**20
+"""Bytes of a log that is worth an index; a smaller one is read as fast as its index."""
+
+NEW_SHARE = 1 / 8
+"""An index is made anew when so much of the log is not in it; until then the rest is read each time."""
+
+_END = struct.Struct("<32sQ8s")
+"""What an index ends with, after the database and what is said of it: hash of both, bytes of the latter, MARK."""
+
+MARK = b"keval-ix"
+
+DATABASE = b"DUCK"
+"""What the first bytes of an index hold, be it damaged: those of a DuckDB database."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index that a log still begins with."""
+
+    path: Path
+    """Names the file as long as it is kept open, whatever takes its place meanwhile."""
+    lines: int
+    """Events that it has."""
+    longest: int
+    """Bytes of the longest one."""
+    log: Fingerprint
+    """What it was made from."""
+
+    @property
+    def stored(self) -> Stored:
+        """What the views need to know of it."""
+        return Stored(self.path, self.lines, self.log.size)
+
+
+def path_of(log: Path) -> Path:
+    """Return where the index of a log lies: beside the file itself, by whatever link it was named."""
+    real = log.resolve()
+    return real.with_name(f"{real.name}.index")
+
+
+def find(log: Path, kept: ExitStack) -> Index | None:
+    """Return the index of a log, None if there is none that is true of what stands in the log now.
+
+    It is held open until `kept` is closed.
+    """
+    with ExitStack() as opened, suppress(OSError):
+        descriptor = _open(path_of(log), opened)
+        about = _about(descriptor)
+        if about is None:
+            return None
+        known = Fingerprint(**about["log"])
+        with log.open("rb") as file:
+            if not fingerprint.still_begins(file.fileno(), known):
+                return None
+        if os.fstat(descriptor).st_mode & ~log.stat().st_mode & 0o666:
+            with suppress(OSError):  # somebody else's
+                _let_read(path_of(log), log)
+        kept.push(opened.pop_all())
+        return Index(_named(descriptor), about["lines"], about["longest"], known)
+    return None
+
+
+def _open(path: Path, opened: ExitStack) -> int:
+    # Not to wait for somebody who writes to it, should it be a pipe.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    opened.callback(os.close, descriptor)
+    return descriptor
+
+
+def _named(descriptor: int) -> Path:
+    """Return a path that means an open file: under its own name there may soon be a newer one."""
+    return Path(f"/dev/fd/{descriptor}")
+
+
+def _about(descriptor: int) -> JsonObject | None:
+    """Return what an index says of itself, None for another file, a damaged one, or one of another version."""
+    status = os.fstat(descriptor)
+    end = status.st_size - _END.size
+    if not stat.S_ISREG(status.st_mode) or end < 0:
+        return None
+    digest, length, mark = _END.unpack(os.pread(descriptor, _END.size, end))
+    if mark != MARK or length > end:
+        return None
+    said = os.pread(descriptor, length, end - length)
+    if not said.startswith(_version().encode()):
+        return None
+    if str(fingerprint.digest_of(descriptor, end)).encode() != digest:
+        return None
+    about: JsonObject = orjson.loads(said.removeprefix(_version().encode()))
+    return about
+
+
+def make(log: LogFile, spare: Path, check: Check, kept: ExitStack) -> Index:
+    """Make the index of a log while it is checked, beside the log if that is possible, else as the file `spare`.
+
+    It is held open until `kept` is closed. Raises what `check` raises, ChangedError for a log that is written over
+    meanwhile, and EnvironmentLacksError.
+    """
+    target = path_of(log.path)
+    if _is_others(target):
+        check.warn(f"{target} is no index of keval and is left as it is, so {log.name} is read without one that lasts")
+        return _made(log, spare, check, kept)
+    try:
+        folder, remove = _folder_beside(log.path, target)
+    except OSError:
+        return _made(log, spare, check, kept)
+    made = folder / "index"
+    try:
+        index = _made(log, made, check, kept)
+        with suppress(OSError):  # no room, or no place: what was made serves this command
+            _sign(made, index)
+            _let_read(made, log.path)
+            made.rename(target)
+    except EnvironmentLacksError:
+        # No room beside the log; where `spare` lies there may be some.
+        return _made(log, spare, check, kept)
+    finally:
+        remove()
+    return index
+
+
+def _folder_beside(log: Path, target: Path) -> tuple[Path, temporary.Remove]:
+    """Make a folder in which an index is made. Raises OSError where nothing can be written, or the log has no place."""
+    if not log.samefile(log.resolve()):
+        raise FileNotFoundError(log)
+    return temporary.beside(target)
+
+
+def _made(log: LogFile, path: Path, check: Check, kept: ExitStack) -> Index:
+    projections.store(log, path)
+    read = check.fingerprint()
+    with log.path.open("rb") as file:
+        if not fingerprint.still_begins(file.fileno(), read):
+            raise ChangedError(log.name)
+    return Index(_named(_open(path, kept)), check.lines, check.longest, read)
+
+
+def _is_others(path: Path) -> bool:
+    """Return whether there is something that does not begin as an index does: somebody's file of the same name."""
+    with ExitStack() as opened:
+        try:
+            descriptor = _open(path, opened)
+            return not stat.S_ISREG(os.fstat(descriptor).st_mode) or DATABASE not in (
+                os.pread(descriptor, 16, 0) or DATABASE
+            )
+        except FileNotFoundError:
+            return False
+        except OSError:  # of what nobody may read
+            return True
+
+
+def _sign(path: Path, index: Index) -> None:
+    """Say at the end of an index what it is, and what its bytes are."""
+    about = {"lines": index.lines, "longest": index.longest, "log": asdict(index.log)}
+    said = _version().encode() + orjson.dumps(about)
+    with path.open("rb+") as file:
+        file.seek(0, os.SEEK_END)
+        file.write(said)
+        file.flush()
+        digest = fingerprint.digest_of(file.fileno(), file.tell())
+        file.write(_END.pack(str(digest).encode(), len(said), MARK))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _let_read(path: Path, log: Path) -> None:
+    """Let those read a file who may read the log, and nobody else."""
+    status = log.stat()
+    mode = status.st_mode & 0o666
+    try:
+        os.chown(path, -1, status.st_gid)
+    except OSError:
+        mode &= ~0o060  # it would be another group
+    path.chmod(mode)
+
+
+@cache
+def _version() -> str:
+    """Return the identity of all that decides what is in an index."""
+    tables = hashlib.sha256(repr(failure_kinds.view_rows()).encode())
+    folder = Path(projections.__file__).parent
+    for file in sorted((*folder.glob("*.sql"), *folder.glob("*.py"), *schema.locate().glob("*.json"))):
+        tables.update(file.read_bytes())
+    return f"{version('keval')} {version('duckdb')} {tables.hexdigest()[:24]}"

@@ -1,0 +1,70 @@
+"""What a pipe has brought so far: a judge on stdin cannot look ahead, and has no file to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from keval.events import now
+from keval.ids import JsonObject
+from keval.logs.costs import DATE, PAID, MeasuredCosts, Spent
+
+
+class PassedBy:
+    """The newest run, the judgments and the costs of the events that have come; which responses count is not known."""
+
+    def __init__(self) -> None:
+        self.newest: JsonObject | None = None
+        """The newest `run` event of a config."""
+        self.silent_agents: set[str] = set()
+        """The ids of the agents that do not report their tool calls; it grows."""
+        self._costs = MeasuredCosts()
+        self._today = now()[:DATE]
+        self._spent = {True: Spent(), False: Spent()}
+        self._counted: set[tuple[str, str, str]] = set()
+        self._judged: dict[bool, set[str]] = {True: set(), False: set()}
+
+    def add(self, event: JsonObject) -> None:
+        """Take note of an event."""
+        if event["type"] in PAID and event["time"][:DATE] == self._today:
+            self._note_spent(event)
+        if event["type"] == "run" and (event["agent"] or {}).get("reports_tool_calls") is False:
+            self.silent_agents.add(event["agent"]["agent_id"])
+        match event["type"]:
+            case "response":
+                self._costs.add(event)
+            case "judgment":
+                self._costs.add(event)
+                for mock in {True, bool(event.get("mock"))}:
+                    self._judged[mock].add(event["id"])
+            case "retraction":
+                for judged in self._judged.values():
+                    judged.discard(event["target"])
+            case "run" if event["conditions"]:
+                self.newest = event
+            case _:
+                pass
+
+    def _note_spent(self, event: JsonObject) -> None:
+        """Count what an event cost, once, however often a merged log holds it."""
+        identity = (event["id"], event["run_id"], event["time"])
+        if identity not in self._counted:
+            self._counted.add(identity)
+            self._spent[bool(event.get("mock"))].add(event)
+
+    @property
+    def newest_judges(self) -> list[JsonObject]:
+        """The judges of the newest `run` event of a config."""
+        judges: list[JsonObject] = self.newest["judges"] if self.newest else []
+        return judges
+
+    def judged(self, *, mock: bool) -> Container[str]:
+        """Return the ids of the judgments that have come, which grow: to a real run those of the mock are none."""
+        return self._judged[mock]
+
+    def costs(self) -> MeasuredCosts:
+        """Return what answers and judgments have cost."""
+        return self._costs
+
+    def spent_today(self, *, mock: bool) -> Spent:
+        """Return what today's events cost: to a mock run those of the mock, to a real run the others."""
+        return self._spent[mock]

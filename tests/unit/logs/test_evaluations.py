@@ -1,0 +1,59 @@
+"""Which lines of a log belong to which evaluation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from keval.logs.evaluations import evaluations
+from keval.projections.log_file import LogFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(run_id: str, name: str | None, *conditions: str) -> dict[str, object]:
+    """Return the run event of a config; of no config it plans nothing."""
+    planned = {each: {"condition_id": f"{each}-id"} for each in conditions}
+    agent = {"agent_id": "agent"} if name else None
+    return {
+        "type": "run", "id": run_id, "run_id": run_id, "config_name": name, "conditions": planned, "agent": agent,
+    }  # fmt: skip
+
+
+def said(run_id: str, type_: str, condition: str, **more: str) -> dict[str, object]:
+    """Return an event about a condition."""
+    return {"type": type_, "run_id": run_id, "condition_id": f"{condition}-id", "agent_id": "agent", **more}
+
+
+def test_each_evaluation_has_what_its_config_asked_for_and_what_was_said_of_it(tmp_path: Path) -> None:
+    """Runs, answers, later judgments, labels and retractions; an answer that two configs ask for is in both."""
+    events = [
+        run("r1", "law", "plain", "docs"),
+        said("r1", "response", "plain", id="a"),
+        said("r1", "response", "docs", id="b"),
+        run("r2", "tax", "plain"),
+        run("r3", None),
+        said("r3", "judgment", "docs", id="j", response_id="b"),
+        {"type": "retraction", "run_id": "r4", "id": "t", "target": "b"},
+        {"type": "label", "run_id": "r5", "id": "l", "response_id": "a"},
+        {"type": "unknown", "run_id": "r6", "id": "u"},
+    ]
+    log = tmp_path / "both.jsonl"
+    log.write_bytes(b"".join(orjson.dumps(event) + b"\n" for event in events))
+    with evaluations([LogFile(log, "both.jsonl")], ["law", "tax"]) as parts:
+        found = [[orjson.loads(line)["id"] for file in part for line in file.read()] for part in parts]
+        assert {file.name for part in parts for file in part} == {"both.jsonl"}
+    assert found == [["r1", "a", "b", "r3", "j", "t", "l", "u"], ["a", "r2", "l", "u"]]
+
+
+def test_a_log_without_an_own_line_of_an_evaluation_is_none_of_its_logs(tmp_path: Path) -> None:
+    """Its name does not stand in the other's header."""
+    logs = []
+    for name in ("law", "tax"):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_bytes(orjson.dumps(run(name, name, name)) + b"\n")
+        logs.append(LogFile(path, name))
+    with evaluations(logs, ["law", "tax"]) as parts:
+        assert [[file.name for file in part] for part in parts] == [["law"], ["tax"]]

@@ -1,0 +1,34 @@
+"""Which files of a folder are logs, and which one is the newest."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from keval.errors import InputError
+from keval.logs.folder import logs_of, newest_log
+from tests.builders import response_event, write_log
+
+
+def test_logs_are_what_begins_with_an_event(tmp_path: Path) -> None:
+    """Datasets, empty files, folders, pipes and other endings are none; the newest is first."""
+    for name, time in (("old.jsonl", 1), ("new.jsonl", 2)):
+        os.utime(write_log(tmp_path / name, [response_event()]), (time, time))
+    write_log(tmp_path / "run.jsonl.index", [response_event()])
+    (tmp_path / "questions.jsonl").write_text('{"question": "Why?", "answer": "Because."}\n')
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "folder.jsonl").mkdir()
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert [path.name for path in logs_of(tmp_path)] == ["new.jsonl", "old.jsonl"]
+    assert newest_log(tmp_path).name == "new.jsonl"
+
+
+def test_a_folder_without_a_log_is_an_error_where_one_is_needed(tmp_path: Path) -> None:
+    """It says what to do; a folder that is not there says that."""
+    assert logs_of(tmp_path) == []
+    with pytest.raises(InputError, match="name one, or pipe one in"):
+        newest_log(tmp_path)
+    with pytest.raises(InputError, match="nowhere: No such file"):
+        logs_of(tmp_path / "nowhere")

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from keval.events import now
+from keval.ids import JsonObject
+from keval.logs.passed_by import PassedBy
+from tests.builders import (
+    JUDGE_ID,
+    judge_entry,
+    judgment_event,
+    response_event,
+    retraction_event,
+    run_event,
+)
+
+ANSWER = response_event("q1")
+JUDGMENT = judgment_event(ANSWER)
+
+
+def passed(*events: JsonObject) -> PassedBy:
+    """Return what is known when these events have come."""
+    known = PassedBy()
+    for event in events:
+        known.add(event)
+    return known
+
+
+def test_judgments_that_came_are_not_made_again() -> None:
+    """Unless they were retracted since; to a real run one of the mock is none, as long as no real one came."""
+    mocked = JUDGMENT | {"mock": True}
+    for mock, events, there in (
+        (False, [ANSWER, JUDGMENT], True),
+        (False, [ANSWER], False),
+        (False, [ANSWER, mocked], False),
+        (True, [ANSWER, mocked], True),
+        (False, [ANSWER, JUDGMENT, mocked], True),
+        (False, [ANSWER, JUDGMENT, retraction_event(JUDGMENT)], False),
+        (True, [ANSWER, mocked, retraction_event(JUDGMENT)], False),
+        (False, [ANSWER, JUDGMENT, retraction_event(JUDGMENT), JUDGMENT], True),
+    ):
+        assert (JUDGMENT["id"] in passed(*events).judged(mock=mock)) is there
+
+
+def test_the_last_run_of_a_config_names_the_judges() -> None:
+    """A run without conditions is none of a config."""
+    known = passed(run_event(judges=[judge_entry(name="one")]), run_event([]))
+    assert [judge["name"] for judge in known.newest_judges] == ["one"]
+    assert passed(run_event([])).newest_judges == []
+
+
+def test_costs_are_those_of_what_came() -> None:
+    """Today's count against a daily budget, each event once and the mock's apart; older ones tell what one costs."""
+    today = response_event("q2", cost_usd=1.0, time=now())
+    known = passed(today, today, today | {"run_id": "again"}, today | {"mock": True, "run_id": "m"}, JUDGMENT)
+    assert (known.spent_today(mock=False).usd, known.spent_today(mock=True).usd) == (2.0, 1.0)
+    measured = known.costs().of_judgments(JUDGE_ID)
+    assert measured is not None
+    assert measured.total_usd == JUDGMENT["cost_usd"]
+
+
+def test_agents_that_do_not_report_their_tool_calls_are_known_by_their_runs() -> None:
+    """As in a log."""
+    agent = run_event()["agent"]
+    silent = run_event(agent=agent | {"reports_tool_calls": False})
+    assert passed(run_event()).silent_agents == set()
+    assert passed(silent, ANSWER).silent_agents == {agent["agent_id"]}
