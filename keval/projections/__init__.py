@@ -1,175 +1,184 @@
-"""Tables computed from logs: one SQL file per view, which DuckDB runs over the JSONL files themselves.
+"""Tables computed from logs: one SQL file per table or view, which DuckDB runs over the JSONL files themselves.
 
-Each file opens with a comment that says what one row is. A log is the truth and a view can be thrown
-away: nothing here writes, and this side only fills in the file names and runs the files in order.
+Each file opens with a comment that says what one row is. A log is the truth and a table can be thrown
+away: nothing here writes to a log, and this side only fills in the file names and runs the files in order.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keval import failure_kinds
 from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
 from keval.processes import memory, temporary
-from keval.projections.log_file import LogFile, as_log_file
-from keval.projections.sql_file import literal, load, verbatim
+from keval.projections import continuation, loading, tables, tool_use
+from keval.projections.line_text import functions_over
+from keval.projections.log_file import LogFile, VanishedError, as_log_file
+from keval.projections.script import views_sql
+from keval.projections.sql_file import load
+from keval.projections.views import ALL, DERIVED, NOISE, TEXTS, VIEWS, about, made, needed_for
 
 if TYPE_CHECKING:
     import duckdb
 
-VIEWS = (
-    "records",
-    "lines",
-    "events",
-    "logs",
-    "retracted",
-    "latest",
-    "whole_plans",
-    "runs",
-    "plans",
-    "planned_conditions",
-    "planned_questions",
-    "current_samples",
-    "changed_answers",
-    "changed_samples",
-    "standings",
-    "response_facts",
-    "judgment_standings",
-    "judgment_facts",
-    "open_failures",
-    "failure_facts",
-    "failure_kinds",
-    "conditions",
-    "score_facts",
-    "response_scores",
-    "metrics",
-    "series",
-    "tasks",
-    "outcomes",
-    "sample_means",
-    "condition_means",
-    "sample_scores",
-    "condition_scores",
-    "condition_aggregates",
-    "sample_aggregates",
-    "compared_series",
-    "paired_samples",
-    "comparisons",
-    "texts",
-    "samples",
-    "responses",
-    "judgments",
-    "failures",
-    "scores",
-    "tool_calls",
-    "costs",
-    "missing",
-    "left_out",
-    "orphaned_processes",
-)
-"""All views, each after those it reads."""
+__all__ = [
+    "ALL",
+    "DERIVED",
+    "NOISE",
+    "VIEWS",
+    "about",
+    "columns_and_rows",
+    "connect",
+    "rows",
+    "rows_of",
+    "store",
+    "views_sql",
+]
 
-TABLES = (
-    "lines",
-    "latest",
-    "plans",
-    "planned_questions",
-    "current_samples",
-    "changed_answers",
-    "changed_samples",
-    "standings",
-    "judgment_standings",
-    "open_failures",
-    "conditions",
-    "metrics",
-    "series",
-    "outcomes",
-)
-"""Those that are computed once, when a log is opened, because most others read them, some many times.
-
-As views they would be repeated in whatever reads them: a view over views over views grows beyond
-what DuckDB can plan in a second.
-"""
-
-NOISE = 1e-11
-"""Numbers that differ by no more than this share of the largest value they are made from do not differ.
-
-Sums of floats depend on their order in the last bits, and saved numbers have 12 digits.
-"""
-
-SHORTEST_LINE = 2**20
-"""Bytes that DuckDB is told a line may have, at least; it reserves twice as much for each thread that reads."""
-
-LINES_PER_THREAD = 8
-"""Of the longest line so many have to fit into memory for each thread that reads."""
+Asked = Collection[str] | Callable[["duckdb.DuckDBPyConnection"], Collection[str]]
+"""The tables and views that will be asked; or what tells them, given a connection that may already parse a query."""
 
 ROWS_AT_ONCE = 100
 """Rows of a query that are in memory at once: each may hold 30 MB."""
 
-BYTES_PER_THREAD, MOST_THREADS = 64 * 2**20, 4
+BYTES_PER_THREAD = 64 * 2**20
 """Another thread reads for so many bytes of log: each needs memory, and on a small log only that."""
 
 
-def about(view: str) -> str:
-    """Return the comment that a view's file opens with: what one row is."""
-    lines = (Path(__file__).parent / f"{view}.sql").read_text(encoding="utf-8").splitlines()
-    ends = next(number for number, line in enumerate(lines) if not line.startswith("--"))
-    return " ".join(line.removeprefix("--").strip() for line in lines[:ends])
-
-
-def views_sql(logs: Sequence[LogFile | Path], *, everything: bool = False, apart: bool = False) -> str:
-    """Return a script that makes all views over logs of complete lines, for any DuckDB; see `connect`."""
-    return "\n".join(_statements(list(map(as_log_file, logs)), everything=everything, apart=apart))
+MOST_IN_MEMORY = 4 * 2**20
+"""Bytes of logs whose tables fit into memory for certain; to write these to the disk takes longer than to make them."""
 
 
 @contextmanager
-def connect(
-    logs: Sequence[LogFile | Path], *, everything: bool = False, apart: bool = False
+def connect(  # noqa: PLR0913 - each says of something else what is asked
+    logs: Sequence[LogFile | Path],
+    *,
+    everything: bool = False,
+    apart: bool = False,
+    texts: bool = True,
+    tools: bool = True,
+    asked: Asked = ALL,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a database with all views over logs of valid lines: one log after the other, as `cat` would merge them.
 
     `everything` makes current what the newest plan leaves out. `apart` keeps the logs apart: each has the views of its
-    own lines only, and every view has the rows of all logs, told apart by the column `log`.
+    own lines only, and every view has the rows of all logs, told apart by the column `log`. Without `texts` there are
+    no views that read texts from the logs; without `tools`, or apart, there is no `tool_use`.
+    `asked` names the tables and views that will be asked: what these do not need is not made, unless it is stored.
 
-    The lines are read now, once, into a temporary folder that is gone at the end. Raises InputError;
+    What is not stored is computed now, in a temporary folder that is gone at the end. Raises InputError;
     and EnvironmentLacksError where there is no room on the disk or in memory, also for the queries of the block.
+    """
+    files = list(map(as_log_file, logs))
+    may_continue = len(files) == 1 and not everything and not apart
+    ready = _ready(files[0]) if may_continue else None
+    with ExitStack() as open_:
+        connection = open_.enter_context(_database(files, ready, may_continue=may_continue))
+        named = asked(connection) if callable(asked) else asked
+        needed = needed_for([*named, *(tool_use.READ if tools else ())])
+        texts = texts and (apart or not TEXTS.isdisjoint(needed))
+        if texts:
+            open_.enter_context(functions_over(connection, files))
+        if apart:
+            tables.build_apart(connection, files, everything=everything)
+        elif ready is None and not (
+            may_continue and continuation.build(connection, files[0], texts=texts, tools=tools, asked=needed)
+        ):
+            tables.build(connection, files, everything=everything, texts=texts, asked=needed)
+            if tools:
+                tool_use.make_table(connection, files)
+        yield connection
+
+
+def store(log: LogFile, target: Path) -> None:
+    """Make all tables and views of a log in a new file, for `LogFile.stored`. Raises as `connect`."""
+    with _database([log], None, target) as connection, functions_over(connection, [log]):
+        tables.build(connection, [log], everything=False)
+        tool_use.make_table(connection, [log])
+        connection.execute("CHECKPOINT")  # at the end of a connection it would fail without a word
+
+
+def _ready(log: LogFile) -> Path | None:
+    """Return the database in which all is computed already, if there is one."""
+    return None if log.stored is None or log.where.offsets else log.stored.path
+
+
+@contextmanager
+def _database(
+    logs: Sequence[LogFile], ready: Path | None, target: Path | None = None, *, may_continue: bool = False
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database that is ready, or a new one: in memory, in a temporary folder, or as a file of its own.
+
+    With `may_continue`, what is stored of the logs stays where it is.
     """
     import duckdb
 
-    files = list(map(as_log_file, logs))
     folder, remove = temporary.make()
     try:
-        size, longest = sum(log.path.stat().st_size for log in files), _longest_line(files)
-        limit = memory.for_queries()
-        config: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": f"{limit}B",
-            "temp_directory": str(folder),
-            "threads": _threads(size, longest, limit),
-        }
-        with duckdb.connect(f"{folder}/log.duckdb", config=config) as connection:
-            connection.begin()
-            for statement in _statements(files, everything=everything, apart=apart):
-                connection.execute(statement)
-            connection.commit()
-            _check_unchanged(connection, files)
+        config = _settings(logs, folder)
+        to_read = sum(map(_size_to_read if may_continue else _size, logs))
+        path = ready or target or (":memory:" if to_read < MOST_IN_MEMORY else folder / "log.duckdb")
+        with duckdb.connect(str(path), read_only=ready is not None, config=config) as connection:
+            _name(connection, logs)
             yield connection
     except RuntimeError as error:
         if "interrupted" in str(error):  # DuckDB's word for Ctrl-C
             raise KeyboardInterrupt from error
         raise
     except duckdb.InvalidInputException as error:
-        raise InputError(f"{', '.join(log.name for log in files)}: {error}") from error
-    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException) as error:
+        raise InputError(f"{', '.join(log.name for log in logs)}: {error}") from error
+    except FileNotFoundError as error:
+        _raise_if_gone(logs, error)
+        raise
+    except (
+        duckdb.IOException,
+        duckdb.OutOfMemoryException,
+        duckdb.TransactionException,
+        duckdb.FatalException,  # what a checkpoint says of a full disk
+    ) as error:
+        _raise_if_gone(logs, error)
         raise EnvironmentLacksError(
             f"no room to compute tables: {error}; TMPDIR names another folder for temporary files"
         ) from error
     finally:
         remove()
+
+
+def _raise_if_gone(logs: Sequence[LogFile], error: Exception) -> None:
+    """Raise VanishedError if a log is no longer there, which is why there is an error."""
+    for log in logs:
+        if not log.path.exists():
+            raise VanishedError(log.name) from error
+
+
+def _name(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]) -> None:
+    """Say what the user calls the logs, beside the database: one that is stored does not know it."""
+    connection.execute("ATTACH ':memory:' AS session (READ_WRITE)")
+    given = load("projections", "files", files="(select unnest(?) as number, unnest(?) as name)")
+    names = [log.name for log in logs]
+    connection.execute(made("TABLE", "session.files", given), [list(range(1, len(names) + 1)), names])
+
+
+def _settings(logs: Sequence[LogFile], folder: Path) -> dict[str, str | bool | int | float | list[str]]:
+    limit = min(memory.for_queries(), loading.MOST_MEMORY)
+    longest = max((log.where.longest for log in logs if log.is_checked), default=0)
+    threads = min(1 + sum(map(_size, logs)) // BYTES_PER_THREAD, loading.threads(longest))
+    return {"memory_limit": f"{limit}B", "temp_directory": str(folder), "threads": threads}
+
+
+def _size_to_read(log: LogFile) -> int:
+    """Return the bytes that are not stored."""
+    return _size(log) - (0 if log.stored is None else log.stored.size)
+
+
+def _size(log: LogFile) -> int:
+    try:
+        return log.path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{log.name}: {error.strerror}") from error
 
 
 def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[JsonObject]:
@@ -194,68 +203,3 @@ def columns_and_rows(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[l
 def _fetched(executed: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     while found := executed.fetchmany(ROWS_AT_ONCE):
         yield from found
-
-
-def _check_unchanged(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]) -> None:
-    """Raise InputError if there are fewer lines than were checked: somebody wrote over a log or cut it off."""
-    read = sum(row["events"] for row in rows_of(connection, "logs"))
-    checked = [log.lines for log in logs]
-    if None not in checked and read != sum(filter(None, checked)):
-        names = ", ".join(log.name for log in logs)
-        raise InputError(f"{names}: changed while it was read, in lines that were complete; try again")
-
-
-def _threads(size: int, longest: int, limit: int) -> int:
-    useful = min(1 + size // BYTES_PER_THREAD, os.cpu_count() or 1, MOST_THREADS)
-    return max(min(useful, limit // (LINES_PER_THREAD * longest)), 1)
-
-
-def _longest_line(logs: Sequence[LogFile]) -> int:
-    """Return a bound on the bytes of a line, which DuckDB wants to know before it reads."""
-    return 1 + max([SHORTEST_LINE, *(log.longest_line for log in logs)])
-
-
-def _statements(logs: Sequence[LogFile], *, everything: bool, apart: bool) -> Iterator[str]:
-    """Yield what makes all views; kept apart, each log has a schema of its own, over which the views collect."""
-    if not apart:
-        yield from _definitions(logs, everything=everything)
-        return
-    schemas = {f"log_{number}": log for number, log in enumerate(logs, start=1)}
-    for schema, log in schemas.items():
-        yield f"CREATE SCHEMA {schema};\nSET schema = '{schema}';\n"
-        yield from _definitions([log], everything=everything)
-    yield "SET schema = 'main';\n"
-    for view in VIEWS:
-        parts = (
-            load("projections", "one_log", name=literal(log.name), view=f"{of}.{view}") for of, log in schemas.items()
-        )
-        yield _made("VIEW", view, "union all\n".join(parts))
-
-
-def _definitions(logs: Sequence[LogFile], *, everything: bool) -> Iterator[str]:
-    longest = _longest_line(logs)
-    kinds = ", ".join(f"({', '.join(map(literal, row))})" for row in failure_kinds.view_rows())
-    given = {"noise": str(NOISE), "everything": str(everything).lower(), "failure_kinds": kinds}
-    for view in VIEWS:
-        kind = "TABLE" if view in TABLES else "VIEW"
-        if view == "records":
-            yield _made(kind, view, "union all\n".join(_records(log, longest) for log in logs))
-        else:
-            yield _made(kind, view, load("projections", view, **given))
-
-
-def _records(log: LogFile, longest: int) -> str:
-    return load(
-        "projections",
-        "records",
-        file=literal(verbatim(log.path)),
-        log=literal(log.name),
-        longest_line=str(longest),
-        # What a writer adds is left out, be it half a line.
-        ignore_errors=str(log.lines is not None).lower(),
-        lines="all" if log.lines is None else str(log.lines),
-    )
-
-
-def _made(kind: str, view: str, sql: str) -> str:
-    return f"CREATE OR REPLACE {kind} {view} AS\n{sql.rstrip()};\n"

@@ -9,6 +9,7 @@ with counted as (
         coalesce(sum(s.agent_failed), 0)::bigint as agent_failed,
         coalesce(sum(s.not_measured), 0)::bigint as not_measured,
         coalesce(sum(s.not_applicable), 0)::bigint as not_applicable,
+        coalesce(sum(s.not_sampled), 0)::bigint as not_sampled,
         list_sort(flatten(list(s.kinds))) as kinds,
         count(s.mean) as n_samples,
         coalesce(sum(s.n_responses), 0)::bigint as n_responses,
@@ -16,14 +17,27 @@ with counted as (
         avg(s.mean) as mean,
         avg(s.mean_complete_case) as mean_complete_case,
         coalesce(sum((coalesce(s.total, 0) + (s.expected - s.valued) * m.min) / nullif(s.expected, 0)), 0) as total_lower,
-        coalesce(sum((coalesce(s.total, 0) + (s.expected - s.valued) * m.max) / nullif(s.expected, 0)), 0) as total_upper,
+        coalesce(sum((coalesce(s.total, 0) + (s.scored + s.agent_failed - s.valued) * m.min
+            + (s.expected - s.scored - s.agent_failed) * m.max) / nullif(s.expected, 0)), 0) as total_upper,
         count(*) filter (s.expected > 0) as possible,
         count(*) filter (s.tried > 0) as samples_tried,
+        coalesce(sum(s.excused), 0)::bigint as excused,
+        count(*) filter (s.tried = 0 and s.excused > 0) as samples_excused,
         -- Means that differ by float noise only do not differ.
         case when max(s.mean) - min(s.mean) <= $noise * max(s.largest) and count(s.mean) > 1 then 0 else var_samp(s.mean) end
             as var_between_samples,
-        sum((s.scored + s.agent_failed - 1) * s.var_within_sample)
-            / sum(s.scored + s.agent_failed - 1) filter (s.var_within_sample is not null) as var_within_sample,
+        sum((s.valued - 1) * s.var_within_sample)
+            / sum(s.valued - 1) filter (s.var_within_sample is not null) as var_within_sample,
+        -- Null where no sample was repeated.
+        if(count(*) filter (s.valued > 1) = 0, null, count(*) filter (s.valued > 1 and s.var_within_sample > 0)) as n_unlike,
+        case when min(s.valued) filter (s.valued > 0) > 1 then sqrt(sum(s.var_within_sample / s.valued)) / count(s.mean) end
+            as se_repeat,
+        coalesce(sum(s.valued), 0)::bigint as n_trials,
+        coalesce(sum(s.empty), 0)::bigint as empty,
+        coalesce(sum(s.refused), 0)::bigint as refused,
+        coalesce(sum(s.cut_off), 0)::bigint as cut_off,
+        any_value(m.min) = 0 and any_value(m.max) = 1 and coalesce(bool_and(s.is_binary), false) as is_pass_fail,
+        coalesce(bool_or(s.mean > 0 and s.mean < 1), false) as has_shares,
         coalesce(bool_or(s.mock), false) as mock
     from series
     join metrics as m using (judge_id, metric)
@@ -31,10 +45,10 @@ with counted as (
     group by condition_id, agent_id, judge_id, metric
 )
 select
-    counted.* exclude (tried, unplanned, possible, samples_tried),
+    counted.* exclude (tried, unplanned, possible, samples_tried, excused, samples_excused),
     -- greatest() passes over nulls: of an unknown plan it would make a number.
-    if(c.planned is null, null, greatest(c.planned, tried) + unplanned) as planned,
-    greatest(coalesce(c.planned_samples, 0) - samples_tried, 0) as untried,
+    if(c.planned is null, null, greatest(c.planned - excused, tried) + unplanned) as planned,
+    greatest(coalesce(c.planned_samples, 0) - samples_tried - samples_excused, 0) as untried,
     possible + untried as expected
 from counted
 join conditions as c using (condition_id, agent_id)

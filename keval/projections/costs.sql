@@ -2,40 +2,42 @@
 -- superseded was paid for all the same; a line that stands in several logs was paid for once, and counts for the first.
 -- n counts calls of the stage, failed_attempts the attempts before a last one. cost_usd sums what is known, failed
 -- attempts included; unknown counts the attempts whose cost nobody knows. Tokens are summed like costs.
-with spent as (
+-- First by what the lines say, millions of them, and then by what that means.
+with told as (
     select
-        arg_min(log, position) as log, type, id, run_id, time,
-        condition, condition_id, agent_id,
-        case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as stage,
-        judge ->> '$.name' as judge, judge_id,
-        try_cast(cost_usd as double) as cost_usd, usage, duration_ms, failed_attempts
-    from events
-    where type in ('response', 'judgment', 'failure')
-    group by all
-),
-attempt as (
-    select log, condition, condition_id, agent_id, stage, judge, judge_id, cost_usd, usage, false as failed
-    from spent
-    union all
-    select log, condition, condition_id, agent_id, stage, judge, judge_id, attempt.cost_usd, attempt.usage, true
-    from (
-        select *, unnest(failed_attempts) as attempt from spent
-    )
-),
-counted as (
-    select
-        log, max(condition) as condition, condition_id, agent_id, stage, max(judge) as judge, judge_id,
+        file, type, stage, condition_id, agent_id, judge_id,
+        max(condition) as condition, max(judge.name) as judge,
         count(*) filter (not failed) as n,
         fsum(cost_usd) as cost_usd,
         count(*) - count(cost_usd) as unknown,
         count(*) filter (failed) as failed_attempts,
         fsum(cost_usd) filter (failed) as failed_attempts_cost_usd,
-        sum(try_cast(usage ->> '$.input_tokens' as bigint))::bigint as input_tokens,
-        sum(try_cast(usage ->> '$.output_tokens' as bigint))::bigint as output_tokens,
-        sum(try_cast(usage ->> '$.cache_read_input_tokens' as bigint))::bigint as cache_read_input_tokens,
-        sum(try_cast(usage ->> '$.cache_creation_input_tokens' as bigint))::bigint as cache_creation_input_tokens
-    from attempt
-    group by log, condition_id, agent_id, stage, judge_id
+        sum(usage.input_tokens)::bigint as input_tokens,
+        sum(usage.output_tokens)::bigint as output_tokens,
+        sum(usage.cache_read_input_tokens)::bigint as cache_read_input_tokens,
+        sum(usage.cache_creation_input_tokens)::bigint as cache_creation_input_tokens
+    from paid_attempts
+    group by file, type, stage, condition_id, agent_id, judge_id
+),
+counted as (
+    select
+        log, condition_id, agent_id, known_stage as stage, judge_id,
+        max(condition) as condition, max(judge) as judge,
+        sum(n)::bigint as n,
+        fsum(cost_usd) as cost_usd,
+        sum(unknown)::bigint as unknown,
+        sum(failed_attempts)::bigint as failed_attempts,
+        fsum(failed_attempts_cost_usd) as failed_attempts_cost_usd,
+        sum(input_tokens)::bigint as input_tokens,
+        sum(output_tokens)::bigint as output_tokens,
+        sum(cache_read_input_tokens)::bigint as cache_read_input_tokens,
+        sum(cache_creation_input_tokens)::bigint as cache_creation_input_tokens
+    from (
+        select *, case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as known_stage
+        from told
+    )
+    join files using (file)
+    group by log, condition_id, agent_id, known_stage, judge_id
 )
 select
     log, coalesce(c.condition, counted.condition) as condition, condition_id, agent_id,

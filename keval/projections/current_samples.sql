@@ -3,9 +3,8 @@
 -- An edited question is another question: answers to the old one are never pooled with answers to the new one.
 select
     agent_id, sample_id,
-    arg_max(question_id, {planned: p.question_id is not null, position: position}) as question_id
-from events
-semi join latest using (position)
-left join planned_questions as p using (condition_id, agent_id, question_id)
-where (type = 'response' or (type = 'failure' and stage = 'generate')) and question_id is not null
+    -- What is planned ranks above all that is not; a position has fewer than 40 bits.
+    arg_max(question_id, if(repetitions is null, 0, 1::bigint << 40) + position) as question_id
+from asked_questions
+where question_id is not null
 group by agent_id, sample_id

@@ -1,10 +1,18 @@
 -- One row per failure: the last event of its id, unless retracted.
 -- current: nothing has come of the task, or of the judging, since; see open_failures.
 select
-    f.position, f.log, f.id, f.time, f.run_id, f.stage, f.kind, t.message,
-    f.sample_id, f.sample_sha256, f.question_id, f.condition, f.condition_id, f.repetition, f.agent_id,
-    f.response_id, f.judge, f.judge_id, f.replicate,
-    t.turns, f.mcp, f.usage, f.cost_usd, f.duration_ms, f.attempts, t.failed_attempts,
-    f.mock, f.current
-from texts as t
-join failure_facts as f using (position)
+    position, log, id, time, run_id, stage, kind, line ->> '$.message' as message,
+    sample_id, sample_sha256, question_id, condition, condition_id, repetition, agent_id,
+    response_id, judge, judge_id, replicate,
+    try_cast(line -> '$.turns' as struct(
+        type varchar, text varchar, id varchar, name varchar, server varchar, input json, result varchar,
+        error boolean, duration_ms bigint
+    )[]) as turns,
+    mcp, usage, cost_usd, duration_ms, attempts,
+    try_cast(line -> '$.failed_attempts' as struct(
+        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
+        orphaned_processes varchar[]
+    )[]) as failed_attempts,
+    mock, current
+from (select f.*, $line as line from failure_facts as f)
+join files using (file)

@@ -19,6 +19,8 @@ def json_value(value: Any) -> Any:  # noqa: ANN401 - any SQL value
     Dates and times are in ISO format, bytes as DuckDB shows them, keys of maps are text. NaN and infinity are left:
     JSON writes them as null.
     """
+    if isinstance(value, orjson.Fragment):
+        return value
     if isinstance(value, dict):
         return {_key(key): json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -28,6 +30,33 @@ def json_value(value: Any) -> Any:  # noqa: ANN401 - any SQL value
     if value is None or isinstance(value, float):
         return value
     return _text(value)
+
+
+def with_json(value: Any, kind: Any) -> Any:  # noqa: ANN401 - any SQL value, of a type as DuckDB describes it
+    """Return a value in which what is of DuckDB's type JSON, at any depth, is JSON and no longer the text of it.
+
+    It is kept to the last digit. What DuckDB takes for JSON and JSON does not, such as NaN, stays text.
+    """
+    if value is None or "JSON" not in str(kind):
+        return value
+    if str(kind) == "JSON":
+        return _fragment(value)
+    parts = dict(kind.children)
+    if kind.id == "struct":
+        return {name: with_json(item, parts[name]) for name, item in value.items()}
+    if kind.id == "map":
+        return {key: with_json(item, parts["value"]) for key, item in value.items()}
+    if kind.id in {"list", "array"}:
+        return [with_json(item, parts["child"]) for item in value]
+    return value
+
+
+def _fragment(text: str) -> Any:  # noqa: ANN401 - a fragment, or the text itself
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    return orjson.Fragment(text)
 
 
 def json_text(value: Any, option: int = 0) -> bytes:  # noqa: ANN401 - any SQL value

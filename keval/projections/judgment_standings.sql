@@ -1,52 +1,50 @@
 -- One row per judgment that counts as the last of its id and whose response was not retracted.
--- planned: the newest plan has its response; of a judgment whose response the log never held (a log cut with grep), its
--- condition and repetition.
--- current: it judged the present text of a response that is current, given what it would be given of the sample now;
--- wherever in the log it stands: a judgment may have been begun before what it is about changed.
-with judgment as (
-    select position, response_id, sample_id, condition_id, agent_id, try_cast(repetition as bigint) as repetition,
-        sample_fields, sample_sha256, answer_sha256
-    from events
-    semi join latest using (position)
-    where type = 'judgment'
-),
-record as (
-    -- The last time that the log had this record of what a question is about.
-    select question_id, sample_sha256, max(position) as position
-    from events
-    where type in ('response', 'sample_change')
-    group by question_id, sample_sha256
-),
-response as (
-    select e.id, e.question_id, e.answer_sha256, s.asked, s.planned
+-- answer: the position of its response; of one whose response the log never held (a log cut with grep), that of the first
+-- judgment of the same response.
+-- strays: its response is about another sample, which keval never writes.
+-- planned: the newest plan has its response; without the response, its condition and repetition.
+-- same_answer: it judged the present text; of a pair both texts, the other one of a response that is current too.
+-- same_sample: it was given what it would be given of the sample now; wherever in the log it stands: a judgment may have
+-- been begun before what it is about changed.
+-- current: both, of a response that is current.
+with response as (
+    select e.position, e.id, e.sample_id, e.answer_sha256, s.asked, s.planned
     from events as e
     join standings as s using (position)
     where e.type = 'response'
 ),
-outdated as (
-    select j.position
-    from judgment as j
-    join response as answered on answered.id = j.response_id
-    join record as r on r.question_id = answered.question_id and r.sample_sha256 = j.sample_sha256
-    join changed_samples as c
-        on c.question_id = answered.question_id and c.position > r.position
-        and (j.sample_fields is null or c.field is null or list_contains(j.sample_fields, c.field))
+judgment as (
+    select
+        j.position, j.response_id, j.condition_id, j.agent_id, j.repetition,
+        r.position as answer, r.planned, coalesce(j.sample_id <> r.sample_id, false) as strays,
+        coalesce(r.asked, true) as asked,
+        coalesce(r.answer_sha256 = j.answer_sha256, true) and coalesce(
+            o.answer_sha256 = j.other_answer_sha256 and o.asked and (o.planned or $everything), true
+        ) as same_answer
+    from events as j
+    semi join latest using (position)
+    left join response as r on r.id = j.response_id
+    left join (
+        select * from response
+        where id in (select other_response_id from events where other_response_id is not null)
+    ) as o on o.id = j.other_response_id
+    where j.type = 'judgment'
+        and (j.other_response_id is null or j.other_response_id not in (select id from retracted))
 ),
 planned as (
     select condition_id, agent_id, max(repetitions) as repetitions from planned_conditions group by all
 ),
 known as (
-    select
-        j.position,
-        coalesce(r.planned, not exists (from plans) or coalesce(j.repetition <= p.repetitions, false)) as planned,
-        coalesce(r.asked, true)
-            and coalesce(r.answer_sha256 = j.answer_sha256, true)
-            and j.position not in (select position from outdated) as up_to_date
+    select position, answer, true as has_response, strays, planned, asked, same_answer from judgment where answer is not null
+    union all
+    select j.position, min(j.position) over (partition by response_id), false, false,
+        not exists (from plans) or coalesce(j.repetition <= p.repetitions, false), asked, same_answer
     from judgment as j
-    left join response as r on r.id = j.response_id
-    left join retracted as gone on gone.id = j.response_id
-    left join planned as p on p.condition_id = j.condition_id and p.agent_id = j.agent_id
-    where r.id is not null or gone.id is null
+    left join planned as p using (condition_id, agent_id)
+    anti join retracted as gone on gone.id = j.response_id
+    where answer is null
 )
-select position, planned, up_to_date and (planned or $everything) as current
-from known
+select
+    position, answer, has_response, strays, planned, same_answer, same_sample,
+    asked and same_answer and same_sample and (planned or $everything) as current
+from (select *, position not in (from outdated_judgments) as same_sample from known)

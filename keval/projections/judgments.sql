@@ -2,11 +2,18 @@
 -- current: it judged the present text of a response that is current, given the present sample. A judgment whose response
 -- the log never held (a log cut with grep) stands for itself, if its condition and repetition are planned.
 select
-    j.position, j.log, j.id, j.time, j.run_id,
-    j.response_id, j.sample_id, j.condition, j.condition_id, j.repetition, j.agent_id, j.judge, j.judge_id, j.replicate,
-    j.sample_fields,
-    t.scores, t.unverified_claims, t.outcome,
-    j.usage, j.cost_usd, j.duration_ms, j.attempts, t.failed_attempts,
-    j.mock, j.planned, j.current
-from texts as t
-join judgment_facts as j using (position)
+    position, log, id, time, run_id,
+    response_id, sample_id, condition, condition_id, repetition, agent_id, judge, judge_id, replicate, sample_fields,
+    try_cast(line -> '$.scores' as map(varchar, struct(
+        score double, reasoning varchar, min double, max double, passed boolean, not_applicable varchar
+    ))) as scores,
+    try_cast(line -> '$.unverified_claims' as varchar[]) as unverified_claims,
+    line -> '$.outcome' as outcome,
+    usage, cost_usd, duration_ms, attempts,
+    try_cast(line -> '$.failed_attempts' as struct(
+        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
+        orphaned_processes varchar[]
+    )[]) as failed_attempts,
+    mock, planned, current
+from (select f.*, $line as line from judgment_facts as f)
+join files using (file)

@@ -1,16 +1,14 @@
--- One row per event that counts: the last one of its type and id, unless a later line retracts it. What the mock made
--- takes the place of nothing that is real.
--- mock: a stand-in made it, by its own account or by that of its run.
-with last as (
-    select e.position, e.type, e.run_id, try_cast(e.mock as boolean) as mock
-    from (
-        select arg_max(position, {real: not coalesce(try_cast(mock as boolean), false), position: position}) as position
-        from events
-        group by type, id
-    ) as newest
-    join events as e using (position)
-    left join retracted as r on r.id = e.id
-    where e.position > coalesce(r.position, 0)
+-- One row per event that counts: the last one of its type and id, of those that no later line retracts.
+-- mock: a stand-in made it, by its own account or, if it says nothing of that, by that of its run.
+with mock_run as (
+    select run_id
+    from events
+    join last_lines as l using (position)
+    where type = 'run' and l.mock
+),
+of_mock_run as (
+    select position from events semi join mock_run using (run_id) where mock is null
 )
-select position, coalesce(mock, run_id in (select run_id from last where type = 'run' and mock)) as mock
-from last
+select position, l.mock or position in (from of_mock_run) as mock
+from last_lines as l
+where position is not null

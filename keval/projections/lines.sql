@@ -1,24 +1,73 @@
--- One row per line of the files, in order, with what numbers are made from, and nothing that can be long: no answer, no
--- turn, no reasoning. A tool may return 10 MB, and thousands of lines are in memory at once. Those are in `texts`.
--- What a report quotes is cut: a message and a claim to 4,000 characters.
+-- One row per line of a file, in order, with what numbers are made from, and nothing that can be long: no answer, no turn, no
+-- reasoning. A tool may return 10 MB, and thousands of lines are in memory at once. What a report quotes is cut: a message
+-- and a claim to 4,000 characters. What only few lines have stands in `declarations`: each column takes time.
+-- Known types were checked before, so nothing of theirs is converted; what a line of an unknown type holds is null where it
+-- is of another type than here. Paths are taken literally: no compression and no partitions are guessed from a name.
 select
-    log, type, id, time, run_id,
-    command, config, config_name, config_sha256, dataset, conditions, judges, mcp_servers, seed, repetitions,
-    environment,
-    plan_id, try_cast(part as bigint) as part, try_cast(parts as bigint) as parts,
-    if(type = 'plan', try_cast(question_ids as varchar[]), null) as question_ids,
-    if(type = 'sample_change', try_cast(changed as varchar[]), null) as changed,
-    if(type in ('response', 'sample_change'), sample ->> '$.id', sample_id) as sample_id, sample_sha256, question_id,
-    condition, condition_id, agent, agent_id, repetition, response_id, judge, judge_id, replicate,
-    try_cast(sample_fields as varchar[]) as sample_fields,
-    status, coalesce(answer_sha256, sha256(text)) as answer_sha256, mcp, models, num_turns,
-    try_cast(scores as map(varchar, struct(
-        score double, min double, max double, passed boolean, not_applicable varchar
-    ))) as scores,
-    list_transform(try_cast(unverified_claims as varchar[]), lambda claim: left(claim, 4000)) as unverified_claims,
-    stage, kind, left(message, 4000) as message,
-    usage, cost_usd, duration_ms, attempts,
-    try_cast(failed_attempts as struct(kind varchar, cost_usd double, usage json, orphaned_processes varchar[])[])
-        as failed_attempts,
-    orphaned_processes, mock, target
-from records
+    $file::smallint as file,
+    * exclude (sample, text, turns, sample_id, answer_sha256, unverified_claims, message, outcome),
+    if(type in ('response', 'sample_change'), sample.id, sample_id) as sample_id,
+    -- What the sample has in common with those that belong to it; the config's cluster_key says what that is.
+    sample.cluster as cluster,
+    coalesce(answer_sha256, sha256(text)) as answer_sha256,
+    list_transform(unverified_claims, lambda claim: left(claim, 4000)) as unverified_claims,
+    left(message, 4000) as message,
+    -- What a judge of pairs says of its verdict; an outcome may hold anything, so it is read as text.
+    try_cast(outcome.order_dependent as boolean) as order_dependent,
+    -- Whether there is something to find out of the response's tools, and a golden answer to be looked for in what they
+    -- returned: see keval/projections/tool_use.py, where white space is the same.
+    list_contains([turn.type for turn in turns], 'tool_call') as calls_tools,
+    case
+        when coalesce(length(sample.answer), 0) < 20 then false
+        -- Most begin with twenty letters and the like: then the rest is not looked at, and nothing has to be replaced.
+        when regexp_matches(sample.answer, '^( ?[\pL\pN\pP\pS]){20}') then true
+        else length(trim(regexp_replace(
+            sample.answer,
+            '[\t\n\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]+', ' ', 'g'
+        ))) >= 20
+    end as is_searched
+from read_json(
+    $path,
+    format = 'newline_delimited',
+    compression = 'uncompressed',
+    hive_partitioning = false,
+    maximum_object_size = $longest_line,
+    ignore_errors = true,
+    columns = {
+        -- every event
+        type: 'VARCHAR', id: 'VARCHAR', time: 'VARCHAR', run_id: 'VARCHAR', mock: 'BOOLEAN',
+        -- what a response, judgment or failure is about
+        sample: 'STRUCT(id VARCHAR, answer VARCHAR, cluster VARCHAR)', sample_id: 'VARCHAR', sample_sha256: 'VARCHAR', question_id: 'VARCHAR',
+        condition: 'VARCHAR', condition_id: 'VARCHAR', agent_id: 'VARCHAR', repetition: 'BIGINT',
+        agent: 'STRUCT(name VARCHAR, type VARCHAR, model VARCHAR)',
+        response_id: 'VARCHAR', judge: 'STRUCT(name VARCHAR, type VARCHAR, model VARCHAR)', judge_id: 'VARCHAR',
+        replicate: 'BIGINT', sample_fields: 'VARCHAR[]', answer_sha256: 'VARCHAR',
+        other_response_id: 'VARCHAR', other_answer_sha256: 'VARCHAR',
+        -- what came of it
+        status: 'VARCHAR', text: 'VARCHAR', turns: 'STRUCT(type VARCHAR)[]', models: 'VARCHAR[]', num_turns: 'BIGINT',
+        mcp: 'MAP(VARCHAR, STRUCT(
+            status VARCHAR, offered VARCHAR[], called BIGINT, failed BIGINT, server_name VARCHAR, version VARCHAR
+        ))',
+        scores: 'MAP(VARCHAR, STRUCT(
+            score DOUBLE, min DOUBLE, max DOUBLE, passed BOOLEAN, not_applicable VARCHAR, outside BOOLEAN
+        ))',
+        outcome: 'STRUCT(order_dependent VARCHAR)',
+        unverified_claims: 'VARCHAR[]', stage: 'VARCHAR', kind: 'VARCHAR', message: 'VARCHAR',
+        usage: 'STRUCT(
+            input_tokens BIGINT, output_tokens BIGINT, cache_read_input_tokens BIGINT, cache_creation_input_tokens BIGINT
+        )',
+        cost_usd: 'DOUBLE', duration_ms: 'BIGINT', attempts: 'BIGINT',
+        failed_attempts: 'STRUCT(
+            kind VARCHAR, cost_usd DOUBLE,
+            usage STRUCT(
+                input_tokens BIGINT, output_tokens BIGINT,
+                cache_read_input_tokens BIGINT, cache_creation_input_tokens BIGINT
+            ),
+            orphaned_processes VARCHAR[]
+        )[]',
+        orphaned_processes: 'VARCHAR[]',
+        -- retraction
+        target: 'VARCHAR'
+    }
+)
+$limit

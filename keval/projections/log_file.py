@@ -6,11 +6,48 @@ these are the same whenever they are read again, and what comes after them is no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
+
+from keval.errors import InputError
+
+
+class ChangedError(InputError):
+    """A log is no longer what was checked: somebody wrote over it or cut it off."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name}: changed while it was read, in lines that were complete; try again")
+
+
+class VanishedError(InputError):
+    """A log is no longer where it was."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name}: was moved or removed while it was read; try again with its present name")
+
+
+class Lines(NamedTuple):
+    """Where lines of a log lie."""
+
+    offsets: array[int]
+    """The byte at which each begins, in order."""
+    longest: int
+    """Bytes of the longest one, its newline included."""
+
+
+class Stored(NamedTuple):
+    """A database with the tables of the first lines of a log, which is never written to again."""
+
+    path: Path
+    lines: int
+    """How many lines it has."""
+    size: int
+    """Where the last of them ends in the log, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -21,24 +58,43 @@ class LogFile:
     name: str
     """What the user calls the log, `-` for stdin; the file may be a copy."""
     lines: int | None = None
-    """How many lines were checked; None reads all that the file holds, whenever it is read."""
+    """How many lines count; None for all that the file holds, whenever it is read."""
+    stored: Stored | None = field(default=None, compare=False)
+    """What is known of the first lines already."""
+    rest: Path | None = field(default=None, compare=False)
+    """A file of the lines that are not stored; None if they are all lines of the log."""
+    look: Callable[[], Lines] | None = field(default=None, compare=False)
+    """Checks the lines that are not stored, and returns where they lie; None takes them as they are."""
+    is_checked: bool = field(default=True, compare=False)
+    """Whether `look` has nothing to check any more; it may take seconds else."""
 
-    checked_longest: int | None = field(default=None, compare=False)
-    """Bytes of the longest line, where it was looked for when the lines were checked."""
+    skipped: int = field(default=0, compare=False)
+    """Lines that were left out because they are no valid events."""
 
     @cached_property
-    def longest_line(self) -> int:
-        """Bytes of the longest line that counts; the file is read for it if it was not checked."""
-        if self.checked_longest is not None:
-            return self.checked_longest
-        return max(map(len, self.read()), default=0)
+    def where(self) -> Lines:
+        """Where the lines lie that are not stored. Raises what `look` raises."""
+        return _found(self.path, self.lines) if self.look is None else self.look()
 
     def read(self) -> Iterator[bytes]:
         """Yield the lines that count, with their ends."""
         with self.path.open("rb") as log:
-            yield from islice(log, self.lines)
+            yield from islice((line for line in log if line.strip()), self.lines)
 
 
 def as_log_file(log: LogFile | Path) -> LogFile:
     """Return a log; a path alone is all of that file under its own name."""
     return LogFile(log, str(log)) if isinstance(log, Path) else log
+
+
+def _found(path: Path, lines: int | None) -> Lines:
+    offsets, longest, offset = array("q"), 0, 0
+    with path.open("rb") as log:
+        for line in log:
+            if len(offsets) == lines:
+                break
+            if line.strip():
+                offsets.append(offset)
+                longest = max(longest, len(line))
+            offset += len(line)
+    return Lines(offsets, longest)

@@ -3,5 +3,6 @@
 select
     log, count(type) as events, min(time) as first_time, max(time) as last_time
 from events
+join (select log, min(file) as file from files group by log) using (file)
 group by log
 order by min(position)

@@ -1,10 +1,11 @@
--- One row per judge and metric, with the metric's scale, from runs and, for judges that no run names, from judgment_facts.
+-- One row per judge and metric, with the metric's scale, from run_facts and, for judges that no run names, from judgment_facts;
+-- then those that are computed from these: computed is the type of formula, and null for what a judge scored.
 -- place: judges in the order in which runs named them, then those that no run names, by name; metrics in the judge's
 -- order.
 with named as (
     select judge.judge_id as judge_id, judge.name as judge, judge.metrics as metrics, position, judge_place
     from (
-        select position, unnest(judges) as judge, generate_subscripts(judges, 1) as judge_place from runs
+        select position, unnest(judges) as judge, generate_subscripts(judges, 1) as judge_place from run_facts
     )
 ),
 mentioned as (
@@ -44,6 +45,10 @@ select
     scale.judge, judge_id, metric, lowest as min, highest as max,
     row_number() over (
         order by named_at nulls last, judge_place, scale.judge, judge_id, metric_place, metric
-    ) as place
+    ) as place,
+    null::varchar as computed
 from scale
 join judge using (judge_id)
+union all
+select 'computed', judge_id, metric, min, max, (select count(*) from scale) + sequence, computed
+from computed_metrics

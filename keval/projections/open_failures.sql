@@ -2,17 +2,25 @@
 -- again if that is retracted: then the task is not done. A judge's counts until the response has a judgment of that
 -- judge; of several the last one counts; and only for what is current.
 with failed as (
-    select position, stage, sample_id, condition_id, agent_id,
-        try_cast(repetition as bigint) as repetition, response_id, judge_id
+    select position, stage, sample_id, condition_id, agent_id, repetition, response_id, judge_id
     from events
     semi join latest using (position)
     where type = 'failure'
 ),
+response as (
+    select e.id, e.condition_id, e.agent_id, e.sample_id, e.repetition, s.current
+    from events as e
+    join standings as s using (position)
+    where e.type = 'response' and exists (from failed)
+),
 judged as (
-    select response_id, judge_id, condition_id, agent_id, sample_id, repetition from judgment_facts where current
+    select e.response_id, e.judge_id, e.condition_id, e.agent_id, e.sample_id, e.repetition
+    from events as e
+    join judgment_standings as s using (position)
+    where s.current and exists (from failed)
 ),
 answered as (
-    select condition_id, agent_id, sample_id, repetition from response_facts where current
+    select condition_id, agent_id, sample_id, repetition from response where current
     union all
     select condition_id, agent_id, sample_id, repetition from judged
 ),
@@ -23,16 +31,16 @@ select max(position) as position
 from failed
 semi join (from standings where current) as s using (position)
 anti join answered using (condition_id, agent_id, sample_id, repetition)
-anti join response_facts as r on r.id = failed.response_id
+anti join response as r on r.id = failed.response_id
 anti join (
-    select id, max(position) as position from events where type = 'response' group by id
+    select id, max(position) as position from events where type = 'response' and exists (from failed) group by id
 ) as later on later.id = failed.response_id and later.position > failed.position
 where stage = 'generate'
 group by condition_id, agent_id, sample_id, repetition
 union all
 select max(failed.position) as position
 from failed
-left join response_facts as r on r.id = failed.response_id
+left join response as r on r.id = failed.response_id
 left join retracted as gone on gone.id = failed.response_id
 left join changed_answers as w on w.response_id = failed.response_id
 left join planned as p on p.condition_id = failed.condition_id and p.agent_id = failed.agent_id

@@ -1,43 +1,98 @@
--- One row per task, judge and metric, in exactly one state: scored, not_applicable, agent_failed, not_measured, or not_done
--- (there is a response and no judgment yet). Tasks that were planned and never tried have no row.
--- value is what counts in the headline: the score, the scale's minimum for a failure that counts as such, else null.
--- planned: the newest plan has the task.
-with judged as (
-    select condition_id, agent_id, judge_id, metric, sample_id, repetition,
-        avg(score) as score, count(score) as n_responses, sum(n_judgments)::bigint as n_judgments, bool_or(mock) as mock
-    from response_scores
+-- One row per task, judge and metric, in exactly one state: scored, not_applicable, not_sampled (the judge judges a share of
+-- the tasks, and this is not in it), agent_failed, not_measured, or not_done (there is a response and no judgment yet). Tasks that were planned and never tried have no row.
+-- value is what counts in the headline: the score, the scale's minimum for a failure that counts as such (unless the config
+-- excludes those), else null.
+-- squares: Σ (y − mean)² of the judgments of its answer. is_binary: each of its judgments is 0 or 1.
+-- planned: the newest plan has the task. not_for: the judge is not for the sample. series is the place of judge and metric.
+with response_score as (
+    -- One row per response, judge and metric: the mean of the response's judgments, null if it was applicable in none.
+    select
+        answer, m.place as series, avg(score) as score, count(score) as n_judgments,
+        coalesce(var_samp(score) * (count(score) - 1), 0) as squares, bool_and(score in (0, 1)) as is_binary,
+        bool_or(mock) as mock, false as untold
+    from score_facts
+    join metrics as m using (judge_id, metric)
+    group by answer, m.place
+    union all
+    -- What is computed has no judgments of its own. As long as a part has no score, it says nothing of the task.
+    select c.answer, m.place, c.score, 0, 0, c.score in (0, 1), c.mock, c.untold
+    from computed_scores as c
+    join metrics as m using (judge_id, metric)
+    where c.score is not null or c.untold or c.not_applicable is not null
+),
+-- What a judge fails to score, or is not for, is said of all that is computed from its scores.
+concerned as (
+    select distinct judge_id as judging, judge_id from metrics where computed is null
+    union
+    select of_judge_id, judge_id from computed_parts
+),
+-- A task is told of by one response, but for logs in which several configs ask one sample differently.
+several as (
+    select distinct p.position as answer, t.task
+    from task_parts as p
+    join (from tasks where parts > 1) as t using (condition_id, agent_id, sample_id, repetition)
+),
+judged as (
+    select coalesce(several.task, answer) as task, series, avg(score) as score, count(score) as n_responses,
+        sum(n_judgments)::bigint as n_judgments, sum(squares) as squares, bool_and(is_binary) as is_binary,
+        bool_or(response_score.mock) as mock, bool_or(untold) as untold
+    from response_score
+    left join several using (answer)
     group by all
 ),
 judge_failed as (
-    select condition_id, agent_id, judge_id, sample_id, repetition,
-        arg_max(kind, position) as kind, bool_or(mock) as mock
-    from failure_facts
+    select task, concerned.judge_id, arg_max(kind, position) as kind, bool_or(f.mock) as mock
+    from failure_facts as f
+    join concerned on judging = f.judge_id
+    join tasks using (condition_id, agent_id, sample_id, repetition)
     where stage = 'judge' and current
     group by all
 ),
+-- Whatever is answered to these samples, or fails, the judge is not for them.
+not_for as (
+    select distinct concerned.judge_id, sample_id
+    from score_facts as s
+    join concerned on judging = s.judge_id
+    where outside
+),
+-- The judge judges a share of the tasks, and these are not in it.
+not_sampled as (
+    select distinct concerned.judge_id, sample_id, repetition
+    from tasks, sampling as s
+    join concerned on judging = s.judge_id
+    where substr(sha256(s.seed || ' ' || repetition || ' ' || sample_id), 1, 13) >= s.below
+),
 known as (
     select
-        condition_id, agent_id, judge_id, metric, sample_id, repetition,
-        t.planned,
-        s.score,
-        coalesce(s.n_responses, 0) as n_responses,
-        coalesce(s.n_judgments, 0) as n_judgments,
+        condition_id, agent_id, s.judge_id, s.metric, m.min, m.place as series, t.sample_id, t.repetition,
+        t.planned, t.status, c.failures,
+        j.score,
+        coalesce(j.n_responses, 0) as n_responses,
+        coalesce(j.n_judgments, 0) as n_judgments, j.squares, j.is_binary,
         case
-            when s.score is not null then 'scored'
-            when s.mock is not null then 'not_applicable'
+            when j.score is not null then 'scored'
+            when j.untold then 'not_measured'
+            when j.mock is not null or n.sample_id is not null then 'not_applicable'
+            when p.judge_id is not null then 'not_sampled'
             when coalesce(of_task.counts_as, of_judge.counts_as) = 'minimum' then 'agent_failed'
-            when t.failed is not null or j.kind is not null then 'not_measured'
+            when t.failed is not null or f.kind is not null then 'not_measured'
             else 'not_done'
         end as state,
-        if(s.mock is null, coalesce(t.failed, j.kind), null) as kind,
-        t.mock or coalesce(s.mock, j.mock, false) as mock
+        if(
+            j.mock is null and n.sample_id is null and p.judge_id is null, coalesce(t.failed, f.kind), null
+        ) as kind,
+        n.sample_id is not null as not_for,
+        t.mock or coalesce(j.mock, f.mock, false) as mock
     from tasks as t
-    join series using (condition_id, agent_id)
-    left join judged as s using (condition_id, agent_id, judge_id, metric, sample_id, repetition)
-    left join judge_failed as j using (condition_id, agent_id, judge_id, sample_id, repetition)
+    join series as s using (condition_id, agent_id)
+    join metrics as m on m.judge_id = s.judge_id and m.metric = s.metric
+    join conditions as c using (condition_id, agent_id)
+    left join judged as j on j.task = t.task and j.series = m.place
+    left join not_sampled as p on p.judge_id = s.judge_id and p.sample_id = t.sample_id and p.repetition = t.repetition
+    left join judge_failed as f on f.task = t.task and f.judge_id = s.judge_id
+    left join not_for as n on n.judge_id = s.judge_id and n.sample_id = t.sample_id
     left join failure_kinds as of_task on of_task.kind = t.failed and of_task.stage = 'generate'
-    left join failure_kinds as of_judge on of_judge.kind = j.kind and of_judge.stage = 'judge' and t.failed is null
+    left join failure_kinds as of_judge on of_judge.kind = f.kind and of_judge.stage = 'judge' and t.failed is null
 )
-select known.*, case state when 'scored' then score when 'agent_failed' then min end as value
+select *, case when state = 'scored' then score when state = 'agent_failed' and failures = 'minimum' then min end as value
 from known
-join metrics using (judge_id, metric)

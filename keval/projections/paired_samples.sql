@@ -1,7 +1,8 @@
 -- One row per sample, condition, baseline, agent, judge and metric with a value under one of the two at least.
--- mean and baseline_mean are the sample's means, over n and baseline_n repetitions with a value; difference is the first
--- minus the second, null where one has none. result: win, tie or loss of the condition; a difference that is float noise
--- beside the values is a tie.
+-- mean and baseline_mean are the sample's means, over n and baseline_n repetitions with a value, of which the agent failed
+-- agent_failed and baseline_agent_failed; difference is the first minus the second, null where one has none. result: win, tie
+-- or loss of the condition; a difference that is float noise beside the values is a tie. cluster: what the sample has in
+-- common with those that belong to it; null if no config names a cluster_key.
 with paired as (
     select
         p.condition_id, p.baseline_id, p.agent_id, p.judge_id, p.metric, s.sample_id,
@@ -9,6 +10,8 @@ with paired as (
         sum(s.mean) filter (s.condition_id = p.baseline_id) as baseline_mean,
         coalesce(sum(s.valued) filter (s.condition_id = p.condition_id), 0)::bigint as n,
         coalesce(sum(s.valued) filter (s.condition_id = p.baseline_id), 0)::bigint as baseline_n,
+        coalesce(sum(s.agent_failed) filter (s.condition_id = p.condition_id), 0)::bigint as agent_failed,
+        coalesce(sum(s.agent_failed) filter (s.condition_id = p.baseline_id), 0)::bigint as baseline_agent_failed,
         max(s.largest) as largest,
         bool_or(s.mock) as mock
     from compared_series as p
@@ -26,8 +29,10 @@ select
         when difference > 0 then 'win'
         when difference < 0 then 'loss'
     end as result,
-    p.n, p.baseline_n, p.largest, p.mock
+    if(c.has_clusters or b.has_clusters, n.cluster, null) as cluster,
+    p.n, p.baseline_n, p.agent_failed, p.baseline_agent_failed, p.largest, p.mock
 from paired as p
 join conditions as c on c.condition_id = p.condition_id and c.agent_id = p.agent_id
 join conditions as b on b.condition_id = p.baseline_id and b.agent_id = p.agent_id
 join metrics as m on m.judge_id = p.judge_id and m.metric = p.metric
+left join newest_samples as n on n.sample_id = p.sample_id

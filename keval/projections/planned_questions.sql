@@ -1,13 +1,17 @@
--- One row per condition, agent and question that is planned: how often it is to be asked. Without a plan in the log there
+-- One row per condition, agent and question that is planned: how often it is to be asked. What a run did not ask for
+-- because it was decided is planned no more. Without a plan in the log there
 -- is no row, and all that is in the log counts.
 with question as (
-    select distinct plan_id, unnest(question_ids) as question_id
-    from events
+    select distinct plan_id, unnest(question_ids) as question_id,
+        (part - 1) * 5000 + generate_subscripts(question_ids, 1) as place
+    from declarations
     semi join latest using (position)
     semi join plans using (plan_id)
-    where type = 'plan'
+    where parts is not null
 )
 select condition_id, agent_id, question_id, max(repetitions) as repetitions
 from planned_conditions
 join question using (plan_id)
+left join stopped_conditions using (plan_id, agent_id, condition_id)
+where place <= coalesce(asked, place)
 group by condition_id, agent_id, question_id

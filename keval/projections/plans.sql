@@ -5,7 +5,7 @@ select
     arg_max(position, rank) as position, arg_max(plan_id, rank) as plan_id,
     arg_max(agent.agent_id, rank) as agent_id, arg_max(repetitions, rank) as repetitions,
     arg_max(conditions, rank) as conditions
-from runs
+from run_facts
 semi join whole_plans using (plan_id)
 where cardinality(conditions) > 0
 group by config_name

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from keval.errors import UsageError
 from keval.projections.sql_file import literal, verbatim
+from keval.projections.views import DERIVED, VIEWS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 READING_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 """The parts of a query, as DuckDB names them, that read and do nothing else."""
+
+OF_ROWS = {"range", "generate_series", "unnest"}
+"""Functions in the place of a table that read no other."""
 
 _EXPLAIN = re.compile(r"\A\s*explain\s+(analyze\s+)?", re.IGNORECASE)
 
@@ -50,14 +54,33 @@ def writes_nothing(connection: duckdb.DuckDBPyConnection, query: str) -> bool:
     statements = connection.extract_statements(explained)
     if [statement.type.name for statement in statements] != ["SELECT"]:
         return False
-    ((serialized,),) = connection.execute("SELECT json_serialize_sql(?::varchar)", [explained]).fetchall()
+    return set(_nodes(_parsed(connection, explained))) <= READING_NODES
+
+
+def read_by(connection: duckdb.DuckDBPyConnection, query: str) -> Collection[str]:
+    """Return the tables and views that a query reads which `writes_nothing`; all if it may read more than it names."""
+    known = {*DERIVED, *VIEWS}
+    named, own = set(), set()
+    for part in _objects(_parsed(connection, _EXPLAIN.sub("", query))):
+        match part:
+            case {"type": "BASE_TABLE", "schema_name": "" | "main", "table_name": str(name)}:
+                named.add(name.lower())
+            case {"type": "BASE_TABLE" | "SHOW_REF"}:
+                return known
+            case {"type": "TABLE_FUNCTION", "function": {"function_name": str(function)}} if function not in OF_ROWS:
+                return known
+        own |= {each["key"].lower() for each in part.get("cte_map", {}).get("map", ())}
+    return known if named - known - own else named & known
+
+
+def _parsed(connection: duckdb.DuckDBPyConnection, query: str) -> object:
+    ((serialized,),) = connection.execute("SELECT json_serialize_sql(?::varchar)", [query]).fetchall()
     try:
-        parsed = orjson.loads(serialized)
+        return orjson.loads(serialized)
     except orjson.JSONDecodeError as error:
         raise UsageError(
             "the query is nested too deep to check that it only reads; --unsafe runs it unchecked"
         ) from error
-    return set(_nodes(parsed)) <= READING_NODES
 
 
 def bare(query: str) -> str:
@@ -78,6 +101,16 @@ def bare(query: str) -> str:
 
 def _nodes(tree: object) -> Iterator[str]:
     """Yield the types of all query nodes of a parsed query; an error as one of its own."""
+    for part in _objects(tree):
+        own = str(part.get("type", ""))
+        if own.endswith("_NODE"):
+            yield own
+        if part.get("error") is True:
+            yield "ERROR"
+
+
+def _objects(tree: object) -> Iterator[dict[str, Any]]:
+    """Yield all objects of a parsed query."""
     remaining = [tree]
     while remaining:
         part = remaining.pop()
@@ -85,8 +118,4 @@ def _nodes(tree: object) -> Iterator[str]:
             remaining += part
         elif isinstance(part, dict):
             remaining += part.values()
-            own = str(part.get("type", ""))
-            if own.endswith("_NODE"):
-                yield own
-            if part.get("error") is True:
-                yield "ERROR"
+            yield part

@@ -2,11 +2,20 @@
 -- current: it answers the question that counts of its sample, and is planned: the newest plan has its question, condition,
 -- agent and repetition. Everything computed from responses uses only these.
 select
-    r.position, r.log, r.id, r.time, r.run_id,
-    t.sample, r.sample_id, r.sample_sha256, r.question_id,
-    r.condition, r.condition_id, r.repetition, r.agent, r.agent_id,
-    r.status, t.text, t.turns, r.mcp, t.sources, r.usage, r.cost_usd, r.duration_ms, r.num_turns, r.models, r.attempts,
-    t.failed_attempts,
-    r.mock, r.planned, r.current
-from texts as t
-join response_facts as r using (position)
+    position, log, id, time, run_id,
+    line -> '$.sample' as sample, sample_id, sample_sha256, question_id,
+    condition, condition_id, repetition, agent, agent_id,
+    status, line ->> '$.text' as text,
+    try_cast(line -> '$.turns' as struct(
+        type varchar, text varchar, id varchar, name varchar, server varchar, input json, result varchar,
+        error boolean, duration_ms bigint
+    )[]) as turns,
+    mcp, try_cast(line -> '$.sources' as varchar[]) as sources,
+    usage, cost_usd, duration_ms, num_turns, models, attempts,
+    try_cast(line -> '$.failed_attempts' as struct(
+        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
+        orphaned_processes varchar[]
+    )[]) as failed_attempts,
+    mock, planned, current
+from (select f.*, $line as line from response_facts as f)
+join files using (file)

@@ -1,6 +1,10 @@
--- One row per condition, agent, judge, metric and sample that was tried, by ids: what `sample_scores` says in names.
+-- One row per condition, agent, judge, metric and sample that was tried, by ids: what `sample_scores` says in names; and one
+-- per sample that was not, where other conditions tell that the judge is not for it.
 -- planned counts the repetitions that the newest plan has and those that are there beside it; expected those of them
--- that are, or could be, a number.
+-- that are, or could be, a number; excused those that were never tried, and that the judge is not for: they are in no other.
+-- Of what was scored: weight is Σ j, j being the judgments of an answer, weight_squares Σ j², weighted_mean the mean of the
+-- judgments; squares_judgments is Σ (y − mean of the answer)², squares_responses Σ j (mean of the answer − weighted_mean)².
+-- is_binary: each judgment is 0 or 1. empty, refused and cut_off count answers by their status.
 with question as (
     -- How often a sample is planned: by its question, or, of one that only judgments tell of, as often as any.
     select c.condition_id, c.agent_id, s.sample_id, coalesce(q.repetitions, 0) as repetitions
@@ -9,7 +13,7 @@ with question as (
     left join planned_questions as q using (condition_id, agent_id, question_id)
     where c.planned is not null and exists (from plans)
 ),
-counted as (
+counted as materialized (
     select
         condition_id, agent_id, judge_id, metric, sample_id,
         count(*) filter (planned) as tried,
@@ -22,31 +26,63 @@ counted as (
         count(*) filter (state = 'agent_failed') as agent_failed,
         count(*) filter (state = 'not_measured') as not_measured,
         count(*) filter (state = 'not_applicable') as not_applicable,
+        count(*) filter (state = 'not_sampled') as not_sampled,
         sum(n_responses)::bigint as n_responses,
         sum(n_judgments)::bigint as n_judgments,
         max(abs(value)) as largest,
+        count(*) filter (status = 'empty') as empty,
+        count(*) filter (status = 'refused') as refused,
+        count(*) filter (status = 'limit') as cut_off,
+        coalesce(bool_and(is_binary) filter (score is not null), true) as is_binary,
+        sum(greatest(n_judgments, 1)) filter (score is not null)::double as weight,
+        sum(greatest(n_judgments, 1) ** 2) filter (score is not null)::double as weight_squares,
+        min(min) + sum(greatest(n_judgments, 1) * (score - min)) / weight as weighted_mean,
+        sum(squares) filter (score is not null) as squares_judgments,
+        -- Where all have as many judgments, the variance says it without a loss of digits.
+        case
+            when max(score) - min(score) <= $noise * max(abs(score)) then 0
+            when weight_squares * count(score) = weight * weight then weight * var_pop(score)
+            else greatest(sum(greatest(n_judgments, 1) * (score - min) ** 2) - weight * (weighted_mean - min(min)) ** 2, 0)
+        end as squares_responses,
         -- Values that differ by float noise only do not differ.
         case when max(value) - min(value) <= $noise * max(abs(value)) and count(value) > 1 then 0 else var_samp(value) end
             as var_within_sample,
         coalesce(list(kind order by kind) filter (kind is not null), []) as kinds,
-        bool_or(mock) as mock
+        bool_or(mock) as mock,
+        bool_and(not_for and state = 'not_applicable') as not_for
     from outcomes
     group by condition_id, agent_id, judge_id, metric, sample_id
 ),
 known as (
     select
         counted.*,
-        if(c.planned is null, null, coalesce(q.repetitions, c.planned_repetitions)) as repetitions
+        if(c.planned is null, null, coalesce(q.repetitions, c.planned_repetitions)) as asked,
+        if(asked is not null and not_for, 0, asked) as repetitions,
+        if(not_for, greatest(coalesce(asked, 0) - tried, 0), 0) as excused
     from counted
     join conditions as c using (condition_id, agent_id)
     left join question as q using (condition_id, agent_id, sample_id)
+),
+never_tried as (
+    select condition_id, agent_id, judge_id, metric, sample_id, repetitions as excused
+    from (select distinct judge_id, metric, sample_id from counted where not_for)
+    join series using (judge_id, metric)
+    join question using (condition_id, agent_id, sample_id)
+    anti join counted using (condition_id, agent_id, judge_id, metric, sample_id)
 )
 select
     condition_id, agent_id, judge_id, metric, sample_id,
     -- greatest() passes over nulls: of an unknown plan it would make a number.
     if(repetitions is null, null, greatest(repetitions, tried) + unplanned) as planned,
-    greatest(coalesce(repetitions, 0), tried) + unplanned - not_applicable as expected,
+    greatest(coalesce(repetitions, 0), tried) + unplanned - not_applicable - not_sampled as expected,
     if(repetitions is null, null, greatest(repetitions - tried, 0)) as untried,
-    tried, unplanned, valued, total, scored, agent_failed, not_measured, not_applicable, n_responses, n_judgments,
-    mean, mean_complete_case, var_within_sample, largest, kinds, mock
+    tried, unplanned, valued, total, scored, agent_failed, not_measured, not_applicable, not_sampled, n_responses, n_judgments,
+    mean, mean_complete_case, var_within_sample, largest, kinds, mock, excused, empty, refused, cut_off, is_binary,
+    weight, weight_squares, weighted_mean, squares_judgments, squares_responses
 from known
+union all by name
+select
+    *, 0 as planned, 0 as expected, 0 as untried, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as agent_failed,
+    0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as empty, 0 as refused,
+    0 as cut_off, true as is_binary, [] as kinds, false as mock
+from never_tried

@@ -24,6 +24,12 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def json_path(field: str) -> str:
+    """Return the path of a field of an object, whatever its name, as DuckDB writes it."""
+    escaped = field.replace("\\", "\\\\").replace('"', '\\"')
+    return f'$."{escaped}"'
+
+
 def verbatim(path: Path) -> str:
     """Return an absolute path without links as a pattern in which no character is a wildcard."""
     return "".join(f"[{character}]" if character in "*?[" else character for character in str(path.resolve()))

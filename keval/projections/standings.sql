@@ -1,30 +1,30 @@
 -- One row per response and failed task that counts as the last of its id.
--- asked: it is about the question that counts of its sample, or one that a plan has: another config may ask another. planned: the newest plan has it: its question, condition,
--- agent and repetition; without a plan in the log, all is planned.
+-- asked: it is about the question that counts of its sample, or one that a plan has: another config may ask another.
+-- planned: the newest plan has it: its question, condition, agent and repetition; without a plan in the log, all is
+-- planned.
 -- current: both; or the first, when all that answers a current question was asked for.
-with task as (
-    select position, agent_id, sample_id, condition_id, question_id, try_cast(repetition as bigint) as repetition
-    from events
-    semi join latest using (position)
-    where type = 'response' or (type = 'failure' and stage = 'generate')
-),
-planned as (
+with planned as (
     select condition_id, agent_id, max(repetitions) as repetitions from planned_conditions group by all
+),
+question as (
+    select
+        a.agent_id, a.sample_id, a.condition_id, a.question_id,
+        coalesce(a.question_id = c.question_id, true) or a.repetitions is not null as asked,
+        if(a.question_id is null, planned.repetitions, a.repetitions) as repetitions
+    from asked_questions as a
+    left join current_samples as c using (agent_id, sample_id)
+    left join planned using (condition_id, agent_id)
 ),
 known as (
     select
-        task.position,
-        coalesce(task.question_id = c.question_id, true) or q.question_id is not null as asked,
-        case
-            when not exists (from plans) then true
-            when task.question_id is null then coalesce(task.repetition <= planned.repetitions, false)
-            else coalesce(task.repetition <= q.repetitions, false)
-        end as planned
-    from task
-    left join current_samples as c using (agent_id, sample_id)
-    left join planned using (condition_id, agent_id)
-    left join planned_questions as q
-        on q.condition_id = task.condition_id and q.agent_id = task.agent_id and q.question_id = task.question_id
+        task.position, q.asked,
+        not exists (from plans) or coalesce(task.repetition <= q.repetitions, false) as planned
+    from events as task
+    semi join latest using (position)
+    join question as q
+        on q.sample_id = task.sample_id and q.condition_id = task.condition_id and q.agent_id = task.agent_id
+        and q.question_id is not distinct from task.question_id
+    where task.type = 'response' or (task.type = 'failure' and task.stage = 'generate')
 )
 select position, asked, planned, asked and (planned or $everything) as current
 from known

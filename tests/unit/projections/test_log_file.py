@@ -11,7 +11,7 @@ from keval.errors import InputError
 from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs.collect import collected
-from keval.projections.log_file import LogFile
+from keval.projections.log_file import Lines, LogFile
 from tests.builders import judgment_event, response_event, run_event, write_log
 
 FROM_ONE_EVENT = ("events", "runs", "responses", "judgments", "failures", "scores", "tool_calls", "costs")
@@ -23,12 +23,13 @@ def judged(score: float, sample_id: str = "q1") -> list[JsonObject]:
     return [response, judgment_event(response, score)]
 
 
+@pytest.mark.slow
 def test_every_row_of_one_event_says_which_log_and_run_it_is_from(tmp_path: Path) -> None:
     """The log is called as it was given, and a run by its id."""
     for view in FROM_ONE_EVENT:
         with projections.connect([write_log(tmp_path / "log.jsonl", [])]) as connection:
             columns = {row[0] for row in connection.sql(f"DESCRIBE {view}").fetchall()}
-        assert {"log", *(["run_id"] if view != "costs" else [])} <= columns, view
+        assert {"file" if view == "events" else "log", *(["run_id"] if view != "costs" else [])} <= columns, view
     old = write_log(tmp_path / "old.jsonl", judged(1, sample_id="q1"))
     new = write_log(tmp_path / "new.jsonl", judged(5, sample_id="q2"))
     with projections.connect([LogFile(old, "old.jsonl"), LogFile(new, "-")]) as connection:
@@ -104,3 +105,17 @@ def test_a_log_that_lost_lines_while_it_was_read_is_named(tmp_path: Path) -> Non
             projections.connect([LogFile(log, "x", lines)]),
         ):
             pass
+
+
+def test_a_log_that_is_moved_while_it_is_read_is_named(tmp_path: Path) -> None:
+    """It is the log that is missing, and no room on the disk."""
+    log = write_log(tmp_path / "log.jsonl", judged(1))
+    where = LogFile(log, "mine").where
+
+    def moved() -> Lines:
+        log.rename(tmp_path / "other.jsonl")
+        return where
+
+    file = LogFile(log, "mine", 2, look=moved, is_checked=False)
+    with pytest.raises(InputError, match="mine: was moved or removed"), projections.connect([file]):
+        pass

@@ -14,6 +14,8 @@ import pytest
 from keval import projections, schema
 from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
+from keval.projections import continuation
+from keval.projections.views import definition, read_by
 from tests.builders import (
     AGENT_ID,
     JUDGE_ID,
@@ -50,17 +52,20 @@ def values(folder: Path, events: list[JsonObject], query: str) -> list[object]:
 # Files and views
 
 
-@pytest.mark.parametrize("view", projections.VIEWS)
+@pytest.mark.parametrize("view", [path.stem for path in Path(projections.__file__).parent.glob("*.sql")])
 def test_every_view_says_what_one_row_is(view: str) -> None:
     """The comment at the top of each file says what a row of the view is."""
     assert projections.about(view).startswith("One row per ")
 
 
-def test_every_file_is_a_view() -> None:
-    """Each SQL file is run, and each view has a file; one is the part of a view over logs that are kept apart."""
+def test_every_file_is_a_table_or_a_view() -> None:
+    """Each SQL file is run; those beside tables and views are loaded by name."""
     folder = Path(projections.__file__).parent
-    assert {path.stem for path in folder.glob("*.sql")} == {*projections.VIEWS, "one_log"}
-    assert set(projections.TABLES) < set(projections.VIEWS)
+    code = "".join(path.read_text(encoding="utf-8") for path in folder.parent.rglob("*.py"))
+    loaded = set(re.findall(r'"projections",\s+"(\w+)"', code))
+    loaded |= {*continuation.CHOSEN.values(), *continuation.JOINED.values()}
+    made = {*projections.VIEWS, *projections.DERIVED}
+    assert {path.stem for path in folder.glob("*.sql")} == made | loaded
 
 
 def test_all_sql_stands_in_files() -> None:
@@ -76,9 +81,28 @@ def test_all_sql_stands_in_files() -> None:
 
 
 def test_an_empty_log_has_all_views(tmp_path: Path) -> None:
-    """A log without a line has every view, without a row but for what is no log's: the kinds of failure."""
+    """A log without a line has every view, without a row."""
     with projections.connect([write_log(tmp_path / "log.jsonl", [])]) as connection:
-        assert [view for view in projections.VIEWS if connection.view(view).fetchall()] == ["failure_kinds"]
+        assert [view for view in projections.VIEWS if connection.view(view).fetchall()] == []
+
+
+def test_what_a_view_needs_is_found_in_its_text() -> None:
+    """The tables and views that keval finds in the text of each one are those that DuckDB's parser finds."""
+    made = {*projections.DERIVED, *projections.VIEWS}
+    with duckdb.connect() as connection:
+        for name in made:
+            query = definition(name)
+            ((parsed,),) = connection.execute("select json_serialize_sql(?::varchar)", [query]).fetchall()
+            found = set(re.findall(r'"table_name":"(\w+)"', parsed)) & made
+            assert found == read_by(query), name
+
+
+def test_only_what_is_asked_is_made(tmp_path: Path) -> None:
+    """A view that is asked is there with all that it is made from, and no other."""
+    with projections.connect([write_log(tmp_path / "log.jsonl", [])], tools=False, asked=["runs"]) as connection:
+        assert connection.view("runs").fetchall() == []
+        with pytest.raises(duckdb.CatalogException):
+            connection.view("scores")
 
 
 def test_a_log_without_judgments_has_the_columns_of_scores(tmp_path: Path) -> None:
@@ -485,11 +509,11 @@ def test_whose_failure_it_was_decides(tmp_path: Path, kind: str, state: str) -> 
         ("judge_invalid", "not_measured"),
         ("budget", "not_measured"),
         ("timeout", "not_measured"),
-        ("code_refused", "agent_failed"),
+        ("code_refused", "not_measured"),
     ],
 )
 def test_a_judges_failure_is_not_the_agents(tmp_path: Path, kind: str, state: str) -> None:
-    """A response that no judge could score is not measured; only code that was refused is the agent's fault."""
+    """A response that no judge could score is not measured, whatever kept the judge from it."""
     response = response_event()
     events = [run_event(["baseline"]), response, judge_failure_event(response, kind)]
     assert values(tmp_path, events, "select state from outcomes") == [state]

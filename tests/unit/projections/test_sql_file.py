@@ -31,7 +31,8 @@ def test_a_parameter_that_is_not_given_is_an_error(tmp_path: Path, monkeypatch: 
 @given(text=st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])))
 def test_a_literal_is_the_text(text: str) -> None:
     """Whatever stands in it, quotes and backslashes included."""
-    assert duckdb.execute(f"select {literal(text)}").fetchall() == [(text,)]
+    with duckdb.connect() as connection:
+        assert connection.execute(f"select {literal(text)}").fetchall() == [(text,)]
 
 
 @pytest.mark.parametrize("name", ["a*.jsonl", "[ab].jsonl", "what?.jsonl", "plain.jsonl"])
@@ -40,4 +41,5 @@ def test_a_path_is_that_of_one_file(tmp_path: Path, name: str) -> None:
     for each in (name, "a1.jsonl", "a.jsonl"):
         (tmp_path / each).write_text('{"name": "' + each + '"}\n')
     query = f"select name from read_json({literal(verbatim(tmp_path / name))})"  # noqa: S608 - what is tested
-    assert duckdb.execute(query).fetchall() == [(name,)]
+    with duckdb.connect() as connection:
+        assert connection.execute(query).fetchall() == [(name,)]

@@ -1,0 +1,4 @@
+-- One row per line that says what is to be done, or what changed, with its position.
+select position, * exclude (position, type)
+from (select row_number() over () as position, * from ($declarations))
+where type in ('run', 'plan', 'sample_change', 'until_rule', 'until_end')

@@ -1,0 +1,41 @@
+-- One row per row of the tables of conditions and group of samples that have the same values in some fields: the first queries of
+-- `group_scores` and `group_comparisons`. A condition in a group is taken for a condition of its own, whose id has the group's
+-- number in it.
+sample_group as (
+    select sample_id, "by", dense_rank() over (order by "by") as number
+    from (select sample_id, $by as "by" from samples)
+    where "by" is not null
+),
+group_name as (
+    select distinct number, "by" from sample_group
+),
+planned as (
+    select q.condition_id, q.agent_id, g.number, sum(q.repetitions)::bigint as planned, count(*) as samples
+    from planned_questions as q
+    join (select sample_id, question_id from newest_samples join events using (position, sample_id)) as s using (question_id)
+    join sample_group as g using (sample_id)
+    group by all
+),
+own_conditions as (
+    select
+        c.* replace (
+            c.condition_id || ' ' || g.number as condition_id, p.planned as planned, p.samples as planned_samples,
+            c.planned_repetitions as planned_repetitions
+        )
+    from main.conditions as c
+    cross join group_name as g
+    left join planned as p on p.condition_id = c.condition_id and p.agent_id = c.agent_id and p.number = g.number
+),
+own_series as (
+    select s.* replace (s.condition_id || ' ' || g.number as condition_id) from main.series as s, group_name as g
+),
+own_sample_means as (
+    select s.* replace (s.condition_id || ' ' || g.number as condition_id)
+    from main.sample_means as s
+    join sample_group as g using (sample_id)
+),
+own_computed_scores as (
+    select s.* replace (s.condition_id || ' ' || g.number as condition_id)
+    from main.computed_scores as s
+    join sample_group as g using (sample_id)
+)

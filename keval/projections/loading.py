@@ -1,0 +1,158 @@
+"""Fills a database with the lines of logs: what is stored of them already is copied, the rest is read.
+
+`lines` has what numbers are made from, `line_offsets` where each line begins, in the same order, and `declarations`
+what only few lines have: those of runs, plans and changed samples.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keval.processes import memory, temporary
+from keval.projections.line_text import line_in
+from keval.projections.log_file import ChangedError, Lines, LogFile
+from keval.projections.sql_file import literal, load, verbatim
+from keval.projections.views import inserted, made
+
+if TYPE_CHECKING:
+    import duckdb
+
+SHORTEST_LINE = 2**20
+"""Bytes that DuckDB is told a line may have, at least; it reserves twice as much for each thread that reads."""
+
+LINES_PER_THREAD, MOST_THREADS = 8, 4
+"""Of the longest line so many have to fit into memory for each thread that reads; more than these gain little."""
+
+MOST_MEMORY = 800 * 2**20
+"""Bytes that DuckDB takes at most to read lines; with less, only one thread fills a table of so many columns."""
+
+FEW = 20_000
+"""So many numbers are handed over as they are; more of them as an array, for which numpy is loaded."""
+
+
+def threads(longest: int) -> int:
+    """Return how many threads may read lines that have so many bytes at most."""
+    limit = memory.for_queries()
+    return max(min(os.cpu_count() or 1, MOST_THREADS, limit // (LINES_PER_THREAD * bound(longest))), 1)
+
+
+def bound(longest: int) -> int:
+    """Return the bytes that DuckDB is told a line may have."""
+    return 1 + max(SHORTEST_LINE, longest)
+
+
+def name_files(connection: duckdb.DuckDBPyConnection, count: int, before: int = 0) -> None:
+    """Make the view of what files are called that stand in `session.files` after so many others `before`."""
+    named = load("projections", "named_files", before=str(before), count=str(count))
+    connection.execute(made("VIEW", "files", named))
+
+
+def load_lines(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], before: int = 0) -> None:
+    """Make the tables of lines, one log after the other; `before` as in `name_files`. Raises InputError."""
+    name_files(connection, len(logs), before)
+    connection.execute("CREATE TABLE line_offsets (position BIGINT, line_offset BIGINT)")
+    lines = 0
+    for number, log in enumerate(logs, start=1):
+        lines = _load(connection, number, lines, log)
+
+
+def _load(connection: duckdb.DuckDBPyConnection, number: int, before: int, log: LogFile) -> int:
+    """Append the lines of a log after so many others, and return how many there are then."""
+    copied = 0
+    if log.stored is not None:
+        _copy(connection, number, before, log.stored.path)
+        copied = log.stored.lines
+    where = _read(connection, number, log)
+    _note_offsets(connection, before + copied, where.offsets)
+    _check_unchanged(connection, log, before, copied)
+    _read_declarations(connection, number, before + copied, log)
+    return before + copied + len(where.offsets)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, number: int, before: int, stored: Path) -> None:
+    """Append the lines that a stored database has."""
+    connection.execute(f"ATTACH {literal(str(stored))} AS stored (READ_ONLY)")
+    lines = load("projections", "stored_lines", file=str(number))
+    connection.execute(inserted("lines", lines) if number > 1 else made("TABLE", "lines", lines))
+    connection.execute(inserted("line_offsets", load("projections", "stored_offsets", before=str(before))))
+    declarations = load("projections", "stored_declarations", before=str(before))
+    connection.execute(
+        inserted("declarations", declarations) if number > 1 else made("TABLE", "declarations", declarations)
+    )
+    connection.execute("DETACH stored")
+
+
+def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> Lines:
+    """Append the lines that are not stored, and return where they lie; if need be they are checked meanwhile."""
+    path, is_first = literal(verbatim(log.rest or log.path)), number == 1 and log.stored is None
+
+    def append(longest: int, limit: str) -> None:
+        query = load("projections", "lines", file=str(number), path=path, longest_line=str(bound(longest)), limit=limit)
+        connection.execute(made("OR REPLACE TABLE", "lines", query) if is_first else inserted("lines", query))
+
+    if log.is_checked:
+        append(log.where.longest, f"limit {len(log.where.offsets)}")
+        return log.where
+    # Without a limit, which only one thread could heed.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        appended = thread.submit(append, 0, "")
+        try:
+            where = log.where
+        except BaseException:
+            connection.interrupt()
+            raise
+    if where.longest > SHORTEST_LINE:
+        connection.execute(f"SET threads = {threads(where.longest)}")
+        append(where.longest, "")
+    else:
+        appended.result()
+    # What a writer has added since is not looked at.
+    connection.execute(load("projections", "cut_off", lines=str(len(where.offsets))))
+    return where
+
+
+def _note_offsets(connection: duckdb.DuckDBPyConnection, before: int, offsets: array[int]) -> None:
+    if len(offsets) <= FEW:
+        query = load(
+            "projections", "new_offsets", before=str(before), given="(select unnest(?::bigint[]) as line_offset)"
+        )
+        connection.execute(inserted("line_offsets", query), [offsets.tolist()])
+        return
+    import numpy as np
+
+    connection.register("given_offsets", {"line_offset": np.frombuffer(offsets, dtype=np.int64)})
+    query = load("projections", "new_offsets", before=str(before), given="given_offsets")
+    connection.execute(inserted("line_offsets", query)).fetchall()  # or the array could not be given back
+    connection.unregister("given_offsets")
+
+
+def _read_declarations(connection: duckdb.DuckDBPyConnection, number: int, before: int, log: LogFile) -> None:
+    """Append what few lines have, from a file of these lines alone."""
+    found = connection.execute(load("projections", "declaring", before=str(before))).fetchall()
+    with temporary.folder() as folder, log.path.open("rb") as opened:
+        few = folder / "declarations.jsonl"
+        lines = [line_in(opened.fileno(), offset) for _, offset in found]
+        few.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        longest = max((len(line.encode()) for line in lines), default=0)
+        declared = load("projections", "declarations", path=literal(verbatim(few)), longest_line=str(bound(longest)))
+        query = load("projections", "placed_declarations", positions="?", declarations=declared)
+        is_first = number == 1 and log.stored is None
+        statement = made("OR REPLACE TABLE", "declarations", query) if is_first else inserted("declarations", query)
+        connection.execute(statement, [[position for position, _ in found]])
+
+
+def _check_unchanged(connection: duckdb.DuckDBPyConnection, log: LogFile, known: int, copied: int) -> None:
+    """Raise InputError if there are fewer lines than were checked: somebody wrote over a log or cut it off."""
+    checked = copied + len(log.where.offsets)
+    if _events(connection) != known + checked or log.lines not in {None, checked}:
+        raise ChangedError(log.name)
+
+
+def _events(connection: duckdb.DuckDBPyConnection) -> int:
+    ((_, events),) = connection.execute(load("projections", "count_lines")).fetchall()
+    return int(events)

@@ -1,0 +1,13 @@
+-- One row per condition that a run stopped to ask before the dataset's end, as it was decided: of how many samples of the
+-- plan, from the first on, its answers count. As soon as a run begins that goes on, there is none.
+select p.plan_id, p.agent_id, unnest(map_keys(e.asked)) as condition_id, unnest(map_values(e.asked)) as asked
+from (
+    select p.plan_id, p.agent_id, max(e.position) as position
+    from declarations as e
+    join latest as l using (position)
+    join plans as p on p.plan_id = e.plan_id and p.position < e.position
+    join run_facts as r on r.position = p.position and r.mock = l.mock
+    where e.asked is not null
+    group by p.plan_id, p.agent_id
+) as p
+join declarations as e using (position)

@@ -1,0 +1,61 @@
+"""Makes all tables and views of logs in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from keval.processes import memory
+from keval.projections.loading import load_lines
+from keval.projections.log_file import LogFile
+from keval.projections.views import ALL, DERIVED, TEXTS, VIEWS, apart_views, definition, made, schemas
+
+if TYPE_CHECKING:
+    import duckdb
+
+MOST_MEMORY = 448 * 2**20
+"""Bytes that DuckDB takes at most to compute tables before it writes to the disk."""
+
+
+def build(  # noqa: PLR0913 - as connect, which passes them on
+    connection: duckdb.DuckDBPyConnection,
+    logs: Sequence[LogFile],
+    *,
+    everything: bool,
+    before: int = 0,
+    texts: bool = True,
+    asked: Collection[str] = ALL,
+) -> None:
+    """Make tables and views of logs: one log after the other, as `cat` would merge them.
+
+    They come after so many others `before`. `texts` as in `connect`; `asked` names what is made, with all that it is
+    made from. Raises InputError when a log is no longer what was checked.
+    """
+    load_lines(connection, logs, before)
+    connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_MEMORY)}B'")
+    connection.begin()
+    for name, kind in DERIVED.items():
+        if name in asked:
+            connection.execute(made(kind, name, definition(name, everything=everything)))
+    make_views(connection, before, texts=texts, asked=asked)
+    connection.commit()
+
+
+def make_views(
+    connection: duckdb.DuckDBPyConnection, before: int = 0, *, texts: bool, asked: Collection[str] = VIEWS
+) -> None:
+    """Make the views that queries ask; `before`, `texts` and `asked` as in `build`."""
+    for name in VIEWS:
+        if name in asked and (texts or name not in TEXTS):
+            connection.execute(made("VIEW", name, definition(name, file=f"(file + {before})::smallint")))
+
+
+def build_apart(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], *, everything: bool) -> None:
+    """Make the tables and views of each log in a schema of its own, and views that have the rows of all."""
+    for before, (schema, log) in enumerate(zip(schemas(logs), logs, strict=True)):
+        connection.execute(f"CREATE SCHEMA {schema}")
+        connection.execute(f"SET schema = '{schema}'")
+        build(connection, [log], everything=everything, before=before)
+    connection.execute("SET schema = 'main'")
+    for statement in apart_views(logs):
+        connection.execute(statement)
