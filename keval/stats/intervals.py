@@ -1,20 +1,26 @@
-"""Confidence intervals for means over samples."""
+"""Student's t intervals for means over samples; which interval a condition's mean has, `mean_intervals` says."""
 
 from __future__ import annotations
 
-LEVEL = 0.95
-"""The confidence level of every interval."""
+from keval.stats.student import two_sided
 
-METHOD = "t"
-"""How every interval is computed, as events name it."""
+LEVEL = 0.95
+"""The confidence level of every interval, of means and shares too."""
 
 FEWEST_SAMPLES = 5
 """With fewer samples no interval is given: it would rest on assumptions more than on data."""
 
 
-def interval(mean: float | None, se: float | None, n: int) -> tuple[float, float] | tuple[None, None]:
-    """Return the interval of a mean of n samples, or two nulls where too little is known to give one."""
-    return t_interval(mean, se, n) if mean is not None and se and n >= FEWEST_SAMPLES else (None, None)
+def interval(
+    mean: float | None, se: float | None, n: int, degrees: int | None = None
+) -> tuple[float, float] | tuple[None, None]:
+    """Return the interval of a mean of n samples, or two nulls where too little is known to give one.
+
+    It has n - 1 degrees of freedom unless `degrees` says otherwise.
+    """
+    if mean is None or not se or n < FEWEST_SAMPLES:
+        return None, None
+    return t_interval(mean, se, n if degrees is None else degrees + 1)
 
 
 def t_interval(mean: float, se: float, n: int, level: float = LEVEL) -> tuple[float, float]:
@@ -25,7 +31,5 @@ def t_interval(mean: float, se: float, n: int, level: float = LEVEL) -> tuple[fl
     """
     if n < 2 or se <= 0:  # noqa: PLR2004 - two values are the fewest that can differ
         raise ValueError(f"no interval from n = {n}, se = {se}")
-    from scipy.special import stdtrit  # scipy.stats would give the same and take three times as long to import
-
-    reach = float(stdtrit(n - 1, (1 + level) / 2)) * se
+    reach = two_sided(level, n - 1) * se
     return mean - reach, mean + reach

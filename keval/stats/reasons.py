@@ -6,12 +6,14 @@ from keval.ids import JsonObject
 from keval.stats.intervals import FEWEST_SAMPLES
 
 UNJUDGED = "no judgments"
+NO_CLUSTER_KEY = "the config names no cluster_key"
 TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples: no interval is shown"
 
 
-def no_plan(_: JsonObject) -> str:
+def no_plan(row: JsonObject) -> str:
     """Say why there is no number of planned tasks."""
-    return "no run event says what was planned"
+    of_group = row.get("level") == "group"
+    return "no plan says which samples of the group there are" if of_group else "no run event says what was planned"
 
 
 def no_score(_: JsonObject) -> str:
@@ -34,11 +36,126 @@ def no_second_repetition(row: JsonObject) -> str:
     return "one repetition" if row["n_samples"] else UNJUDGED
 
 
+def no_means(row: JsonObject) -> str:
+    """Say why a formula has no number of a condition's means."""
+    return "one sample" if row["sample_id"] is not None else "a part has no mean, or no tokens are known"
+
+
 def no_interval(row: JsonObject) -> str:
     """Say why a mean has no interval; means that do not differ do not say how far they could."""
     if row.get("se") is None:
         return no_second_sample(row)
     return TOO_FEW if row["se"] else "all samples have the same mean"
+
+
+def no_mean_interval(row: JsonObject) -> str:
+    """Say why a mean has no interval, as whoever computed it found."""
+    return no_second_sample(row) if row["sample_id"] is not None else str(row["interval"].reason)
+
+
+def no_clusters(row: JsonObject) -> str:
+    """Say why there is no standard error of clusters."""
+    if row["sample_id"] is not None:
+        return "one sample"
+    if not row["n_samples"]:
+        return UNJUDGED
+    return _few_clusters(row) if row["has_clusters"] else NO_CLUSTER_KEY
+
+
+def _few_clusters(row: JsonObject) -> str:
+    lacking = row["unclustered"]
+    return f"samples without a cluster: {lacking}" if lacking else "one cluster"
+
+
+def not_repeated(row: JsonObject) -> str:
+    """Say why nothing is known of what the same samples would score again."""
+    if row["sample_id"] is not None:
+        return "one sample"
+    return "a sample has one repetition" if row["n_samples"] else UNJUDGED
+
+
+def no_judgment_component(row: JsonObject) -> str:
+    """Say why the judgments of one answer have no variance."""
+    if row["sample_id"] is not None:
+        return "one sample"
+    return "one judgment per answer" if row["n_responses"] else UNJUDGED
+
+
+def no_response_component(row: JsonObject) -> str:
+    """Say why the answers to one sample have no variance of their own."""
+    if row["sample_id"] is not None:
+        return "one sample"
+    if not row["n_responses"]:
+        return UNJUDGED
+    return "one response per sample" if row["n_responses"] <= row["n_samples"] else no_judgment_component(row)
+
+
+def no_joint_component(row: JsonObject) -> str:
+    """Say why answers and judgments have no variance together: each has its own, or neither is repeated."""
+    if row["sample_id"] is None and row["var_judgment"] is not None:
+        return "var_judgment and var_response tell it apart"
+    return (
+        "one sample" if row["sample_id"] is not None else "one response per sample" if row["n_responses"] else UNJUDGED
+    )
+
+
+def no_sample_component(row: JsonObject) -> str:
+    """Say why the samples have no variance of their own."""
+    if row["sample_id"] is not None or row["n_samples"] == 1:
+        return "one sample"
+    return "one response per sample" if row["n_responses"] else UNJUDGED
+
+
+def no_mean_square_of_samples(row: JsonObject) -> str:
+    """Say why nothing is known of how much samples differ."""
+    few = row["sample_id"] is not None or row["n_responses"]
+    return "one sample" if few else UNJUDGED
+
+
+def no_icc_interval(row: JsonObject) -> str:
+    """Say why the share of the questions has no interval."""
+    if row["sample_id"] is not None or row["icc_sample"] is None:
+        return no_share_of_variance(row)
+    if row["var_judgment"] is not None:
+        return "answers are judged several times: no formula is known"
+    return "samples have unequal numbers of answers: no formula is known"
+
+
+def no_share_of_variance(row: JsonObject) -> str:
+    """Say why a share of the variance is not defined."""
+    if row["sample_id"] is None and row["var_sample"] is not None and row["var_judgment"] is None:
+        return "one judgment per answer" if row["icc_sample"] is not None else "all scores are equal"
+    return (
+        no_sample_component(row)
+        if row["sample_id"] is not None or row["var_sample"] is None
+        else "all scores are equal"
+    )
+
+
+def no_judgment_interval(row: JsonObject) -> str:
+    """Say why the variance of the judgments has no interval."""
+    if row["sample_id"] is not None or row["var_judgment"] is None:
+        return no_judgment_component(row)
+    return "all judgments of an answer are equal"
+
+
+def no_pass_k(row: JsonObject) -> str:
+    """Say why there is no chance to pass k trials."""
+    if row["sample_id"] is not None:
+        return "one sample"
+    return str(row.get("no_pass_k") or "of a group it is not computed")
+
+
+def not_resampled(row: JsonObject) -> str:
+    """Say why there is no interval of the mean by resampling."""
+    return "one sample" if row["sample_id"] is not None else str(row["no_bca"])
+
+
+def no_resampled_component(row: JsonObject) -> str:
+    """Say why a component of the variance has no interval by resampling."""
+    if row["sample_id"] is not None:
+        return "one sample"
+    return str(row["no_components"] or "some draw does not determine it")
 
 
 def no_second_pair(row: JsonObject) -> str:
@@ -48,8 +165,74 @@ def no_second_pair(row: JsonObject) -> str:
 
 def no_interval_of_pairs(row: JsonObject) -> str:
     """Say why a difference has no interval."""
+    few = row["se"] and row["n_paired"] < FEWEST_SAMPLES
+    return TOO_FEW if few else no_t_of_pairs(row)
+
+
+def no_t_of_pairs(row: JsonObject) -> str:
+    """Say why a difference has no standard error that a test could rest on."""
     if row["se"] is None:
         return no_second_pair(row)
-    if row["se"]:
-        return TOO_FEW
+    if row.get("n_clusters") is not None and row["se_clustered"] is None:
+        return _few_clusters(row)
     return "every sample differs by the same amount" if row["difference"] else "no sample differs"
+
+
+def no_clusters_of_pairs(row: JsonObject) -> str:
+    """Say why there is no standard error of clusters of pairs."""
+    if row["n_clusters"] is None:
+        return NO_CLUSTER_KEY
+    return _few_clusters(row) if row["n_paired"] else no_pair(row)
+
+
+def no_flip(row: JsonObject) -> str:
+    """Say why no signs were flipped: what a sample without a cluster belongs to is not known."""
+    return _few_clusters(row) if row["n_paired"] else no_pair(row)
+
+
+def no_pair(_: JsonObject) -> str:
+    """Say why nothing is known of pairs."""
+    return "no sample has a value under both conditions"
+
+
+def no_spread_of_pairs(row: JsonObject) -> str:
+    """Say why there is nothing that is measured by the spread of the differences."""
+    return "too few paired samples" if row["se"] else no_t_of_pairs(row)
+
+
+def nothing_differs(row: JsonObject) -> str:
+    """Say why there are no ranks of differences."""
+    return "no sample differs" if row["n_paired"] else no_pair(row)
+
+
+def no_variation(row: JsonObject) -> str:
+    """Say why there is no correlation."""
+    few = row["n_paired"] < 2  # noqa: PLR2004 - fewer do not vary
+    return no_second_pair(row) if few else "a condition has the same mean in all samples"
+
+
+def nothing_missing(row: JsonObject) -> str:
+    """Say why there is no worst case of a difference."""
+    return "no answer is missing" if row["n_paired"] else no_pair(row)
+
+
+def exact(_: JsonObject) -> str:
+    """Say why no signs were drawn."""
+    return "the test is exact"
+
+
+def not_primary(row: JsonObject) -> str:
+    """Say why a p is not adjusted for others."""
+    if row.get("by") is not None and row["p_bh"] is not None:
+        return "of a group p_bh is adjusted"
+    return "the metric is not primary" if row["can_flip"] else no_flip(row)
+
+
+def no_margin(_: JsonObject) -> str:
+    """Say why there is no margin."""
+    return "the config declares no margin"
+
+
+def no_margin_test(row: JsonObject) -> str:
+    """Say why nothing is known of the margin."""
+    return no_margin(row) if row["margin"] is None else no_t_of_pairs(row)

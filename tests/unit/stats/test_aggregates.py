@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from keval import projections, schema
-from keval.ids import JsonObject
+from keval import projections
 from keval.stats.aggregates import aggregate
 from keval.stats.statistics import AGGREGATE
+from tests.aggregated import bodies, example, scored
 from tests.builders import (
-    RUN_ID,
-    TIME,
     failure_event,
     judge_entry,
     judgment_event,
@@ -21,48 +19,6 @@ from tests.builders import (
     run_event,
     write_log,
 )
-
-EXAMPLE: Mapping[str, Sequence[Sequence[Sequence[int]]]] = {
-    "A": (
-        ((4, 4), (5, 4), (4, 5)), ((2, 3), (3, 3), (2, 2)), ((5, 5), (5, 5), (4,)),
-        ((1, 2), (3, 2), (2, 2)), ((4, 3), (4, 4)), ((3, 3), (2, 3), (4, 4)),
-    ),
-    "B": (
-        ((5, 5), (5, 4), (5, 5)), ((3, 3), (4, 3), (3, 3)), ((5, 5), (5, 4), (5, 5)),
-        ((2, 2), (2, 3), (3, 3)), ((4, 4), (5, 4), (4, 4)), ((3, 3), (3, 3), (4, 3)),
-    ),
-}  # fmt: skip
-"""The worked example of the specification: per condition, sample and response the scores of its judgments."""
-
-
-def bodies(folder: Path, events: Iterable[JsonObject], levels: Collection[str] = ("condition",)) -> list[JsonObject]:
-    """Return what is computed from a log of these events; every body makes a valid event."""
-    with projections.connect([write_log(folder / "log.jsonl", events)]) as connection:
-        found = list(aggregate(connection, levels=levels))
-    envelope = {"v": 1, "id": "x", "time": TIME, "run_id": RUN_ID}
-    assert [problem for body in found if (problem := schema.event_problem(envelope | body))] == []
-    return found
-
-
-def scored(condition: str, scores: Iterable[float]) -> list[JsonObject]:
-    """Return a response with a judgment for each score, one per sample."""
-    events = []
-    for number, score in enumerate(scores):
-        response = response_event(f"q{number}", condition)
-        events += [response, judgment_event(response, score)]
-    return events
-
-
-def example() -> list[JsonObject]:
-    """Return the events of the worked example."""
-    events = [run_event(("A", "B"), samples=6, repetitions=3)]
-    for condition, samples in EXAMPLE.items():
-        for number, responses in enumerate(samples, 1):
-            for repetition, judgments in enumerate(responses, 1):
-                response = response_event(f"s{number}", condition, repetition)
-                events.append(response)
-                events += [judgment_event(response, score, replicate=n) for n, score in enumerate(judgments, 1)]
-    return events
 
 
 def test_the_worked_example_of_two_conditions(tmp_path: Path) -> None:
@@ -86,6 +42,17 @@ def test_the_worked_example_of_two_conditions(tmp_path: Path) -> None:
     )
     counts = ("n_paired", "n_dropped", "wins", "ties", "losses")
     assert [comparison[name] for name in counts] == [6, 0, 5, 1, 0]
+    assert (comparison["p"], comparison["p_smallest"], comparison["n_differing"]) == (0.0625, 0.0625, 5)
+    tested = {
+        "p_t": 0.013473, "d_z": 1.525643, "g_z": 1.284752, "correlation": 0.972396, "se_unpaired": 0.582572,
+        "rank_biserial": 1.0, "failure_rate_difference": 0.0,
+    }  # fmt: skip
+    assert {name: comparison[name] for name in tested} == pytest.approx(tested, abs=1e-6)
+    assert comparison["se"] ** 2 == pytest.approx(
+        a["se"] ** 2 + b["se"] ** 2 - 2 * comparison["correlation"] * a["se"] * b["se"]
+    )
+    assert (comparison["conclusion"], comparison["qualification"]) == ("cannot tell", None)
+    assert comparison["reasons"]["conclusion"].startswith("answers not measured or not done: A 6%")
 
 
 def test_the_samples_of_the_worked_example(tmp_path: Path) -> None:
@@ -120,6 +87,18 @@ def test_the_example_of_missing_data(  # noqa: PLR0917 - the columns of the exam
     assert (found["mean_lower"], found["mean_upper"]) == (lower, upper)
     assert found["failed"] == {kind: 2}
     assert found["n_samples"] == 8 + agent_failed
+
+
+def test_a_difference_has_the_bounds_of_what_is_missing(tmp_path: Path) -> None:
+    """With the example's condition beside one that was measured whole; without anything missing there are none."""
+    whole = [run_event(["baseline", "with_docs"], samples=10), *scored("baseline", (2, 3) * 5)]
+    lacking = [failure_event(response_event(f"q{n}", "with_docs"), "infra_error") for n in (8, 9)]
+    *_, found = bodies(tmp_path, [*whole, *scored("with_docs", (5, 4, 5, 4, 3, 5, 4, 5)), *lacking])
+    assert [found[name] for name in ("difference_lower", "difference_upper")] == pytest.approx([1.2, 2.0])
+    assert (found["n_paired"], found["conclusion"]) == (8, "higher")
+    *_, complete = bodies(tmp_path, [*whole, *scored("with_docs", (5, 4, 5, 4, 3, 5, 4, 5, 4, 5))])
+    assert complete["difference_lower"] is None
+    assert complete["reasons"]["difference_upper"] == "no answer is missing"
 
 
 def test_the_spread_includes_the_agents_failures(tmp_path: Path) -> None:
@@ -187,7 +166,8 @@ def test_an_empty_log_has_no_aggregates(tmp_path: Path) -> None:
 def test_a_plan_without_answers_has_no_numbers(tmp_path: Path) -> None:
     """Every number of a condition that was only planned is null, with its reason; its bounds are the scale."""
     first, second, comparison = bodies(tmp_path, [run_event()])
-    nullable = {name for name, statistic in AGGREGATE.items() if statistic.why_null is not None}
+    asked = {name: each for name, each in AGGREGATE.items() if not each.of_combined and not each.asked_by}
+    nullable = {name for name, each in asked.items() if each.why_null is not None}
     for body in (first, second):
         assert (body["planned"], body["not_done"], body["n_samples"]) == (2, 2, 0)
         assert (body["mean_lower"], body["mean_upper"]) == (1.0, 5.0)
@@ -196,7 +176,23 @@ def test_a_plan_without_answers_has_no_numbers(tmp_path: Path) -> None:
         assert missing == nullable - {"planned", "not_done", "mean_lower", "mean_upper"}
     assert comparison["n_paired"] == 0
     assert comparison["difference"] is None
-    assert set(comparison["reasons"].values()) == {"no sample has a value under both conditions"}
+    unpaired = {name for name, why in comparison["reasons"].items() if "under both conditions" in why}
+    assert unpaired >= {
+        "difference",
+        "se",
+        "ci_lower",
+        "p",
+        "p_holm",
+        "p_t",
+        "d_z",
+        "win_rate",
+        "correlation",
+        "conclusion",
+    }
+    assert {name for name, value in comparison.items() if value is None} == {
+        *comparison["reasons"],
+        "qualification",
+    } - {"conclusion"}
 
 
 def test_without_a_run_the_plan_is_unknown(tmp_path: Path) -> None:

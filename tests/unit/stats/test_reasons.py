@@ -21,6 +21,9 @@ def test_a_mean_without_an_interval_says_what_it_lacks(row: JsonObject, why: str
     assert reasons.no_interval(row) == why
 
 
+CLUSTERED = {"n_clusters": 1, "se_clustered": None}
+
+
 @pytest.mark.parametrize(
     ("row", "why"),
     [
@@ -29,6 +32,8 @@ def test_a_mean_without_an_interval_says_what_it_lacks(row: JsonObject, why: str
         ({"n_paired": 4, "se": 0.5, "difference": 1.0}, "fewer than 5 samples: no interval is shown"),
         ({"n_paired": 9, "se": 0.0, "difference": 1.0}, "every sample differs by the same amount"),
         ({"n_paired": 9, "se": 0.0, "difference": 0.0}, "no sample differs"),
+        ({"n_paired": 9, "se": 0.5} | CLUSTERED | {"unclustered": 2}, "samples without a cluster: 2"),
+        ({"n_paired": 9, "se": 0.0} | CLUSTERED | {"unclustered": 0}, "one cluster"),
     ],
 )
 def test_a_difference_without_an_interval_says_what_it_lacks(row: JsonObject, why: str) -> None:

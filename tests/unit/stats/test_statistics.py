@@ -11,11 +11,12 @@ import pytest
 
 from keval import projections, schema
 from keval.reports.conclusions import ConditionScore, Difference
-from keval.stats.statistics import AGGREGATE, PAIRED, VIEWS, Statistic
+from keval.stats.paired_statistics import PAIRED
+from keval.stats.statistics import AGGREGATE, VIEWS, Statistic
 
 ALL = [*AGGREGATE.values(), *PAIRED.values()]
 COORDINATES = {"condition", "condition_id", "agent_id", "baseline", "ci_level", "ci_method", "reasons"}
-SAID = {"conclusion", "explanation", "other_statistics"}
+SAID = {"conclusion", "qualification", "other_statistics", "until"}
 
 
 def _name(statistic: Statistic) -> str:
@@ -65,7 +66,8 @@ def test_a_report_has_no_number_that_the_table_does_not_define(
 @pytest.mark.parametrize("statistic", ALL, ids=_name)
 def test_what_can_be_null_says_why(statistic: Statistic) -> None:
     """A kind of number that may be null has a reason for each event, and one for the docs; the others have none."""
-    nullable = "null" in str(schema.document("aggregate")["$defs"][statistic.kind]["type"])
+    event_type = "comparison" if "comparison" in statistic.levels else "aggregate"
+    nullable = "null" in str(schema.document(event_type)["$defs"][statistic.kind]["type"])
     assert (statistic.why_null is not None, bool(statistic.null_when)) == (nullable, nullable)
     assert all((statistic.label, statistic.description, statistic.formula))
 

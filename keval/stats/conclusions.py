@@ -1,0 +1,119 @@
+"""Says what a difference shows, in one of few words. There is no winner.
+
+Two tests have to agree: the interval of Student's t must exclude 0, and the sign-flip test, which assumes less, must
+be below alpha.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from keval.ids import JsonObject
+from keval.stats.intervals import FEWEST_SAMPLES, LEVEL
+from keval.stats.reasons import TOO_FEW
+
+Conclusion = Literal[
+    "higher", "lower", "no difference within margin", "no difference shown", "borderline", "cannot tell"
+]
+CONCLUSIONS: tuple[Conclusion, ...] = get_args(Conclusion)
+
+ALPHA = round(1 - LEVEL, 12)
+"""A test is passed by a p up to this."""
+
+MOST_MISSING = 0.05
+"""With a larger share of the planned answers missing, a difference must also survive the worst case."""
+
+
+def concluded(body: JsonObject, baseline: JsonObject | None, condition: JsonObject | None) -> JsonObject:
+    """Return a comparison's `conclusion`, its `qualification` and, where nothing can be told, why.
+
+    `baseline` and `condition` are the bodies of both conditions' `aggregate` events, which tell how much is missing.
+    """
+    conclusion, why = _shown(body)
+    if conclusion != "cannot tell" and baseline is not None and condition is not None:
+        doubt = _doubt(conclusion, baseline, condition)
+        if doubt is not None:
+            conclusion, why = "cannot tell", doubt
+    reasons = {**body["reasons"], **({} if why is None else {"conclusion": why})}
+    return {"conclusion": conclusion, "qualification": _qualification(conclusion, body), "reasons": reasons}
+
+
+def _shown(body: JsonObject) -> tuple[Conclusion, str | None]:
+    """Return the conclusion from what was measured, and why it is none."""
+    difference, lower, upper = body["difference"], body["ci_lower"], body["ci_upper"]
+    reasons: Mapping[str, str] = body["reasons"]
+    if difference is None:
+        return "cannot tell", reasons.get("difference", "there is no difference in the input")
+    if body["n_paired"] < FEWEST_SAMPLES:
+        return "cannot tell", TOO_FEW
+    p = body.get("p")
+    is_tested = is_below_alpha(p)
+    if lower is None or upper is None:
+        # Every sample differs by the same amount, of which only the signs can be tested.
+        direction: Conclusion = "higher" if difference > 0 else "lower"
+        return (direction, None) if is_tested else ("cannot tell", reasons.get("ci_lower", "no interval in the input"))
+    excludes_0 = lower > 0 or upper < 0
+    if excludes_0 and (is_tested or p is None):
+        return ("higher" if lower > 0 else "lower"), None
+    if is_below_alpha(body.get("p_equivalent")):
+        return "no difference within margin", None
+    return ("borderline" if excludes_0 or is_tested else "no difference shown"), None
+
+
+def is_below_alpha(p: float | None) -> bool:
+    """Return whether a test is passed; a p that is not known passes none, one that is 0 passes."""
+    return p is not None and p <= ALPHA
+
+
+def _qualification(conclusion: Conclusion, body: JsonObject) -> str | None:
+    of_group = body.get("by") is not None
+    adjusted = body.get("p_bh" if of_group else "p_holm")
+    said = ["exploratory"] if of_group else []
+    if conclusion in {"higher", "lower"} and adjusted is not None and adjusted > ALPHA:
+        said.append(f"not after adjusting for {body['family_size']} comparisons")
+    return ", ".join(said) or None
+
+
+def _doubt(conclusion: Conclusion, baseline: JsonObject, condition: JsonObject) -> str | None:
+    """Return why too much is missing for the conclusion to hold, or None; by Manski's worst case."""
+    lacking = [found for found in (baseline, condition) if missing_share(found) > MOST_MISSING]
+    if not lacking or _bounds_agree(conclusion, baseline, condition):
+        return None
+    shares = ", ".join(f"{found['condition']} {missing_share(found):.0%}" for found in lacking)
+    return f"answers not measured or not done: {shares}; they could change the result"
+
+
+def missing_share(found: JsonObject) -> float:
+    """Return the share of answers that were not measured or not done, of an `aggregate` body.
+
+    It is taken of those that are, or could be, a number: what is not applicable, or not sampled, would only dilute it.
+    """
+    missing = found["not_measured"] + (found["not_done"] or 0)
+    expected = found["scored"] + found["agent_failed"] + missing
+    return float(missing / expected) if expected else 0.0
+
+
+def difference_bounds(baseline: JsonObject, condition: JsonObject) -> tuple[float, float] | tuple[None, None]:
+    """Return between what a difference lies whatever the missing answers would have scored (Manski's worst case).
+
+    Of `aggregate` bodies; two nulls where nothing was planned or tried under one of them.
+    """
+    ends = [found[name] for found in (condition, baseline) for name in ("mean_lower", "mean_upper")]
+    if None in ends:
+        return None, None
+    lower, upper, baseline_lower, baseline_upper = ends
+    return lower - baseline_upper, upper - baseline_lower
+
+
+def missing_bounds(baseline: JsonObject, condition: JsonObject) -> tuple[float, float] | tuple[None, None]:
+    """Return the same where an answer is missing, else two nulls."""
+    is_missing = missing_share(baseline) or missing_share(condition)
+    return difference_bounds(baseline, condition) if is_missing else (None, None)
+
+
+def _bounds_agree(conclusion: Conclusion, baseline: JsonObject, condition: JsonObject) -> bool:
+    lower, upper = difference_bounds(baseline, condition)
+    if lower is None or upper is None:
+        return False
+    return lower > 0 if conclusion == "higher" else conclusion == "lower" and upper < 0

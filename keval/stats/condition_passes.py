@@ -1,0 +1,150 @@
+"""pass@k, pass^k and G-Pass@k of a condition: the mean over samples of what each sample's trials say, and its interval.
+
+Null as soon as one sample has fewer than k trials, or a trial of which nothing is known: the lucky samples are no fair
+choice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import fsum, sqrt
+from typing import TYPE_CHECKING
+
+from keval.ids import JsonObject
+from keval.projections import NOISE, rows
+from keval.projections.sql_file import load
+from keval.stats.intervals import FEWEST_SAMPLES
+from keval.stats.pass_k import g_pass_at_k, mg_pass_at_k, pass_at_k, pass_every_k
+from keval.stats.proportions import Interval, effective_size, wilson
+from keval.stats.reasons import TOO_FEW
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+TAUS = (0.5, 0.75)
+"""The shares of k trials for G-Pass@k; with 1 it is pass^k."""
+
+Key = tuple[str, str, str, str]
+"""The ids of condition, agent and judge, and the metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Samples of one cluster with the same number of trials and of passes."""
+
+    trials: int
+    passes: int
+    samples: int
+    cluster: str | None = None
+
+
+@dataclass(slots=True)
+class Passes:
+    """The trials of all samples that were tried, of one condition by one metric."""
+
+    groups: list[Alike] = field(default_factory=list)
+    unknown: int = 0
+    decides: bool = False
+
+    def why_none(self, untried: int) -> str | None:
+        """Return why nothing is known of any k; `untried` samples were never tried. None if all is known."""
+        if not self.decides:
+            return "no metric says which score passes" if self.groups else "no judgments"
+        if self.unknown:
+            return f"trials not measured or not done: {self.unknown}"
+        return f"samples never tried: {untried}" if untried else None
+
+
+def passes(connection: DuckDBPyConnection, verdicts: str | None) -> Mapping[Key, Passes]:
+    """Return the trials of each condition by each metric; `verdicts` as in `Asked`."""
+    query = load("projections", "verdicts", given="(null, null::double)") if verdicts is None else verdicts
+    found: dict[Key, Passes] = defaultdict(Passes)
+    for row in rows(connection, load("projections", "pass_counts", verdicts=query)):
+        of = found[row["condition_id"], row["agent_id"], row["judge_id"], row["metric"]]
+        of.groups.append(Alike(row["trials"], row["passes"], row["samples"], row["cluster"]))
+        of.unknown += row["unknown"]
+        of.decides |= row["decides"]
+    return found
+
+
+def pass_k(found: Passes, ks: Sequence[int], untried: int) -> list[JsonObject] | None:
+    """Return the chances for each k as an event holds them; None where nothing says what passes.
+
+    With no k given these are 1 and the number of trials that most samples have at least.
+    """
+    if not found.decides:
+        return None
+    fewest = min(group.trials for group in found.groups)
+    reason = found.why_none(untried)
+    return [_number(found, chance, reason) for k in (ks or sorted({1, fewest})) for chance in _chances(k)]
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """A chance for one k: its name, its share of k trials, and how it follows from a sample's passes and trials."""
+
+    k: int
+    statistic: str
+    of: Callable[[int, int], float | None]
+    tau: float | None = None
+
+
+def _chances(k: int) -> Iterator[Chance]:
+    yield Chance(k, "pass@k", lambda passed, n: pass_at_k(passed, n, k))
+    yield Chance(k, "pass^k", lambda passed, n: pass_every_k(passed, n, k))
+    if k > 1:
+        for tau in TAUS:
+            yield Chance(k, "g_pass@k", partial(_g_pass, k, tau), tau)
+        yield Chance(k, "mg_pass@k", lambda passed, n: mg_pass_at_k(passed, n, k))
+
+
+def _g_pass(k: int, tau: float, passed: int, n: int) -> float | None:
+    return g_pass_at_k(passed, n, k, tau)
+
+
+def _number(found: Passes, chance: Chance, reason: str | None) -> JsonObject:
+    fewest = min(group.trials for group in found.groups)
+    if reason is None and fewest < chance.k:
+        reason = f"k exceeds trials ({chance.k} of {fewest})"
+    share, (lower, upper), method = NOTHING if reason else estimate(found.groups, chance.of)
+    return {
+        "k": chance.k, "statistic": chance.statistic, "tau": chance.tau, "value": share,
+        "ci_lower": lower, "ci_upper": upper, "ci_method": method,
+        "reason": TOO_FEW if reason is None and lower is None else reason,
+    }  # fmt: skip
+
+
+Estimate = tuple[float | None, Interval, str]
+NOTHING: Estimate = (None, (None, None), "wilson")
+
+
+def estimate(groups: Sequence[Alike], chance: Callable[[int, int], float | None]) -> Estimate:
+    """Return the mean of the samples' chances, its interval, and how that is computed.
+
+    `chance` follows from a sample's passes and trials, of which every sample must have enough.
+    """
+    weighed = [(float(chance(group.passes, group.trials) or 0.0), group) for group in groups]
+    n = sum(group.samples for group in groups)
+    share = fsum(value * group.samples for value, group in weighed) / n
+    clustered = groups[0].cluster is not None
+    has_shares = any(0 < value < 1 for value, _ in weighed)
+    method = "wilson_clustered" if clustered else "wilson_effective_n" if has_shares else "wilson"
+    if n < FEWEST_SAMPLES:
+        return share, (None, None), method
+    if max(value for value, _ in weighed) - min(value for value, _ in weighed) < NOISE:
+        return share, wilson(share, n), method
+    se, degrees = sqrt(fsum(g.samples * (v - share) ** 2 for v, g in weighed) / (n - 1) / n), n - 1
+    if clustered:
+        sums: dict[str | None, float] = defaultdict(float)
+        for value, group in weighed:
+            sums[group.cluster] += group.samples * (value - share)
+        if len(sums) < 2:  # noqa: PLR2004 - two clusters are the fewest that can differ
+            return share, (None, None), method
+        degrees = len(sums) - 1
+        se = max(se, sqrt(len(sums) / degrees * fsum(each**2 for each in sums.values())) / n)
+    trials = sum(group.trials * group.samples for group in groups)
+    cases = effective_size(share, se, n, trials, degrees if clustered or has_shares else None)
+    return share, wilson(share, cases), method

@@ -1,0 +1,56 @@
+"""Numbers and differences of groups of samples, by what the dataset says of them: they explore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from keval.ids import JsonObject
+from keval.projections import rows
+from keval.projections.sql_file import json_path, literal, load
+from keval.projections.views import definition
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_COMPUTED = ("condition_means", "variance_components", "cluster_errors", "computed_means", "condition_scores")
+"""The views that are computed once more, of groups."""
+
+_COMPARED = ("paired_samples", "comparisons")
+"""Those that differences are computed by."""
+
+
+def group_rows(connection: DuckDBPyConnection, fields: Sequence[str]) -> Iterator[JsonObject]:
+    """Yield what `condition_scores` says, of each group of samples with the same values of all these fields.
+
+    In the order of conditions, metrics and values. The connection needs its views of texts.
+    """
+    yield from _named(connection, fields, load("projections", "group_scores", **_parts(fields, _COMPUTED)))
+
+
+def group_comparison_rows(connection: DuckDBPyConnection, fields: Sequence[str]) -> Iterator[JsonObject]:
+    """Yield what `comparisons` says, of each group; in the same order, and with the same views."""
+    yield from _named(connection, fields, load("projections", "group_comparisons", **_parts(fields, _COMPARED)))
+
+
+def _parts(fields: Sequence[str], computed: Sequence[str]) -> dict[str, str]:
+    """Return the SQL of what the queries of groups are put together from."""
+    tables = load("projections", "group_tables", by=_values(fields))
+    return {"tables": tables, **{name: f"\n{definition(name)}\n" for name in computed}}
+
+
+def _named(connection: DuckDBPyConnection, fields: Sequence[str], query: str) -> Iterator[JsonObject]:
+    for row in rows(connection, query):
+        yield {**row, "by": dict(zip(fields, row["by"], strict=True))}
+
+
+def ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> int:
+    """Return how many samples are in no group, because they lack a field or have null there."""
+    ((count,),) = connection.execute(load("projections", "ungrouped", by=_values(fields))).fetchall()
+    return int(count)
+
+
+def _values(fields: Sequence[str]) -> str:
+    """Return the SQL of a sample's values as texts, null as soon as one is missing."""
+    found = [f"(sample ->> {literal(json_path(field))})" for field in fields]
+    return f"if({' or '.join(f'{value} is null' for value in found)}, null, [{', '.join(found)}])"

@@ -1,0 +1,123 @@
+"""What to buy next so that a comparison reaches its aim: samples, repetitions or judgments, and what that costs.
+
+Numbers of responses and judgments are those of both conditions together; money is in US dollars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from keval.stats.intervals import FEWEST_SAMPLES
+from keval.stats.power import Aim, Components, least_that_reaches, samples_needed
+
+MOST_REPETITIONS = 10
+MOST_REPLICATES = 5
+"""How far the cheapest design is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How much is measured of each of the two conditions."""
+
+    samples: int
+    repetitions: int
+    replicates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What one of each costs for both conditions; None is unknown."""
+
+    response: float | None
+    """One repetition of one sample under both, with what other judges ask for it."""
+    judgment: float | None
+    """One more judgment of each of the two responses."""
+    sample: float = 0.0
+    """A sample itself: a question with its golden answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """One way to reach the aim."""
+
+    name: str
+    design: Design
+    responses: int
+    """Responses that are not there yet."""
+    judgments: int
+    cost_usd: float | None
+    """None if a price is unknown."""
+
+
+def purchases(found: Components, now: Design, aim: Aim, prices: Prices) -> Iterator[Purchase]:
+    """Yield the ways to reach the aim that there are: more of one thing each, and the cheapest of all.
+
+    Where it is not known what repetitions, or judgments, vary by, no other number of them is planned.
+    """
+    ways = [_purchase(name, design, now, prices) for name, design in _of_one_kind(found, now, aim)]
+    repetitions = [now.repetitions] if found.responses is None else _up_to(MOST_REPETITIONS, now.repetitions)
+    replicates = [now.replicates] if found.judgments is None else _up_to(MOST_REPLICATES, now.replicates)
+    mixed = [_purchase("", design, now, prices) for design in _designs(found, now, aim, repetitions, replicates)]
+    yield from ways
+    if ways or mixed:
+        yield replace(min([*ways, *mixed], key=_price), name="cheapest")
+
+
+def from_nothing(
+    found: Components, aim: Aim, prices: Prices, repetitions: Iterable[int], replicates: Iterable[int]
+) -> list[Purchase]:
+    """Return what it takes to reach the aim where nothing is measured, for each number of repetitions and judgments."""
+    nothing = Design(0, 0, 0)
+    designs = _designs(found, nothing, aim, repetitions, replicates)
+    return [_purchase("design", design, nothing, prices) for design in designs]
+
+
+def _of_one_kind(found: Components, now: Design, aim: Aim) -> Iterator[tuple[str, Design]]:
+    for design in _designs(found, now, aim, [now.repetitions], [now.replicates]):
+        yield "more samples", design
+    if now.samples < FEWEST_SAMPLES:
+        return
+    if found.responses is not None:
+        number = least_that_reaches(
+            lambda number: found.variance(number, now.replicates), now.samples, aim, now.repetitions
+        )
+        if number is not None:
+            yield "more repetitions", Design(now.samples, number, now.replicates)
+    if found.judgments is not None:
+        number = least_that_reaches(
+            lambda number: found.variance(now.repetitions, number), now.samples, aim, now.replicates
+        )
+        if number is not None:
+            yield "more judgments", Design(now.samples, now.repetitions, number)
+
+
+def _designs(
+    found: Components, now: Design, aim: Aim, repetitions: Iterable[int], replicates: Iterable[int]
+) -> Iterator[Design]:
+    for each, judged in product(repetitions, replicates):
+        needed = samples_needed(found.variance(each, judged), aim)
+        if needed is not None:
+            yield Design(max(needed, now.samples, FEWEST_SAMPLES), each, judged)
+
+
+def _up_to(most: int, now: int) -> Iterable[int]:
+    return range(1, max(most, now) + 1)
+
+
+def _purchase(name: str, to: Design, now: Design, prices: Prices) -> Purchase:
+    """Return what is to be paid: what is there already is used as far as the design asks for it."""
+    kept = now.samples * min(to.repetitions, now.repetitions)
+    responses = to.samples * to.repetitions - kept
+    judgments = to.samples * to.repetitions * to.replicates - kept * min(to.replicates, now.replicates)
+    cost = None
+    if prices.response is not None and prices.judgment is not None:
+        samples = prices.sample * (to.samples - now.samples)
+        cost = samples + responses * prices.response + judgments * prices.judgment
+    return Purchase(name, to, 2 * responses, 2 * judgments, cost)
+
+
+def _price(purchase: Purchase) -> tuple[float, int, int]:
+    """Return by what the cheapest is the cheapest: its cost, and where that is unknown or equal, the calls it takes."""
+    return purchase.cost_usd or 0.0, purchase.responses + purchase.judgments, purchase.design.samples

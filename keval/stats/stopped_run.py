@@ -1,0 +1,151 @@
+"""What the stopping rule of a run says of its comparisons, in the place of what a fixed number of samples would say.
+
+All is computed anew from the log: of the samples that are finished, in the run's order, up to where each condition was
+decided. Numbers that are true only of a number of samples that was fixed before are null, with that reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+
+from keval.ids import JsonObject
+from keval.projections import rows
+from keval.projections.sql_file import literal, load
+from keval.stats.paired_series import Measured, Series
+from keval.stats.recorded_rule import Member, RecordedRule, from_json
+from keval.stats.stopping_rule import CONTRADICTION, Look
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+METHOD = "betting"
+"""The `ci_method` of intervals that hold at every number of samples."""
+
+OF_FIXED_SAMPLES = "the run stops when decided: this is true only of a number of samples that was fixed before"
+DESCRIPTIVE = "descriptive: the run stopped because of other numbers"
+
+_FIXED = (
+    "se", "se_clustered", "p_holm", "p_smallest", "p_draws", "p_seed", "p_t", "p_not_lower", "p_equivalent",
+    "p_failure_rate",
+)  # fmt: skip
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedRun:
+    """A run that stops when decided, as far as its log has it."""
+
+    rule: RecordedRule
+    rule_id: str
+    asked: Mapping[str, int]
+    """By the id of each condition that was decided early: of how many samples its answers count."""
+    looks: Mapping[Key, Look]
+    """What is known of each comparison, by the ids of condition and judge, and the metric."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether not all samples count of each condition."""
+        return bool(self.asked) or any(found.n < self.rule.samples for found in self.looks.values())
+
+    def members(self) -> Iterator[tuple[Member, Look]]:
+        """Yield each comparison of the family with what is known of it."""
+        for member in self.rule.family:
+            yield member, self.looks[member.key]
+
+    def described(self, body: JsonObject) -> JsonObject:
+        """Return the body of an `aggregate` event: of a run that stopped, no interval of a mean is one."""
+        if not self.is_partial or not body["current"]:
+            return body
+        ends = [name for name in body if name.endswith(("ci_lower", "ci_upper")) and body[name] is not None]
+        return body | dict.fromkeys(ends) | {"reasons": body["reasons"] | dict.fromkeys(ends, DESCRIPTIVE)}
+
+    def concluded(self, body: JsonObject) -> JsonObject:
+        """Return the body of a `comparison` event with the interval, p and conclusion of the rule.
+
+        Of a comparison outside of the family no conclusion is drawn if the run stopped because of others.
+        """
+        found = self.looks.get((body["condition_id"], body["judge_id"], body["metric"]))
+        if not body["current"] or body["agent_id"] != self.rule.agent_id:
+            return body
+        if found is None or body["baseline_id"] != self.rule.baseline_id:
+            return self._descriptive(body) if self.is_partial else body
+        member = next(each for each in self.rule.family if each.key == (*self._key(body),))
+        given, reason = _conclusion(found, self.rule.samples)
+        reasons = {name: why for name, why in body["reasons"].items() if name not in {"ci_lower", "ci_upper", "p"}}
+        fixed = {name: OF_FIXED_SAMPLES for name in _FIXED if name in body}
+        ends = dict.fromkeys(("ci_lower", "ci_upper"), CONTRADICTION) if found.lower is None else {}
+        return body | dict.fromkeys(fixed) | {
+            "difference": found.mean, "n_paired": found.measured, "n_dropped": found.n - found.measured,
+            "ci_lower": found.lower, "ci_upper": found.upper, "p": found.p, "margin": member.margin,
+            "family_size": len(self.rule.family), "ci_level": 1 - self.rule.rule.alpha, "ci_method": METHOD,
+            "conclusion": given, "qualification": "but by less than the margin" if found.is_small else None,
+            "until": {"rule_id": self.rule_id, "n": found.n, "samples": self.rule.samples},
+            "reasons": reasons | fixed | ends | ({} if reason is None else {"conclusion": reason}),
+        }  # fmt: skip
+
+    def _descriptive(self, body: JsonObject) -> JsonObject:
+        names = [name for name in (*_FIXED, "ci_lower", "ci_upper", "p") if name in body]
+        reasons = body["reasons"] | dict.fromkeys((*names, "conclusion"), DESCRIPTIVE)
+        fields = {"conclusion": "cannot tell", "qualification": None, "reasons": reasons, "family_size": 0}
+        return body | dict.fromkeys(names) | fields
+
+    @staticmethod
+    def _key(body: JsonObject) -> Key:
+        return body["condition_id"], body["judge_id"], body["metric"]
+
+
+def _conclusion(found: Look, samples: int) -> tuple[str, str | None]:
+    """Return what a comparison shows in the words of all comparisons, and why it is nothing."""
+    if found.outcome != "cannot tell":
+        return found.outcome, None
+    if found.reason == CONTRADICTION:
+        return found.outcome, CONTRADICTION
+    if found.n < samples:
+        return found.outcome, f"not decided after {found.n} of {samples} samples"
+    return found.outcome, f"not decided by all {samples} samples"
+
+
+def stopped_run(connection: DuckDBPyConnection) -> StoppedRun | None:
+    """Return what the rule says by which the newest run of a log stops; None if it has none."""
+    for row in rows(connection, load("projections", "stopping_rule")):
+        rule = from_json(orjson.loads(row["rule"]))
+        asked = dict(row["asked"] or {})
+        looks = {each.member.key: each.look() for each in _series(connection, rule, row["plan_id"], asked)}
+        return StoppedRun(rule, row["rule_id"], asked, looks)
+    return None
+
+
+def _series(
+    connection: DuckDBPyConnection, rule: RecordedRule, plan_id: str, asked: Mapping[str, int]
+) -> Iterator[Series]:
+    """Yield the finished samples of each comparison."""
+    found: dict[Key, dict[int, Measured]] = {}
+    scales = {(member.judge_id, member.metric): member for member in rule.family}
+    sql = load("projections", "finished_samples", plan_id=literal(plan_id), agent_id=literal(rule.agent_id))
+    for row in rows(connection, sql):
+        scale = scales.get((row["judge_id"], row["metric"]))
+        if scale is not None:
+            key = row["condition_id"], row["judge_id"], row["metric"]
+            least, greatest = row["least"], row["greatest"]
+            known = Measured(
+                row["mean"],
+                scale.min if least is None else least,
+                scale.max if greatest is None else greatest,
+                row["expected"],
+                row["missing"],
+            )
+            found.setdefault(key, {})[row["place"]] = known
+    for member in rule.family:
+        series = Series(rule, member)
+        condition = found.get(member.key, {})
+        baseline = found.get((rule.baseline_id, member.judge_id, member.metric), {})
+        for place in range(1, asked.get(member.condition_id, rule.samples) + 1):
+            if place not in condition or place not in baseline:
+                break
+            series.add(condition[place], baseline[place])
+        yield series

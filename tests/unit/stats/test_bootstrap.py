@@ -1,0 +1,76 @@
+"""Properties of intervals by resampling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keval.stats import bootstrap
+from keval.stats.asked import Asked
+from tests.aggregated import bodies, scored
+from tests.builders import judgment_event, response_event
+
+VALUES = [1.0, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5]
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    """It holds the mean, is longer on the side of the tail, and another seed moves it a little."""
+    found = bootstrap.mean_interval(VALUES, None, 7)
+    assert found == bootstrap.mean_interval(VALUES, None, 7) != bootstrap.mean_interval(VALUES, None, 8)
+    lower, upper = found
+    assert lower is not None
+    assert upper is not None
+    mean = sum(VALUES) / len(VALUES)
+    assert mean - lower > upper - mean > 0
+
+
+def test_clusters_are_resampled_whole() -> None:
+    """Samples that belong together say less than as many that do not."""
+    together = [f"c{place // 4}" for place in range(80)]
+    values = [float(place // 4 % 5) for place in range(80)]
+    alone, clustered = bootstrap.mean_interval(values, None, 1), bootstrap.mean_interval(values, together, 1)
+    assert clustered[1] - clustered[0] > 1.5 * (alone[1] - alone[0])  # type: ignore[operator]  # both have one
+
+
+def test_values_that_are_all_alike_have_no_interval() -> None:
+    """Whoever draws the same value again and again learns nothing."""
+    assert bootstrap.mean_interval([3.0] * 20, None, 1) == (None, None)
+
+
+def test_the_intervals_stand_in_the_event(tmp_path: Path) -> None:
+    """They hold the estimates that SQL makes of the same samples: both know one definition of a component."""
+    events = []
+    for number in range(24):
+        for repetition in (1, 2):
+            response = response_event(f"q{number:02}", repetition=repetition)
+            scores = (1 + (number * 7 + repetition) % 5, 1 + (number * 7 + repetition * repetition) % 5)
+            events += [response, *(judgment_event(response, score, replicate=n) for n, score in enumerate(scores, 1))]
+    (found,) = bodies(tmp_path, events, asked=Asked(bootstrap=True, seed=3))
+    for name, lower, upper in (
+        ("mean", "ci_bca_lower", "ci_bca_upper"),
+        ("var_sample", "var_sample_lower", "var_sample_upper"),
+        ("var_response", "var_response_lower", "var_response_upper"),
+    ):
+        assert found[lower] < found[name] < found[upper]
+    assert found["seed"] == 3
+
+
+def test_too_few_samples_are_not_resampled(tmp_path: Path) -> None:
+    """Below 20 the interval would be too short; the event says so."""
+    (found,) = bodies(tmp_path, scored("baseline", (1, 2, 3, 4, 5)), asked=Asked(bootstrap=True))
+    reason = "fewer than 20 samples: resampled intervals would be too short"
+    assert (found["ci_bca_lower"], found["reasons"]["ci_bca_lower"]) == (None, reason)
+
+
+def test_what_is_the_same_in_each_sample_is_the_same_in_each_draw() -> None:
+    """Answers of all samples that vary alike leave no doubt of their variance; that between samples has a range."""
+    rows = [
+        {"weight": 4.0, "weight_squares": 8.0, "weighted_mean": mean, "scored": 2, "repeated": 2,
+         "squares_judgments": 1.0, "squares_responses": 0.5}
+        for mean in (1.0, 2.0, 3.0, 4.0, 5.0) for _ in range(4)
+    ]  # fmt: skip
+    between, within = bootstrap.component_intervals(rows, 1)
+    assert within == pytest.approx(((0.5 - 0.5) / 2,) * 2)
+    assert between[0] is not None
+    assert 0 < between[0] < between[1]

@@ -1,0 +1,87 @@
+"""Properties of pass@k, pass^k and G-Pass@k of a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from keval.ids import JsonObject
+from keval.stats.asked import Asked
+from keval.stats.condition_passes import Alike, Passes, pass_k
+from tests.aggregated import bodies, scored
+from tests.builders import judge_entry, judgment_event, response_event, run_event
+
+
+def by_name(found: list[JsonObject] | None) -> dict[tuple[str, int, float | None], JsonObject]:
+    """Return chances by what they are of."""
+    return {(each["statistic"], each["k"], each["tau"]): each for each in found or ()}
+
+
+def test_each_sample_counts_before_they_are_averaged() -> None:
+    """Of samples that always pass and never do, half have passed: pooled, the trials would say much more."""
+    found = by_name(pass_k(Passes([Alike(4, 4, 5), Alike(4, 0, 5)], decides=True), (1, 2), 0))
+    assert [found[name, 2, None]["value"] for name in ("pass@k", "pass^k")] == [0.5, 0.5]
+    assert found["pass@k", 2, None]["ci_method"] == "wilson"
+
+
+@pytest.mark.parametrize(
+    ("trials", "passed", "k", "chances"),
+    [(8, 5, 4, (1, 0.0714286, 0.928571, 0.5, 0.285714)), (16, 12, 8, (1, 0.0384615, 1, 0.715385, 0.5))],
+)
+def test_the_worked_examples_of_one_sample(trials: int, passed: int, k: int, chances: Sequence[float]) -> None:
+    """Chances of the specification, of n trials and c passes; one sample has no interval."""
+    found = by_name(pass_k(Passes([Alike(trials, passed, 1)], decides=True), (k,), 0))
+    values = {key[::2]: each["value"] for key, each in found.items()}
+    names = (("pass@k", None), ("pass^k", None), ("g_pass@k", 0.5), ("g_pass@k", 0.75), ("mg_pass@k", None))
+    assert values == pytest.approx(dict(zip(names, chances, strict=True)), abs=1e-6)
+    assert {each["reason"] for each in found.values()} == {"fewer than 5 samples: no interval is shown"}
+
+
+def test_one_sample_with_too_few_trials_leaves_all_unknown() -> None:
+    """Never an average over the lucky ones."""
+    found = by_name(pass_k(Passes([Alike(3, 3, 9), Alike(2, 2, 1)], decides=True), (1, 3), 0))
+    assert found["pass@k", 1, None]["value"] == 1
+    assert (found["pass@k", 3, None]["value"], found["pass@k", 3, None]["reason"]) == (
+        None,
+        "k exceeds trials (3 of 2)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("unknown", "untried", "reason"),
+    [(2, 0, "trials not measured or not done: 2"), (0, 4, "samples never tried: 4")],
+)
+def test_what_was_not_measured_is_no_failed_trial(unknown: int, untried: int, reason: str) -> None:
+    """As long as a trial may still pass, nothing is said."""
+    found = pass_k(Passes([Alike(3, 3, 9)], unknown=unknown, decides=True), (), untried)
+    assert {each["reason"] for each in found or ()} == {reason}
+    assert {each["value"] for each in found or ()} == {None}
+
+
+def test_samples_that_belong_together_have_a_wider_interval() -> None:
+    """Clusters that pass or fail as a whole are the cases."""
+    alone = pass_k(Passes([Alike(1, 1, 10), Alike(1, 0, 10)], decides=True), (1,), 0)
+    groups = [Alike(1, int(n < 2), 5, f"c{n}") for n in range(4)]
+    together = pass_k(Passes(groups, decides=True), (1,), 0)
+    assert alone is not None
+    assert together is not None
+    assert together[0]["ci_method"] == "wilson_clustered"
+    assert together[0]["ci_lower"] < alone[0]["ci_lower"] < alone[0]["value"] == together[0]["value"]
+
+
+@pytest.mark.slow
+def test_a_condition_has_the_chances_of_its_metric(tmp_path: Path) -> None:
+    """By the score that passes, which the judge's metric names; where none does there is nothing to say."""
+    metric = {"name": "completeness", "min": 1, "max": 5, "pass_from": 4}
+    events = [run_event(["A"], samples=2, repetitions=2, judges=[judge_entry([metric])])]
+    for sample, scores in (("q1", (5, 4)), ("q2", (3, 4))):
+        for repetition, score in enumerate(scores, 1):
+            response = response_event(sample, "A", repetition)
+            events += [response, judgment_event(response, score)]
+    (found,) = bodies(tmp_path, events, asked=Asked(full=True))
+    chances = by_name(found["pass_k"])
+    assert (chances["pass@k", 1, None]["value"], chances["pass^k", 2, None]["value"]) == (0.75, 0.5)
+    (unknown,) = bodies(tmp_path, scored("A", (1, 5)), asked=Asked(full=True))
+    assert (unknown["pass_k"], unknown["reasons"]["pass_k"]) == (None, "no metric says which score passes")

@@ -1,0 +1,255 @@
+"""Properties of the numbers of a condition: variance components, clusters, intervals that fit, and what is null."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from keval.ids import JsonObject
+from keval.stats.asked import Asked
+from tests.aggregated import bodies, example, scored
+from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
+
+FULL = Asked(full=True)
+CLUSTERS = {"s1": "a", "s3": "a", "s2": "b", "s4": "b", "s5": "c", "s6": "c"}
+
+
+def clustered(events: Sequence[JsonObject], clusters: Mapping[str, str]) -> list[JsonObject]:
+    """Return events whose samples belong to clusters, and whose config says so."""
+    for event in events:
+        if event["type"] == "run":
+            event["config"] = {"name": "test", "dataset": {"cluster_key": "cluster"}}
+        elif event["type"] == "response" and event["sample"]["id"] in clusters:
+            event["sample"]["cluster"] = clusters[event["sample"]["id"]]
+    return list(events)
+
+
+def passing(passes: Sequence[int], trials: int, *, lost: int = 0) -> list[JsonObject]:
+    """Return samples of which each passed so many trials; the agent failed the last `lost` trials of the last one."""
+    judge = judge_entry([{"name": "ok", "min": 0, "max": 1}])
+    events = [run_event(["A"], samples=len(passes), repetitions=trials, judges=[judge])]
+    for number, passed in enumerate(passes):
+        for trial in range(trials):
+            response = response_event(f"s{number:02}", "A", trial + 1)
+            if number == len(passes) - 1 and trial >= trials - lost:
+                events.append(failure_event(response))
+                continue
+            score = {"score": float(trial < passed), "reasoning": None, "min": 0, "max": 1, "passed": trial < passed}
+            events += [response, {**judgment_event(response), "scores": {"ok": score}}]
+    return events
+
+
+def test_the_components_of_the_worked_example(tmp_path: Path) -> None:
+    """Unequal numbers of responses and judgments; with equal ones the components add up to the standard error."""
+    a, b, _ = bodies(tmp_path, example(), asked=FULL)
+    names = ("var_sample", "var_response", "var_judgment", "se_repeat")
+    assert [a[name] for name in names] == pytest.approx([1.087501, 0.156152, 0.21875, 0.125], abs=1e-6)
+    assert [b[name] for name in names] == pytest.approx([0.914815, 0.027778, 0.166667, 0.078567], abs=1e-6)
+    squares = ("ms_sample", "ms_response", "k1", "k2", "k3")
+    assert [a[name] for name in squares] == pytest.approx([6.483939, 0.519697, 1.927273, 1.966061, 5.478788], abs=1e-6)
+    assert [b[name] for name in squares] == pytest.approx([5.711111, 0.222222, 2, 2, 6], abs=1e-6)
+    total = b["var_sample"] + b["var_response"] + b["var_judgment"]
+    assert b["icc_sample"] == pytest.approx(b["var_sample"] / total)
+    assert b["judge_reliability"] == pytest.approx((total - b["var_judgment"]) / (total - b["var_judgment"] / 2))
+    noise = b["var_response"] / 3 + b["var_judgment"] / 6
+    assert b["sample_reliability"] == pytest.approx(b["var_sample"] / (b["var_sample"] + noise))
+    # Where the numbers are equal, the components add up to the standard error.
+    assert (b["var_sample"] + noise) / 6 == pytest.approx(b["se"] ** 2)
+    # df · MSE over the quantiles of chi-square with 18 degrees of freedom, as tables have them.
+    limits = (b["var_judgment_lower"], b["var_judgment_upper"])
+    assert limits == pytest.approx((3 / 31.5264, 3 / 8.2307), rel=1e-5)
+    assert (a["var_response_and_judgment"], a["reasons"]["var_response_and_judgment"]) == (
+        None,
+        "var_judgment and var_response tell it apart",
+    )
+
+
+def test_the_table_of_shrout_and_fleiss(tmp_path: Path) -> None:
+    """Six targets, four ratings each: ICC(1,1) with its interval, and ICC(1,4), the reliability of a sample's mean."""
+    table = ((9, 2, 5, 8), (6, 1, 3, 2), (8, 4, 6, 8), (7, 1, 2, 6), (10, 5, 6, 9), (6, 2, 4, 7))
+    judge = judge_entry([{"name": "completeness", "min": 1, "max": 10}])
+
+    def found(rated: Sequence[Sequence[int]]) -> JsonObject:
+        events: list[JsonObject] = [run_event(["A"], samples=len(rated), repetitions=4, judges=[judge])]
+        for target, ratings in enumerate(rated):
+            for repetition, score in enumerate(ratings, 1):
+                response = response_event(f"t{target}", "A", repetition)
+                given = {"score": score, "reasoning": None, "min": 1, "max": 10, "passed": None}
+                events += [response, judgment_event(response) | {"scores": {"completeness": given}}]
+        (body,) = bodies(tmp_path, events, asked=FULL)
+        return body
+
+    whole = found(table)
+    names = ("icc_sample", "icc_sample_lower", "icc_sample_upper", "sample_reliability")
+    assert [whole[name] for name in names] == pytest.approx([0.165742, -0.132932, 0.722560, 0.442797], abs=1e-6)
+    uneven = found([table[0][:3], *table[1:]])
+    assert uneven["icc_sample_lower"] is None
+    assert uneven["reasons"]["icc_sample_lower"] == "samples have unequal numbers of answers: no formula is known"
+
+
+def test_a_component_may_be_estimated_below_0(tmp_path: Path) -> None:
+    """Answers that differ less than their judgments do have a negative estimate, which a share counts as 0."""
+    events = []
+    for number in range(2):
+        for repetition in (1, 2):
+            response = response_event(f"q{number}", repetition=repetition)
+            events += [response, *(judgment_event(response, score, replicate=n) for n, score in enumerate((1, 5), 1))]
+    (found,) = bodies(tmp_path, events, asked=FULL)
+    assert (found["var_response"], found["var_sample"], found["var_judgment"]) == (-4.0, 0.0, 8.0)
+    assert found["icc_sample"] == found["sample_reliability"] == 0.0
+
+
+def test_one_judgment_per_answer_tells_agent_and_judge_not_apart(tmp_path: Path) -> None:
+    """Their variance together is known, each alone is null, and the judge's reliability is unknown."""
+    events = []
+    for sample, scores in (("q1", (1, 3)), ("q2", (4, 4)), ("q3", (2, 5))):
+        for repetition, score in enumerate(scores, 1):
+            response = response_event(sample, repetition=repetition)
+            events += [response, judgment_event(response, score)]
+    (found,) = bodies(tmp_path, events, asked=FULL)
+    assert found["var_response_and_judgment"] == pytest.approx((2 + 0 + 4.5) / 3)
+    assert found["var_sample"] == pytest.approx((2 * 1.083333 - 2.166667) / 2, abs=1e-5)
+    for name in ("var_response", "var_judgment", "judge_reliability", "var_judgment_lower"):
+        assert (found[name], found["reasons"][name]) == (None, "one judgment per answer")
+
+
+def test_one_response_per_sample_determines_no_component(tmp_path: Path) -> None:
+    """What is not repeated is unknown, never 0."""
+    (found,) = bodies(tmp_path, scored("baseline", (1, 2, 4)), asked=FULL)
+    for name in ("var_sample", "var_response", "var_response_and_judgment", "icc_sample", "sample_reliability"):
+        assert (found[name], found["reasons"][name]) == (None, "one response per sample")
+    assert found["reasons"]["se_repeat"] == "a sample has one repetition"
+
+
+def test_the_clusters_of_the_worked_example(tmp_path: Path) -> None:
+    """CR1 over three clusters, and Student's t with two degrees of freedom."""
+    a, b, _ = bodies(tmp_path, clustered(example(), CLUSTERS))
+    names = ("n_clusters", "se_clustered", "ci_lower", "ci_upper")
+    assert [a[name] for name in names] == pytest.approx([3, 0.650113, 0.605568, 6.199987], abs=1e-6)
+    assert [b[name] for name in names] == pytest.approx([3, 0.580017, 1.282166, 6.273390], abs=1e-6)
+    assert a["ci_method"] == "t_clustered"
+
+
+def test_the_difference_of_the_worked_example_in_clusters(tmp_path: Path) -> None:
+    """Its interval has 2 degrees of freedom, and clusters are flipped whole."""
+    *_, found = bodies(tmp_path, clustered(example(), CLUSTERS))
+    names = ("n_clusters", "se", "se_clustered", "ci_lower", "ci_upper")
+    assert [found[name] for name in names] == pytest.approx([3, 0.100347, 0.110240, -0.099323, 0.849323], abs=1e-6)
+    assert (found["ci_method"], found["n_differing"], found["p"], found["p_smallest"]) == ("t_clustered", 3, 0.25, 0.25)
+    assert found["p_t"] == pytest.approx(0.076619, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "why"), [({"q1": "a"}, "samples without a cluster: 7"), ("aaaaaaaa", "one cluster")]
+)
+def test_clusters_that_tell_nothing_leave_the_difference_open(
+    tmp_path: Path, clusters: Mapping[str, str] | str, why: str
+) -> None:
+    """Without them it would be higher; with them there is no interval, no test of t, and the reason is said."""
+    events = [run_event(["A", "B"], samples=8), *scored("A", (1, 2) * 4), *scored("B", (4, 3) * 4)]
+    assert bodies(tmp_path, events)[-1]["conclusion"] == "higher"
+    named = {f"q{n}": name for n, name in enumerate(clusters)} if isinstance(clusters, str) else clusters
+    found = bodies(tmp_path, clustered(events, named))[-1]
+    assert (found["conclusion"], found["reasons"]["conclusion"]) == ("cannot tell", why)
+    for name in ("se_clustered", "ci_lower", "ci_upper", "p_t"):
+        assert (found[name], found["reasons"][name]) == (None, why)
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "se", "se_clustered"),
+    [
+        ((0.9, 0.8, 1, 0.7, 0.2, 0.4, 0.5, 0.6, 0.1), "aaabbccdd", 0.102439, 0.144734),
+        (tuple(range(20)), "abcd" * 5, 1.322876, 0.645497),
+    ],
+)
+def test_unequal_clusters_and_those_that_vary_less_than_chance(
+    tmp_path: Path, values: Sequence[float], clusters: str, se: float, se_clustered: float
+) -> None:
+    """Two published checks: of both standard errors the larger one makes the interval."""
+    events = [run_event(["baseline"], samples=len(values)), *scored("baseline", values)]
+    for event in events:
+        for score in event.get("scores", {}).values():
+            score.update(min=0, max=20)
+    (found,) = bodies(tmp_path, clustered(events, {f"q{n}": name for n, name in enumerate(clusters)}))
+    assert (found["se"], found["se_clustered"]) == pytest.approx((se, se_clustered), abs=1e-6)
+    reach = (found["ci_upper"] - found["ci_lower"]) / 2
+    assert reach == pytest.approx(3.182446 * max(se, se_clustered), rel=1e-5)
+
+
+def test_a_sample_without_a_cluster_is_no_cluster_of_its_own(tmp_path: Path) -> None:
+    """One of them is enough that there is neither a standard error of clusters nor an interval."""
+    (found,) = bodies(tmp_path, clustered([run_event(["A"], samples=6), *scored("A", range(1, 7))], {"q1": "a"}))
+    assert found["se_clustered"] is found["ci_lower"] is None
+    assert found["reasons"]["ci_lower"] == found["reasons"]["se_clustered"] == "samples without a cluster: 5"
+
+
+@pytest.mark.parametrize(
+    ("passes", "trials", "method", "low", "high"),
+    [
+        ((3, 3, 2, 3, 1, 3, 0, 2, 3, 3), 3, "wilson_effective_n", 0.483525, 0.920202),
+        ((1,) * 8 + (0,) * 2, 1, "wilson", 0.490162, 0.943318),
+        ((0,) * 10, 1, "wilson", 0, 0.277533),
+        ((2,) * 10, 2, "wilson", 0.722467, 1),
+    ],
+)
+def test_pass_rates_have_wilsons_interval(  # noqa: PLR0917 - the columns of the example
+    tmp_path: Path, passes: Sequence[int], trials: int, method: str, low: float, high: float
+) -> None:
+    """Samples are its cases; those that pass now and then count as many as vary like them; all alike have one, too."""
+    (found,) = bodies(tmp_path, passing(passes, trials))
+    assert found["ci_method"] == method
+    assert (found["ci_lower"], found["ci_upper"]) == pytest.approx((low, high), abs=1e-6)
+
+
+def test_the_exact_interval_is_asked_for(tmp_path: Path) -> None:
+    """Clopper and Pearson's, of a published table for 8 of 10; Student's t stays what it is."""
+    (found,) = bodies(tmp_path, passing((1,) * 8 + (0,) * 2, 1), asked=Asked(exact=True))
+    assert found["ci_method"] == "clopper_pearson"
+    assert (found["ci_lower"], found["ci_upper"]) == pytest.approx((0.443905, 0.974789), abs=1e-6)
+    (graded,) = bodies(tmp_path, scored("baseline", (1, 2, 3, 4, 5)), asked=Asked(exact=True))
+    assert graded["ci_method"] == "t"
+
+
+@pytest.mark.parametrize(
+    ("passes", "n", "se"), [(28, 79, 0.0541613787), pytest.param(431, 1000, 0.0156679445, marks=pytest.mark.slow)]
+)
+def test_the_standard_error_of_published_pass_rates(tmp_path: Path, passes: int, n: int, se: float) -> None:
+    """So many passes of so many samples: √(p(1 − p)/(n − 1)), as Inspect's logs have it."""
+    (found,) = bodies(tmp_path, passing((1,) * passes + (0,) * (n - passes), 1))
+    assert found["se"] == pytest.approx(se, abs=1e-10)
+
+
+def test_answers_are_counted_by_their_status(tmp_path: Path) -> None:
+    """Beside the mean stands how many answers said nothing, declined or were cut off."""
+    events = []
+    for number, status in enumerate(("answered", "empty", "refused", "limit", "limit")):
+        response = response_event(f"q{number}", status=status)
+        events += [response, judgment_event(response, 3)]
+    (found,) = bodies(tmp_path, events)
+    assert (found["empty"], found["refused"], found["cut_off"]) == (1, 1, 2)
+
+
+def test_a_config_may_exclude_the_agents_failures(tmp_path: Path) -> None:
+    """Then they are in no mean, and as bad as can be in both bounds; the event says which way was chosen."""
+    config = {"name": "test", "failures": "exclude"}
+    events = [run_event(["baseline"], samples=10, config=config), *scored("baseline", (5, 4, 5, 4, 3, 5, 4, 5))]
+    events += [failure_event(response_event(f"lost{n}")) for n in (1, 2)]
+    (found,) = bodies(tmp_path, events)
+    assert (found["mean"], found["mean_lower"], found["mean_upper"]) == (4.375, 3.7, 3.7)
+    assert (found["agent_failed"], found["n_samples"], found["failures"]) == (2, 8, "exclude")
+
+
+@pytest.mark.slow
+def test_the_order_of_lines_changes_no_number(tmp_path: Path) -> None:
+    """A shuffled copy of a log has the same aggregates, to the last byte."""
+    events = [*clustered(example(), CLUSTERS)]
+    runs, rest = events[:1], events[1:]
+    expected = bodies(tmp_path, events, ["condition", "sample"], FULL)
+    for seed in range(3):
+        random.Random(seed).shuffle(rest)  # noqa: S311 - nothing secret
+        found = bodies(tmp_path, [*runs, *rest], ["condition", "sample"], FULL)
+        assert json.dumps(found) == json.dumps(expected)

@@ -1,0 +1,140 @@
+"""Properties of what a log says of a run that stops when decided: it is what the run said, and nothing else is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keval import projections
+from keval.config.until_section import Given
+from keval.errors import BudgetReachedError
+from keval.ids import JsonObject
+from keval.stats.aggregates import aggregate, rounded
+from keval.stats.paired_series import Series, measured
+from keval.stats.recorded_rule import Member, RecordedRule, changed, from_json
+from keval.stats.stopped_run import DESCRIPTIVE, METHOD, OF_FIXED_SAMPLES
+from keval.stats.stopping_rule import StoppingRule
+from tests.stopping_runs import Drawn, events, run, write_evaluation
+
+CLEAR = {"plain": 0.3, "other": 0.9}
+ALIKE = {"plain": 0.5, "other": 0.5}
+MEMBER = Member("other", "c", "judge", "j", "metric", 1, 5, 0.5)
+RULE = RecordedRule(StoppingRule(1), "plain", "b", "a", 100, 1, 0, "sha", (MEMBER,))
+
+
+def bodies(log: Path, *, everything: bool = False) -> tuple[list[JsonObject], list[JsonObject]]:
+    """Return what a log says of its conditions, and of its comparisons."""
+    with projections.connect([log], everything=everything) as connection:
+        found = list(aggregate(connection, levels={"condition"}))
+    return tuple([each for each in found if each["type"] == kind] for kind in ("aggregate", "comparison"))  # type: ignore[return-value] # two of them
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_a_report_says_what_the_run_said(tmp_path: Path, everything: bool) -> None:
+    """Interval, p, conclusion and number of samples are those of the run's end, whatever came in after the stop."""
+    config, log = write_evaluation(tmp_path, concurrent=8), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR))
+    [said] = events(log, "until_end")[-1]["comparisons"]
+    _, [found] = bodies(log, everything=everything)
+    for name in ("difference", "ci_lower", "ci_upper", "p", "conclusion"):
+        assert found[name] == rounded(said[name])
+    assert (found["ci_method"], found["ci_level"]) == (METHOD, 0.95)
+    assert (found["n_paired"], found["until"]["n"], found["until"]["samples"]) == (14, 14, 100)
+
+
+def test_it_does_so_with_repetitions_replicates_and_answers_that_never_came(tmp_path: Path) -> None:
+    """Session and projections take the same means: of judgments, then of repetitions, without what was not measured."""
+    config, log = write_evaluation(tmp_path, 25, concurrent=5), tmp_path / "log.jsonl"
+    written = config.read_text().replace("repetitions: 1", "repetitions: 3")
+    config.write_text(written.replace("{type: exact_match}", "{type: exact_match, replicates: 2, sample_rate: 0.8}"))
+    run(config, log, Drawn(config, {"plain": 0.4, "other": 0.7}, fails=0.3))
+    [said] = events(log, "until_end")[-1]["comparisons"]
+    _, [found] = bodies(log)
+    for name in ("difference", "ci_lower", "ci_upper", "p", "conclusion"):
+        assert found[name] == (pytest.approx(said[name]) if isinstance(said[name], float) else said[name])
+    assert found["n_paired"] == said["n_measured"]
+    assert said["n"] == 25
+
+
+def test_numbers_of_a_fixed_number_of_samples_are_not_told(tmp_path: Path) -> None:
+    """Other tests are null with the reason, and so are the intervals of the conditions' means."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR))
+    conditions, [comparison] = bodies(log)
+    for name in ("se", "p_t", "p_holm", "p_smallest"):
+        assert comparison[name] is None
+        assert comparison["reasons"][name] == OF_FIXED_SAMPLES
+    for found in conditions:
+        assert (found["mean"] is None, found["ci_lower"], found["reasons"]["ci_lower"]) == (False, None, DESCRIPTIVE)
+        assert (found["planned"], found["not_done"]) == (14, 0)
+
+
+def test_of_other_metrics_nothing_is_concluded(tmp_path: Path) -> None:
+    """A metric that is not primary is shown without interval and p: the run stopped because of another one."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    written = config.read_text().replace("{type: exact_match}", "{type: exact_match}, {type: contains}")
+    config.write_text(written + "comparison: {primary: [exact_match]}\n")
+    run(config, log, Drawn(config, CLEAR))
+    _, found = bodies(log)
+    by_metric = {each["metric"]: each for each in found}
+    assert by_metric["exact_match"]["conclusion"] == "higher"
+    other = by_metric["contains"]
+    assert (other["ci_lower"], other["p"], other["conclusion"]) == (None, None, "cannot tell")
+    assert other["reasons"]["conclusion"] == DESCRIPTIVE
+    assert other["difference"] == by_metric["exact_match"]["difference"]
+
+
+def test_an_unfinished_run_tells_what_its_finished_samples_say(tmp_path: Path) -> None:
+    """When the money was spent, what is there is read by the rule: not decided, after so many samples."""
+    config, log = write_evaluation(tmp_path, concurrent=1), tmp_path / "log.jsonl"
+    config.write_text(config.read_text().replace("repetitions: 1,", "repetitions: 1, budget_usd: 0.115,"))
+    with pytest.raises(BudgetReachedError):
+        run(config, log, Drawn(config, CLEAR))
+    conditions, [found] = bodies(log)
+    assert found["reasons"]["conclusion"] == f"not decided after {found['until']['n']} of 100 samples"
+    assert found["ci_method"] == METHOD
+    assert {each["planned"] for each in conditions} == {100}
+
+
+def test_the_complete_dataset_is_also_read_by_the_rule(tmp_path: Path) -> None:
+    """A run that found nothing early has the ordinary interval at half of alpha, and condition means have theirs."""
+    config, log = write_evaluation(tmp_path, 30), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, ALIKE))
+    conditions, [found] = bodies(log)
+    assert found["until"]["n"] == 30
+    assert found["reasons"]["conclusion"] == "not decided by all 30 samples"
+    assert all(each["ci_lower"] is not None for each in conditions)
+
+
+def test_without_a_rule_nothing_changes(tmp_path: Path) -> None:
+    """A run that asks all has the numbers of a fixed number of samples."""
+    config, log = write_evaluation(tmp_path, 20), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR), Given())
+    _, [found] = bodies(log)
+    assert (found["ci_method"], "until" in found) == ("t", False)
+
+
+def test_a_rule_comes_back_from_its_event() -> None:
+    """What a log has of a rule is the rule; what differs between two is named."""
+    assert from_json(RULE.as_json()) == RULE
+    assert changed(RULE.as_json(), RULE.as_json()) == []
+    assert changed(RULE.as_json(), RULE.as_json() | {"alpha": 0.1, "seed": 1}) == ["alpha", "the seed"]
+
+
+def test_what_was_not_measured_is_counted_as_missing() -> None:
+    """A sample's mean is of what has a value; at worst and at best the rest is at the ends of the scale."""
+    found = measured([4, 2], 1, 1, 5)
+    assert (found.mean, found.lowest, found.expected, found.missing) == (3, 7 / 3, 3, 1)
+    series = Series(RULE, MEMBER)
+    series.add(found, measured([1, 1, 1], 0, 1, 5))
+    assert series.is_doubtful
+    assert (series.found[0].value, round(series.found[0].lowest, 9)) == (2, round(4 / 3, 9))
+
+
+def test_what_does_not_apply_is_neither_measured_nor_missing() -> None:
+    """A sample that no metric applies to says nothing, and does not make the others doubtful."""
+    series = Series(RULE, MEMBER)
+    series.add(measured([], 0, 1, 5), measured([], 0, 1, 5))
+    assert series.found[0].value is None
+    assert not series.is_doubtful

@@ -1,0 +1,58 @@
+"""Properties of forecasts: the table of fewest samples, the formula's example, and runs drawn from a pilot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from keval.stats.stopping_forecast import forecast, least_samples, samples_to_stop, stops
+from keval.stats.stopping_rule import Compared, Difference, StoppingRule, is_decided
+
+RULE = StoppingRule(1)
+
+
+@pytest.mark.parametrize(
+    ("difference", "reach", "alone", "of_six"),
+    [(1, 1, 9, 12), (1 / 3, 1, 22, 29), (4, 4, 9, 12), (2, 4, 15, 21), (1, 4, 28, 37), (0.5, 4, 53, 71)],
+)
+def test_no_data_decide_sooner(difference: float, reach: float, alone: int, of_six: int) -> None:
+    """The fewest equal differences that exclude 0, alone and in a family of six."""
+    assert [least_samples(difference, 0, reach, StoppingRule(size)) for size in (1, 6)] == [alone, of_six]
+
+
+@pytest.mark.parametrize(("margin", "reach", "samples"), [(0.1, 1, 59), (0.05, 1, 121), (0.5, 4, 47), (0.2, 4, 121)])
+def test_equality_takes_many_samples(margin: float, reach: float, samples: int) -> None:
+    """The fewest samples without any difference that show it within the margin."""
+    assert least_samples(0, -margin, reach, RULE) == samples
+
+
+def test_the_formula_says_rather_too_many() -> None:
+    """The worked example: 89 samples by the formula, 91 by simulation; without a difference there is no answer."""
+    assert samples_to_stop(0.328, 0.433, 4, RULE) == pytest.approx(89, abs=0.5)
+    assert samples_to_stop(0, 0.433, 4, RULE) is None
+
+
+def test_runs_are_drawn_from_the_pilots_differences() -> None:
+    """A large difference stops early, none stops hardly ever, and one beyond the pilot's is not known."""
+    pilot = [1.0] * 10 + [0] * 20 + [-1] * 10
+    large, none = (forecast(pilot, mean, RULE, Compared(1, 100)) for mean in (0.5, 0.0))
+    assert large is not None
+    assert none is not None
+    assert large.samples < 40
+    assert large.found > 0.99
+    assert none.samples > 95
+    assert none.stopped < 0.05
+    assert forecast(pilot, 1.5, RULE, Compared(1, 100)) is None
+    assert forecast(pilot, 0.5, RULE, Compared(1, 100)) == large
+
+
+@pytest.mark.parametrize("margin", [None, 0.2])
+def test_many_runs_at_once_stop_where_each_does(margin: float | None) -> None:
+    """What a matrix of runs says is what one look after the other finds."""
+    drawn = np.random.default_rng(1).choice([-1.0, 0, 1], size=(6, 60), p=[0.1, 0.5, 0.4])
+    compared = Compared(1, 61, margin)
+    samples, _ = stops(np.column_stack([drawn, np.zeros(6)]), RULE, compared)
+    for row, stopped in zip(drawn.tolist(), samples.tolist(), strict=True):
+        found = [Difference.of(each) for each in row]
+        looks = (n for n in range(1, 61) if is_decided(RULE, compared, found[:n]))
+        assert next(looks, 61) == stopped
