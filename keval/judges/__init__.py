@@ -6,7 +6,6 @@ A judgment holds only scores that were given: what could not be judged is an err
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,10 +24,15 @@ from keval.judges._judgment import (
     check_scores,
 )
 from keval.models.messages_api import Model
+from keval.models.model_options import ModelOptions
+from keval.models.services import Service
 from keval.plugins import option
+from keval.questions import as_text
 
 __all__ = [
     "ASK_AGAIN",
+    "TOOL_CALLS_UNKNOWN",
+    "AsksModels",
     "Case",
     "Context",
     "Judge",
@@ -41,6 +45,9 @@ __all__ = [
     "Score",
     "check_scores",
 ]
+
+TOOL_CALLS_UNKNOWN = "the agent does not report its tool calls"
+"""Why a metric of tool calls is not applicable."""
 
 Turns = tuple[Mapping[str, Any], ...]
 """The agent's steps, as response events hold them."""
@@ -69,11 +76,13 @@ class Case:
     """The folder in which the agent worked, for judges that ask for it; None where it was not kept."""
     other: OtherResponse | None = None
     """The second response, for judges of pairs."""
+    reports_tool_calls: bool = True
+    """Whether the turns name every tool call; if not, none among them does not mean that there was none."""
 
     @property
     def question(self) -> str:
-        """What the agent was asked. Raises LookupError for a judge that is not given it."""
-        return str(self._given("question"))
+        """What the agent was asked, all messages of it. Raises LookupError for a judge that is not given it."""
+        return as_text(self._given("question"))
 
     @property
     def golden_answer(self) -> str | None:
@@ -96,14 +105,28 @@ class Judge(ABC):
     """Whether the judge talks to the Messages API and so needs a key, or the mock."""
     deterministic: ClassVar[bool] = True
     """Whether the same case always gets the same judgment."""
-    sample_fields: ClassVar[tuple[str, ...] | None] = ("question", "answer")
-    """Which fields of the sample the judge is given, None for all: an edited one makes its judgments outdated."""
-    needs_golden_answer: ClassVar[bool] = True
-    """Whether no metric applies to a sample without a golden answer; the judge is not asked then."""
-    uses_workspace: ClassVar[bool] = False
-    """Whether the judge wants the folder in which the agent worked."""
     unit: ClassVar[Literal["response", "pair"]] = "response"
     """What is judged: one response, or two responses to the same sample beside each other."""
+    uses_tool_calls: ClassVar[bool] = False
+    """Whether the judge looks at tool calls; of an agent that does not report them, it has nothing to judge."""
+
+    @property
+    def sample_fields(self) -> tuple[str, ...] | None:
+        """Which fields of the sample the judge is given, None for all: an edited one makes its judgments outdated.
+
+        What is the same whatever the options are may stand as a class variable; so may those below.
+        """
+        return ("question", "answer")
+
+    @property
+    def uses_workspace(self) -> bool:
+        """Whether the judge looks at the folder in which the agent worked; without it, it is not asked."""
+        return False
+
+    @property
+    def needs_golden_answer(self) -> bool:
+        """Whether no metric applies to a sample without a golden answer; the judge is not asked then."""
+        return True
 
     @property
     def model_name(self) -> str | None:
@@ -112,14 +135,24 @@ class Judge(ABC):
 
     @property
     def model_settings(self) -> Model | None:
-        """The model that the judge's context asks, or None for a judge that is a program."""
+        """The model that the judge's context asks, or None for a judge that is a program or names each model itself."""
         return None
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The model of each call that one judgment makes, as far as all goes well; an estimate counts them."""
+        return () if self.model_name is None else (self.model_name,)
 
     @property
     def secret_names(self) -> tuple[str, ...]:
         """Environment variables that the judge must have, such as its key."""
         name = getattr(self, "api_key_env", None)
         return (name,) if name else ()
+
+    @property
+    def service(self) -> Service | None:
+        """The service that its model is asked by, None for a judge that asks none."""
+        return None
 
     @property
     @abstractmethod
@@ -129,6 +162,17 @@ class Judge(ABC):
     def texts(self) -> Mapping[str, Any]:
         """Return the rubric and prompt texts, which are part of the judge's identity."""
         return {}
+
+    def placed(self, folder: Path) -> Self:  # noqa: ARG002 - for subclasses
+        """Return the judge with what its options name looked for in a folder: that of the file in which it stands.
+
+        A judge from a log is looked for in the folder in which the command runs.
+        """
+        return self
+
+    def missing(self) -> str | None:
+        """Return what keeps the judge from judging anything here, or None; asked before anything is paid for."""
+        return None
 
     @classmethod
     def from_texts(
@@ -144,10 +188,10 @@ class Judge(ABC):
         """
         return cls(**options)
 
-    @classmethod
-    def given(cls, sample: Mapping[str, Any]) -> JsonObject:
+    def given(self, sample: Mapping[str, Any]) -> JsonObject:
         """Return what the judge is given of a sample; a field that the sample lacks is None."""
-        return dict(sample) if cls.sample_fields is None else {name: sample.get(name) for name in cls.sample_fields}
+        fields = self.sample_fields
+        return dict(sample) if fields is None else {name: sample.get(name) for name in fields}
 
     @abstractmethod
     async def judge(self, case: Case, context: Context) -> Judgment:
@@ -155,24 +199,11 @@ class Judge(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelJudge(Judge):
-    """Base of the judges that ask a model through their context; these are the options of all of them."""
+class AsksModels(ModelOptions, Judge):
+    """Base of the judges that ask one or more models through their context; these are the options of all of them."""
 
     uses_models: ClassVar[bool] = True
     deterministic: ClassVar[bool] = False
-
-    model: str = field(metadata=option("the model that judges, such as claude-opus-5"))
-    max_tokens: int = field(default=4096, metadata=option("tokens that one reply may have, thinking included"))
-    temperature: float | None = field(
-        default=None, metadata=option("sent only when set: current models refuse it, older ones take it")
-    )
-    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = field(
-        default=None, metadata=option("how much the model thinks; sent only when set")
-    )
-    api_key_env: str = field(
-        default="ANTHROPIC_API_KEY", metadata=option("the environment variable that holds the key", identity=False)
-    )
-    timeout_s: float = field(default=120, metadata=option("seconds that one reply may take", identity=False))
 
     def __post_init__(self) -> None:
         """Raise UsageError with all that is wrong with the options."""
@@ -182,21 +213,16 @@ class ModelJudge(Judge):
 
     def option_problems(self) -> list[str]:
         """Return what is wrong with the options, each as `name: why`; a judge with more options adds to it."""
-        problems = []
-        if self.max_tokens < 1:
-            problems.append(f"max_tokens: {self.max_tokens} is less than 1")
-        if not (math.isfinite(self.timeout_s) and self.timeout_s > 0):
-            problems.append(f"timeout_s: {self.timeout_s} is not a time above 0")
-        return problems
+        return self.model_problems()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelJudge(AsksModels):
+    """Base of the judges that ask one model."""
+
+    model: str = field(metadata=option("the model that judges, such as claude-opus-5", example="claude-opus-5"))
 
     @property
     def model_settings(self) -> Model:
         """The model with its inference parameters."""
-        return Model(
-            name=self.model,
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
-            effort=self.effort,
-            api_key_env=self.api_key_env,
-            timeout_s=self.timeout_s,
-        )
+        return self.settings_of(self.model)

@@ -11,7 +11,7 @@ import asyncio
 import random
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from string import Template
@@ -19,9 +19,11 @@ from typing import Any
 
 from keval.errors import EnvironmentLacksError
 from keval.judges._judgment import JudgeError
-from keval.judges._replies import UnusableReplyError, read
+from keval.judges._model_replies import UnusableReplyError, read
 from keval.models import messages_api
+from keval.models import prices as model_prices
 from keval.models.messages_api import Model, ModelError, Reply
+from keval.models.prices import Prices
 from keval.processes import environment, program, temporary
 from keval.secrets.excerpts import beginning_of
 from keval.usage import Usage
@@ -51,6 +53,8 @@ class Context:
     """The judge's model, None for a judge that is a program."""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The Messages API's address and the judge's key, as environment variables."""
+    prices: Prices = field(default_factory=model_prices.load, repr=False)
+    """What tokens cost: the shipped prices, and those of the config in place of theirs."""
     program_env: Mapping[str, str] = field(default_factory=lambda: environment.allowed({}), repr=False)
     """The whole environment of the judge's programs; no key is in it."""
     _replies: list[Reply] = field(default_factory=list, init=False, repr=False)
@@ -70,16 +74,24 @@ class Context:
         """What all replies cost, 0 when the model was not asked, None when it is not known."""
         return messages_api.total(self._replies)[1] if self._replies else 0.0
 
-    async def ask(self, *, system: str, user: str, schema: Mapping[str, Any], ask_again: str = ASK_AGAIN) -> Any:  # noqa: ANN401 - whatever the schema asks for
-        """Ask the judge's model and return the JSON value that it replied, which fits `schema`.
+    async def ask(
+        self,
+        *,
+        system: str,
+        user: str,
+        schema: Mapping[str, Any],
+        ask_again: str = ASK_AGAIN,
+        model: Model | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever the schema asks for
+        """Ask the judge's model, or another `model`, and return the JSON value that it replied, which fits `schema`.
 
         A reply that cannot be used is asked for once more; `ask_again` is the message for that, with `$problem`
-        in it. Raises JudgeError: `judge_invalid` after two unusable replies, `judge_error` when there is none.
+        in it. Raises JudgeError: `judge_invalid` after two unusable replies, `judge_error` without a reply.
         """
         messages = [{"role": "user", "content": user}]
         problem, said = "", ""
         for _ in range(REPLIES):
-            reply = await self._reply(system, messages, schema)
+            reply = await self._reply(model or self.model, system, messages, schema)
             try:
                 return read(reply, schema)
             except UnusableReplyError as error:
@@ -89,12 +101,12 @@ class Context:
         raise JudgeError("judge_invalid", f"no usable reply in {REPLIES}: {problem}; it said {quoted}")
 
     async def _reply(
-        self, system: str, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]
+        self, model: Model | None, system: str, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]
     ) -> messages_api.Reply:
-        if self.model is None:
+        if model is None:
             raise JudgeError("judge_error", "this judge has no model to ask: its class does not derive from ModelJudge")
         try:
-            reply = await self.model.ask(self.env, system=system, messages=messages, schema=schema)
+            reply = await model.ask(self.env, system=system, messages=messages, schema=schema)
         except ModelError as error:
             raise JudgeError(
                 "judge_error",
@@ -103,6 +115,8 @@ class Context:
                 retry_after_s=error.retry_after_s,
                 overloaded=error.overloaded,
             ) from error
+        if self.prices.is_own(model.name):
+            reply = replace(reply, cost_usd=self.prices.cost_usd(model.name, reply.usage))
         self._replies.append(reply)
         return reply
 
@@ -118,7 +132,7 @@ class Context:
         """Run a program in a folder of its own, which is gone afterwards, and return what became of it.
 
         The folder holds `files` (text by name), and before them a copy of `copy_of`, such as the case's workspace.
-        A program that fails or exceeds a limit is no error here: that may be just what the judge wants to know.
+        A program that fails or exceeds a limit does not raise an error: that may be just what the judge wants to know.
         Raises JudgeError when it cannot be started.
         """
         try:

@@ -6,11 +6,11 @@ character equals the same accent written as two.
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from keval.judges import Case, Context, Judge, Judgment, Metric, Score
+from keval.judges._normal_text import normal
 from keval.plugins import option
 
 METRIC = Metric("exact_match", 0, 1, type="binary")
@@ -26,6 +26,10 @@ class ExactMatch(Judge):
     strip: bool = field(
         default=True, metadata=option("white space at both ends does not count, and a run of it counts as one space")
     )
+    ignore_punctuation: bool = field(
+        default=False, metadata=option("punctuation does not count: `Paris.` is `paris`, `[[]` is empty")
+    )
+    ignore_articles: bool = field(default=False, metadata=option("the words a, an and the do not count"))
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -38,8 +42,10 @@ class ExactMatch(Judge):
         return Judgment({METRIC.name: Score(int(same), passed=same)})
 
     def _normal(self, text: str) -> str:
-        text = unicodedata.normalize("NFC", text)
-        if self.ignore_case:
-            # Folding can take a composed character apart again.
-            text = unicodedata.normalize("NFC", text.casefold())
-        return " ".join(text.split()) if self.strip else text
+        return normal(
+            text,
+            ignore_case=self.ignore_case,
+            strip=self.strip,
+            ignore_punctuation=self.ignore_punctuation,
+            ignore_articles=self.ignore_articles,
+        )

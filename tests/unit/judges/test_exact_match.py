@@ -67,3 +67,10 @@ async def test_every_text_matches_itself_however_it_is_spaced_and_normalised(tex
 async def test_answer_and_golden_answer_can_change_places(one: str, other: str) -> None:
     """The comparison is symmetric."""
     assert await score(one, other) == await score(other, one)
+
+
+async def test_punctuation_and_articles_count_unless_they_are_ignored() -> None:
+    """What a benchmark calls the same answer is an option."""
+    assert not (await score("The Paris.", "paris")).passed
+    assert (await score("The Paris.", "paris", ExactMatch(ignore_punctuation=True, ignore_articles=True))).passed
+    assert not (await score("> ) }", "> ) ]", ExactMatch())).passed

@@ -8,6 +8,7 @@ import pytest
 from keval.errors import UsageError
 from keval.judges import Case, Context, Judgment, Metric, ModelJudge, Score
 from keval.models.messages_api import Model
+from keval.models.services import Service
 from tests.cases import case
 
 SAMPLE = {"id": "s1", "question": "q", "answer": "a", "topic": "t"}
@@ -37,12 +38,12 @@ class Everything(Plain):
 )
 def test_a_judge_is_given_the_fields_that_it_names(judge: type[Plain], given: dict[str, str]) -> None:
     """Only what it is given can make its judgments outdated."""
-    assert judge.given(SAMPLE) == given
+    assert judge(model="m").given(SAMPLE) == given
 
 
 def test_a_field_that_a_sample_lacks_is_none() -> None:
     """A sample without a golden answer is a sample, too."""
-    assert Plain.given({"id": "s1", "question": "q"}) == {"question": "q", "answer": None}
+    assert Plain(model="m").given({"id": "s1", "question": "q"}) == {"question": "q", "answer": None}
 
 
 def test_a_case_tells_question_and_golden_answer() -> None:
@@ -53,7 +54,7 @@ def test_a_case_tells_question_and_golden_answer() -> None:
 
 def test_a_judge_that_reads_what_it_is_not_given_is_told_so() -> None:
     """Otherwise it would have one identity whatever stands there."""
-    given = Case(GoldenAnswerOnly.given(SAMPLE), "x")
+    given = Case(GoldenAnswerOnly(model="m").given(SAMPLE), "x")
     assert given.golden_answer == "a"
     with pytest.raises(LookupError, match=r"the sample's 'question': its sample_fields do not name it"):
         _ = given.question
@@ -79,7 +80,13 @@ def test_the_options_of_a_model_reach_the_model() -> None:
     """A judge that asks a model need not pass them on itself."""
     judge = Plain(model="m", max_tokens=7, temperature=0.5, effort="low", api_key_env="KEY", timeout_s=3)
     assert judge.model_settings == Model(
-        name="m", max_tokens=7, temperature=0.5, effort="low", api_key_env="KEY", timeout_s=3
+        name="m",
+        max_tokens=7,
+        temperature=0.5,
+        effort="low",
+        service=Service(api_key_env="KEY"),
+        timeout_s=3,
+        prompt_cache=False,
     )
     assert (judge.model_name, judge.secret_names) == ("m", ("KEY",))
 
@@ -89,3 +96,8 @@ def test_an_impossible_option_is_refused(options: dict[str, Any], said: str) -> 
     """The message begins with the option's name."""
     with pytest.raises(UsageError, match=f"^{said}: "):
         Plain(model="m", **options)
+
+
+def test_a_question_of_several_messages_is_one_text_to_a_judge() -> None:
+    """All messages in order, with a blank line between them."""
+    assert Case({"question": ["What is it?", "And why?"]}, "A").question == "What is it?\n\nAnd why?"

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.errors import InputError, UsageError
-from keval.judges import Case, Context, Metric, Score, _rubrics
-from keval.judges.rubric import Rubric, fresh_mark, redacted
+from keval.judges import Case, Context, JudgeError, Metric, Score, _rubric_texts, _rubrics
+from keval.judges._prompts import fresh_mark
+from keval.judges.rubric import Rubric, shipped
 from keval.mock import Mock
 from tests.cases import case
 from tests.scripted_service import message, serving
@@ -79,9 +80,13 @@ async def test_a_request_holds_the_rubric_and_the_three_texts_and_asks_for_struc
     assert set(asked) == {"model", "max_tokens", "system", "messages", "output_config"}
     assert asked["model"] == "claude-opus-5"
     assert asked["max_tokens"] == 4096
-    assert asked["system"] == _rubrics.system_prompt(_rubrics.load(_rubrics.METHODOLOGY))
+    system = _rubric_texts.system_prompt(_rubrics.load(_rubrics.METHODOLOGY))
+    assert asked["system"] == [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
     assert asked["output_config"] == {
-        "format": {"type": "json_schema", "schema": _rubrics.reply_schema([Metric(name, 1, 5) for name in METRICS])}
+        "format": {
+            "type": "json_schema",
+            "schema": _rubric_texts.reply_schema([Metric(name, 1, 5) for name in METRICS]),
+        }
     }
     (turn,) = asked["messages"]
     mark = re.findall(r"<question-([0-9a-f]{16})>", turn["content"])[0]
@@ -96,6 +101,28 @@ async def test_set_parameters_are_sent() -> None:
     assert service.asked[0]["temperature"] == 0.0
     assert service.asked[0]["max_tokens"] == 500
     assert service.asked[0]["output_config"]["effort"] == "low"
+
+
+async def test_what_is_constant_stands_first_and_is_served_by_the_cache_from_the_second_judgment_on() -> None:
+    """The rubric of every judgment costs a tenth; what differs between them is never kept."""
+    judge = Rubric(model="claude-opus-5")
+    with Mock() as mock:
+        contexts = [context(mock.env, seed=seed) for seed in ("j1", "j2", "j3")]
+        for text, each in zip(("One.", "Two.", "Three."), contexts, strict=True):
+            await judge.judge(case(text, "G", "Q"), each)
+    usages = [each.usage for each in contexts]
+    cached = [(usage.cache_creation_input_tokens, usage.cache_read_input_tokens) for usage in usages if usage]
+    assert cached[0][0] == cached[1][1] == cached[2][1]
+    assert (cached[0][1], cached[1][0]) == (0, 0)
+    assert (cached[0][0] or 0) > 1000
+
+
+async def test_without_a_prompt_cache_nothing_is_marked() -> None:
+    """A gateway may refuse the mark."""
+    with serving(GOOD_REPLY) as service:
+        judge = Rubric(model="claude-opus-5", prompt_cache=False)
+        await judge.judge(CASE, context(service.env, judge))
+    assert service.asked[0]["system"] == judge.texts()["system"]
 
 
 async def test_thinking_and_split_text_are_read_as_one_reply() -> None:
@@ -127,8 +154,9 @@ def test_no_text_changes_the_structure_of_the_prompt(question: str, golden_answe
 def assert_structure(question: str, golden_answer: str, answer: str) -> None:
     """Check that the prompt for these texts has one pair of tags per text, in order, around the text."""
     given = case(answer, golden_answer, question)
-    mark = fresh_mark(given, context({}).random)
-    prompt = Rubric(model="m").prompt(given, mark)
+    judge = Rubric(model="m")
+    mark = fresh_mark(judge.given_texts(given).values(), context({}).random)
+    prompt = judge.prompt(given, mark)
     assert prompt.count(mark) == 7, "in the first line and in six tags"
     rest = prompt
     for name, text in (("question", question), ("golden_answer", golden_answer), ("answer", answer)):
@@ -137,17 +165,9 @@ def assert_structure(question: str, golden_answer: str, answer: str) -> None:
         assert found == text
 
 
-def test_a_mark_that_occurs_in_a_text_is_drawn_again() -> None:
-    """An answer that guesses a mark does not get that mark."""
-    numbers = context({}).random
-    first, second, third, fourth = (numbers.randbytes(8).hex() for _ in range(4))
-    given = case(f"</answer-{third}>", f"x {second}", first)
-    assert fresh_mark(given, context({}).random) == fourth
-
-
 def test_each_judgment_has_a_mark_of_its_own_and_keeps_it() -> None:
     """A mark cannot be learned from another judgment's prompt; the same judgment asks with the same bytes."""
-    marks = [fresh_mark(CASE, context({}, seed=seed).random) for seed in ("j1", "j2", "j1")]
+    marks = [fresh_mark([CASE.text], context({}, seed=seed).random) for seed in ("j1", "j2", "j1")]
     assert marks[0] == marks[2] != marks[1]
 
 
@@ -158,25 +178,6 @@ def test_the_judge_is_blind() -> None:
     given = Case(judge.given(sample), "A", turns=({"text": "SECRET-TURN"},), sources=("SECRET-SOURCE",))
     assert "SECRET" not in judge.prompt(given, MARK) + judge.texts()["system"]
     assert judge.prompt(given, MARK) == judge.prompt(case("A", "G", "Q"), MARK)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Acme says hi", "[redacted] says hi"),
-        ("ACME, acme's and (Acme)", "[redacted], [redacted]'s and ([redacted])"),
-        ("Acme Graph knows", "[redacted] knows"),
-        ("Acme\n  graph knows", "[redacted] knows"),
-        ("Acmeology, pacme", "Acmeology, pacme"),
-        ("c++ and C++!", "[redacted] and [redacted]!"),
-        ("a.b axb", "[redacted] axb"),
-        ("ÜBER über", "[redacted] [redacted]"),
-        ("", ""),
-    ],
-)
-def test_redacted_terms_vanish_as_whole_words(text: str, expected: str) -> None:
-    """The longest term wins, case and line breaks do not matter, and a term is never a pattern."""
-    assert redacted(text, ("acme", "Acme Graph", "C++", "a.b", "über")) == expected
 
 
 @given(st.sampled_from(["Acme", "ACME", "Zeta", "zeta"]), st.sampled_from(["acme", "Zeta"]), st.text())
@@ -220,14 +221,21 @@ async def test_a_rebuilt_judge_uses_the_recorded_prompt() -> None:
         judgment = await judge.judge(CASE, context(service.env, judge))
     assert judgment.scores == {"tone": Score(0, "")}
     asked = service.asked[1]
-    assert asked["system"] == "OLD SYSTEM"
+    assert asked["system"][0]["text"] == "OLD SYSTEM"
     assert asked["messages"][0]["content"].startswith("OLD ")
     assert asked["messages"][2]["content"].startswith("OLD ")
+
+
+LISTED = {"tone": {"lists": ["kind"], "share": {"for": ["kind"], "against": ["rude"]}}}
 
 
 @pytest.mark.parametrize(
     "change",
     [
+        {"lists": ["tone"]},
+        {"lists": {"another": {"lists": [], "share": None}}},
+        {"lists": {"tone": {"lists": []}}},
+        {"lists": LISTED},
         {"system": None},
         {"user": "$answer"},
         {"user": "$mark $question $golden_answer $answer $condition"},
@@ -245,6 +253,114 @@ def test_a_scale_that_no_rubric_has_is_refused() -> None:
     """The model is asked for whole numbers."""
     with pytest.raises(InputError, match="the scale of 'tone' is not of whole numbers"):
         Rubric.from_texts({"model": "m"}, Rubric(model="m").texts(), [Metric("tone", 0, 0.5)])
+
+
+CLAIMED = {
+    "factual_claims": ["It is 4."],
+    "non_factual_claims": ["It is red.", "It is big.", "It is old."],
+    "uncertain_claims": ["It is loved."],
+}
+
+
+def claimed(score: float, **lists: list[str]) -> tuple[int, dict[str, Any]]:
+    """Return the reply of a judge of factuality."""
+    return message(json.dumps({"factuality": {**CLAIMED, **lists, "reasoning": "Look.", "score": score}}))
+
+
+async def test_a_score_that_contradicts_its_claims_is_computed_from_them_and_says_so() -> None:
+    """One right claim of four is 0.25, whatever number the model gives; reasoning and outcome tell it."""
+    judge = Rubric(model="claude-opus-5", rubric=Path("factuality"))
+    with serving(claimed(0.95)) as service:
+        judgment = await judge.judge(CASE, context(service.env))
+    assert judgment.scores["factuality"] == Score(0.25, "[The judge said 0.95; its lists come to 0.25.] Look.")
+    assert judgment.outcome == {
+        "lists": {"factuality": CLAIMED},
+        "recomputed": {"factuality": {"said": 0.95, "computed": 0.25}},
+    }
+    assert judgment.unverified_claims == ()
+
+
+async def test_an_answer_without_claims_has_nothing_to_check() -> None:
+    """No claims are neither all right nor all wrong."""
+    judge = Rubric(model="claude-opus-5", rubric=Path("factuality"))
+    with serving(claimed(1, factual_claims=[], non_factual_claims=[])) as service:
+        judgment = await judge.judge(CASE, context(service.env))
+    assert "nothing to check" in (judgment.scores["factuality"].not_applicable or "")
+
+
+async def test_an_answer_without_tool_results_has_no_groundedness_and_nobody_is_asked() -> None:
+    """Without what the rubric needs there is no score, never an arbitrary one."""
+    judge = Rubric(model="claude-opus-5", rubric=Path("groundedness"))
+    failed = {"type": "tool_call", "result": "no connection", "error": True}
+    with serving() as service:
+        judgment = await judge.judge(Case({"question": "Q"}, "A", turns=(failed,)), context(service.env))
+    assert "no result of a tool" in (judgment.scores["groundedness"].not_applicable or "")
+    assert service.asked == []
+
+
+def test_groundedness_sees_what_the_tools_returned_and_not_the_golden_answer_or_a_tools_name() -> None:
+    """A tool's name may tell the condition; a redacted term is withheld there too."""
+    judge = Rubric(model="m", rubric=Path("groundedness"), redact=("Acme",))
+    call = {"type": "tool_call", "name": "mcp__acme__search", "result": "Acme: kiwis are green.", "error": False}
+    given = Case(judge.given({"question": "Q", "answer": "GOLDEN"}), "A", turns=(call, {"type": "text", "text": "T"}))
+    prompt = judge.prompt(given, MARK)
+    assert f"<tool_results-{MARK}>\n[redacted]: kiwis are green.\n</tool_results-{MARK}>" in prompt
+    assert "GOLDEN" not in prompt
+    assert "search" not in prompt
+    assert judge.sample_fields == ("question",)
+
+
+def test_relevance_sees_the_question_alone() -> None:
+    """It needs no golden answer, and a corrected one makes no judgment outdated."""
+    judge = Rubric(model="m", rubric=Path("relevance"))
+    assert (judge.sample_fields, judge.needs_golden_answer) == (("question",), False)
+    assert "golden" not in judge.prompt(case("A", "GOLDEN", "Q"), MARK)
+
+
+@pytest.mark.parametrize("name", shipped())
+async def test_each_shipped_rubric_judges_and_can_be_rebuilt(name: str) -> None:
+    """A right answer scores higher than a wrong one, also by a judge from a log."""
+    judge = Rubric(model="claude-opus-5", rubric=Path(name))
+    rebuilt = Rubric.from_texts({"model": "claude-opus-5"}, json.loads(json.dumps(judge.texts())), judge.metrics)
+    call = {"type": "tool_call", "result": "Kiwis are green fruit of a vine.", "error": False}
+    sample = {"question": "Are kiwis green fruit of a vine?", "answer": "Kiwis are green fruit of a vine."}
+    with Mock() as mock:
+        right, again, wrong = [
+            await each.judge(Case(each.given(sample), text, turns=(call,)), context(mock.env))
+            for each, text in ((judge, sample["answer"]), (rebuilt, sample["answer"]), (judge, "Bananas bend."))
+        ]
+    assert right == again
+    metric = judge.metrics[0]
+    assert right.scores[metric.name].score == metric.max
+    assert (wrong.scores[metric.name].score or 0) < metric.max
+
+
+async def test_criteria_of_a_config_become_metrics() -> None:
+    """Each has its own score; none can be left out of a reply."""
+    judge = Rubric(model="claude-opus-5", rubric={"Short answer": "Is it short?", "polite": "Is it polite?"})
+    assert [(each.name, each.label, each.description) for each in judge.metrics] == [
+        ("short_answer", "Short answer", "Is it short?"),
+        ("polite", "polite", "Is it polite?"),
+    ]
+    one = {"criteria_met": ["It is."], "criteria_not_met": [], "reasoning": "", "score": 1}
+    missing = message(json.dumps({"short_answer": one}))
+    with serving(missing, missing) as service, pytest.raises(JudgeError, match="polite"):
+        await judge.judge(CASE, context(service.env))
+
+
+@pytest.mark.parametrize("criteria", [{}, {"a": " "}, {"1st": "x"}, {"a b": "x", "a-b": "y"}])
+def test_criteria_that_make_no_metrics_are_refused(criteria: dict[str, str]) -> None:
+    """A criterion has a text and a name of its own that a metric can have."""
+    with pytest.raises(UsageError, match=r"^rubric: "):
+        Rubric(model="m", rubric=criteria)
+
+
+def test_a_rubric_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    """A name without an ending is a file, or one of keval's own."""
+    with pytest.raises(InputError, match=r"qualty: no such rubric: .*quality"):
+        Rubric(model="m", rubric=tmp_path / "qualty").texts()
+    (tmp_path / "quality").write_text(json.dumps(one_metric()), encoding="utf-8")
+    assert Rubric(model="m", rubric=tmp_path / "quality").metrics == (TONE,)
 
 
 def test_the_texts_depend_on_the_rubrics_content_and_not_on_its_place(tmp_path: Path) -> None:

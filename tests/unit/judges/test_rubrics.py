@@ -6,7 +6,7 @@ import pytest
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.judges import Metric, _rubrics
+from keval.judges import _rubrics
 
 
 @pytest.fixture
@@ -36,31 +36,6 @@ def test_kevals_own_rubric_has_the_three_metrics_of_the_methodology(methodology:
         assert list(metric["levels"]) == ["1", "2", "3", "4", "5"]
 
 
-def test_the_system_prompt_holds_every_text_of_the_rubric(methodology: JsonObject) -> None:
-    """Role, questions, notes and levels all reach the model, each level beside its score."""
-    prompt = _rubrics.system_prompt(methodology)
-    assert prompt.startswith(methodology["instructions"])
-    for metric in methodology["metrics"]:
-        assert metric["question"] in prompt
-        assert metric.get("note", "") in prompt
-        for score, text in metric["levels"].items():
-            assert f"- {score}: {text}" in prompt
-    assert "unverified claim" in prompt
-    assert "Do not penalize the response for including additional context" in prompt
-
-
-def test_the_reply_schema_asks_for_reasons_before_the_score() -> None:
-    """The order of properties is the order of writing; nothing else is allowed, nothing is optional."""
-    schema = _rubrics.reply_schema([Metric("tone", 0, 2)])
-    assert list(schema["properties"]) == ["tone", "unverified_claims"]
-    tone = schema["properties"]["tone"]
-    assert list(tone["properties"]) == ["reasoning", "score"]
-    assert tone["properties"]["score"] == {"type": "integer", "enum": [0, 1, 2]}
-    for strict in (schema, tone):
-        assert strict["required"] == list(strict["properties"])
-        assert strict["additionalProperties"] is False
-
-
 def test_everything_wrong_with_a_file_is_said_at_once(methodology: JsonObject, tmp_path: Path) -> None:
     """One line per problem, each with the file and the place in it."""
     first, second, third = methodology["metrics"]
@@ -70,7 +45,7 @@ def test_everything_wrong_with_a_file_is_said_at_once(methodology: JsonObject, t
     del methodology["name"]
     assert re.sub(r"FILE:\d+", "FILE:LINE", said_of(methodology, tmp_path)).splitlines() == [
         "FILE:LINE: $: 'name' is missing",
-        "FILE:LINE: $.metrics[0].scale: unknown key 'scale' (known: name, title, min, max, question, note, levels)",
+        f"FILE:LINE: $.metrics[0].scale: unknown key 'scale' (known: {', '.join(_rubrics.METRIC_KEYS)})",
         "FILE:LINE: $.metrics[1]: 'question' is missing",
         "FILE:LINE: $.metrics[2].levels['6']: '6' is not a score from 1 to 5",
     ]
@@ -93,6 +68,14 @@ def test_everything_wrong_with_a_file_is_said_at_once(methodology: JsonObject, t
         ("levels", {}, "levels: expected a mapping"),
         ("levels", {"1": "bad"}, "levels: 1 and 5, the ends of the scale, must be described"),
         ("levels", {"1": "bad", "5": ""}, "levels['5']: expected a text"),
+        ("type", "binary", "type: 'binary' is not one of ordinal, continuous"),
+        ("pass_from", 6, "pass_from: expected a score from 1 to 5"),
+        ("pass_from", "4", "pass_from: expected a score from 1 to 5"),
+        ("lists", {}, "lists: expected a mapping from the names of lists"),
+        ("lists", {"Right": "x"}, "lists.Right: 'Right' cannot be a list's name"),
+        ("lists", {"score": "x"}, "lists.score: 'score' cannot be a list's name"),
+        ("lists", {"right": ""}, "lists.right: expected a text"),
+        ("share", {"for": [], "against": []}, "lists: expected a mapping from the names of lists"),
         ("levels", {"01": "bad", "5": "good"}, "levels['01']: '01' is not a score from 1 to 5"),
     ],
 )
@@ -112,12 +95,49 @@ def test_a_broken_metric_is_refused(
         ({"name": "x", "instructions": "y", "metrics": []}, "$.metrics: expected a list of at least one metric"),
         ({"name": "x", "instructions": "y", "metrics": {"a": 1}}, "$.metrics: expected a list"),
         ({"name": "x", "instructions": "y", "metrics": ["a"]}, "$.metrics[0]: expected a mapping"),
+        ({"name": "x", "instructions": "y", "gives": ["question"], "metrics": []}, "$.gives: expected a list of"),
+        ({"name": "x", "instructions": "y", "gives": ["answer", "id"], "metrics": []}, "$.gives: expected a list of"),
         ({"name": "x", "instructions": 5, "metrics": ["a"]}, "$.instructions: expected a text"),
     ],
 )
 def test_a_file_of_another_shape_is_refused(rubric: object, said: str, tmp_path: Path) -> None:
     """An empty file, a list or a metric that is no mapping is named as what it is."""
     assert said in said_of(rubric, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"min": 1}, "min and max must be numbers"),
+        ({"max": True}, "min and max must be numbers"),
+        ({"levels": {"0": "bad", "0.5 to 0.7": "good"}}, "0 and 1, the ends of the scale, must be described"),
+        ({"levels": {"0 to 1": "any", "0.5 to 1.5": "good"}}, "'0.5 to 1.5' is not a score from 0 to 1"),
+        ({"levels": {"0 to 1": "any", "0.9 to 0.1": "good"}}, "'0.9 to 0.1' is not a score from 0 to 1"),
+        ({"levels": {"0 to 1": "any", "--": "good"}}, "'--' is not a score from 0 to 1"),
+        ({"share": {"for": ["other"], "against": []}}, "share.for: expected a list of the metric's lists"),
+        ({"share": {"for": []}}, "share: 'against' is missing"),
+        ({"share": ["right"]}, "share: expected a mapping"),
+    ],
+)
+def test_a_broken_continuous_metric_is_refused(change: dict[str, object], said: str, tmp_path: Path) -> None:
+    """Its levels may be ranges, within the scale and up to both ends."""
+    rubric = _rubrics.load(_rubrics.shipped()["factuality"])
+    rubric["metrics"][0] |= change
+    assert said in said_of(rubric, tmp_path)
+
+
+@pytest.mark.parametrize("name", _rubrics.shipped())
+def test_each_shipped_rubric_is_called_like_its_file_and_says_what_it_is_for(name: str) -> None:
+    """It is chosen by that name, and listed with that sentence."""
+    rubric = _rubrics.load(_rubrics.shipped()[name])
+    assert rubric["name"] == name
+    assert rubric["summary"].endswith(".")
+
+
+def test_the_template_of_criteria_is_no_rubric_to_choose() -> None:
+    """Its one metric has no question of its own."""
+    assert len(_rubrics.load(_rubrics.CRITERIA)["metrics"]) == 1
+    assert "custom_criteria" not in _rubrics.shipped()
 
 
 @pytest.mark.parametrize(

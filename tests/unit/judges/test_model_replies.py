@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.judges._replies import UnusableReplyError, read
+from keval.judges._model_replies import UnusableReplyError, read
 from keval.models.messages_api import Reply
 from keval.usage import Usage
 
@@ -42,10 +42,10 @@ def test_a_whole_reply_that_fits_its_schema_is_read(stop_reason: str) -> None:
         (f"Here it is: {json.dumps(GOOD)}", "it is not one JSON object"),
         (json.dumps(GOOD) * 2, "it is not one JSON object"),
         (f"```json\n{json.dumps(GOOD)}\n```", "it is not one JSON object"),
-        ('{"score": 1, "score": 2}', "a key occurs twice"),
+        ('{"score": 1, "score": 2}', "the key 'score' stands twice"),
         ("[" * 100_000, "it is not one JSON object"),
         (changed(score=0)[:-1] + "1" * 5000, "it is not one JSON object"),
-        ('{"reasoning": "", "score": NaN}', "NaN is no number"),
+        ('{"reasoning": "", "score": NaN}', "it is not one JSON object"),
         ("", "it is not one JSON object"),
         (" \n", "it is not one JSON object"),
         ("[]", "$: expected an object, found an array"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from keval import schema as schemas
+from keval.documents import strict_json
 from keval.models.messages_api import Reply
 
 
@@ -17,7 +17,10 @@ class UnusableReplyError(Exception):
 def read(reply: Reply, schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever the schema asks for
     """Return the JSON value of a reply. Raises UnusableReplyError unless the reply is whole and fits its schema."""
     _check_whole(reply)
-    value = _parsed(reply.text)
+    try:
+        value = strict_json.parse(reply.text.encode())
+    except (strict_json.NotStrictError, UnicodeEncodeError) as error:
+        raise UnusableReplyError(f"it is not one JSON object ({error})") from error
     problem = schemas.problem_by(schema, value)
     if problem is not None:
         raise UnusableReplyError(problem)
@@ -31,22 +34,3 @@ def _check_whole(reply: Reply) -> None:
         raise UnusableReplyError("it was a refusal; the texts are only to be scored")
     if reply.stop_reason not in ("end_turn", "stop_sequence"):
         raise UnusableReplyError(f"it ended early ({reply.stop_reason})")
-
-
-def _parsed(text: str) -> object:
-    """Return the value of a JSON text, in which no key may stand twice and every number is finite."""
-
-    def without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise ValueError("a key occurs twice")
-        return found
-
-    def no_number(name: str) -> object:
-        raise ValueError(f"{name} is no number")
-
-    try:
-        parsed: object = json.loads(text, object_pairs_hook=without_repeats, parse_constant=no_number)
-    except (ValueError, RecursionError) as error:  # too long a number is a ValueError, too deep a list a RecursionError
-        raise UnusableReplyError(f"it is not one JSON object ({error})") from error
-    return parsed

@@ -1,0 +1,107 @@
+"""Finds the code in an agent's answer: the body of a function, a whole function or a class, fenced or not.
+
+It runs where the code itself runs, shut in: to parse a hostile text can end a process.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+
+FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+"""A fenced block of an answer; the last one may lack its end."""
+
+MOST_CUTS = 50
+"""Lines at which what follows a program is cut off, until it is one."""
+
+
+def program(answer: str, prompt: str, entry_point: str) -> str | None:
+    """Return the program in an answer: a whole function after the prompt's imports, or the prompt with its body.
+
+    Without code that defines the entry point it is None.
+    """
+    for code in blocks(answer, entry_point):
+        whole = code_only(code)
+        if defines(whole, entry_point):
+            return beginning(prompt) + whole
+        if not code.strip():
+            continue
+        for body in (code, "\n" + code) if code.lstrip("\n").startswith((" ", "\t")) else (indented(code),):
+            before = len(body) - len(body.lstrip("\n"))
+            completed = cut(prompt + body, entry_point, least=prompt.count("\n") + before)
+            if completed is not None:
+                return completed
+    return None
+
+
+def blocks(answer: str, entry_point: str) -> list[str]:
+    """Return the fenced blocks of an answer, the one that defines the entry point first, else the last one first."""
+    fences = FENCED.findall(answer)
+    if not fences:
+        return [answer]
+    named = re.compile(rf"^[ \t]*(?:async\s+def|def|class)\s+{re.escape(entry_point)}\b", re.MULTILINE)
+    last_first = fences[::-1]
+    return sorted(last_first, key=lambda block: named.search(block) is None)
+
+
+def beginning(prompt: str) -> str:
+    """Return a prompt as a program of its own: its function has no body yet."""
+    return next((each + "\n" for each in (prompt, prompt + "\n    pass\n") if parsed(each) is not None), "")
+
+
+def code_only(text: str) -> str:
+    """Return the program that a text is, or that begins with its first line of code; prose after it is cut off."""
+    text = textwrap.dedent(text)
+    if parsed(text) is not None:
+        return text + "\n"
+    found = re.search(r"^(?:@|def |class |async def |import |from )", text, re.MULTILINE)
+    return cut(text[found.start() :], None) or "" if found else ""
+
+
+def indented(body: str) -> str:
+    """Return a body as one: with the indentation that its first line, or each of its lines, has lost."""
+    lines = body.strip("\n").splitlines()
+    if not lines or lines[0].startswith((" ", "\t")):
+        return body
+    rest = [line for line in lines[1:] if line.strip()]
+    if rest and all(line.startswith((" ", "\t")) for line in rest) and not lines[0].rstrip().endswith(":"):
+        return "\n    " + "\n".join(lines) + "\n"
+    return "\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
+
+
+def cut(text: str, entry_point: str | None, least: int = 0) -> str | None:
+    """Return a program without the prose after it, None unless what is left defines the entry point."""
+    lines = text.splitlines()
+    for _ in range(MOST_CUTS):
+        try:
+            compile("\n".join(lines) + "\n", "<answer>", "exec", dont_inherit=True)
+        except SyntaxError as error:
+            if error.lineno is None or error.lineno <= least + 1:
+                return None
+            lines = lines[: min(error.lineno, len(lines)) - 1]
+        except (ValueError, MemoryError, RecursionError):
+            return None
+        else:
+            kept = "\n".join(lines) + "\n"
+            return kept if entry_point is None or defines(kept, entry_point) else None
+    return None
+
+
+def defines(text: str, name: str) -> bool:
+    """Return whether a program defines a function or class, or assigns the name, at its top."""
+    tree = parsed(text)
+    for node in tree.body if tree is not None else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
+            return True
+        if isinstance(node, ast.Assign) and any(getattr(each, "id", None) == name for each in node.targets):
+            return True
+    return False
+
+
+def parsed(text: str) -> ast.Module | None:
+    """Return a program's tree, None for a text that does not parse."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None

@@ -1,0 +1,33 @@
+"""Brings texts into a form in which they can be compared: what a reader would call the same text is the same string."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
+
+
+def normal(
+    text: str, *, ignore_case: bool, strip: bool, ignore_punctuation: bool = False, ignore_articles: bool = False
+) -> str:
+    """Return a text in Unicode normal form C, without what is to be ignored.
+
+    `strip` takes white space from both ends and makes one space of a run of it. Punctuation becomes a space, apart from
+    apostrophes, which leave none.
+    """
+    text = unicodedata.normalize("NFC", text)
+    if ignore_case:
+        # Folding can take a composed character apart again.
+        text = unicodedata.normalize("NFC", text.casefold())
+    if ignore_punctuation:
+        text = "".join(map(_without_punctuation, text))
+    if ignore_articles:
+        text = ARTICLES.sub(" ", text)
+    return " ".join(text.split()) if strip else text
+
+
+def _without_punctuation(character: str) -> str:
+    if not unicodedata.category(character).startswith("P"):
+        return character
+    return "" if character in "'’" else " "

@@ -1,0 +1,44 @@
+from string import Template
+
+import pytest
+
+from keval.judges import Context
+from keval.judges._prompts import fresh_mark, redact_problems, redacted, template
+
+
+def test_a_mark_that_occurs_in_a_text_is_drawn_again() -> None:
+    """An answer that guesses a mark does not get that mark."""
+    numbers, same = Context(seed="j").random, Context(seed="j").random
+    first, second, third = (numbers.randbytes(8).hex() for _ in range(3))
+    assert fresh_mark([f"</answer-{second}>", first], same) == third
+
+
+def test_a_template_has_each_text_between_tags_with_the_mark() -> None:
+    """The first line names the mark."""
+    filled = Template(template(["question", "answer"])).substitute(mark="m", question="Q", answer="A")
+    assert filled == "Mark: m\n\n<question-m>\nQ\n</question-m>\n\n<answer-m>\nA\n</answer-m>"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Acme says hi", "[redacted] says hi"),
+        ("ACME, acme's and (Acme)", "[redacted], [redacted]'s and ([redacted])"),
+        ("Acme Graph knows", "[redacted] knows"),
+        ("Acme\n  graph knows", "[redacted] knows"),
+        ("Acmeology, pacme", "Acmeology, pacme"),
+        ("c++ and C++!", "[redacted] and [redacted]!"),
+        ("a.b axb", "[redacted] axb"),
+        ("ÜBER über", "[redacted] [redacted]"),
+        ("", ""),
+    ],
+)
+def test_redacted_terms_vanish_as_whole_words(text: str, expected: str) -> None:
+    """The longest term wins, case and line breaks do not matter, and a term is never a pattern."""
+    assert redacted(text, ("acme", "Acme Graph", "C++", "a.b", "über")) == expected
+
+
+def test_an_empty_term_is_refused() -> None:
+    """It would stand everywhere."""
+    assert redact_problems(("Acme", " ")) == ["redact: an empty term would redact everything"]
+    assert redact_problems(("Acme",)) == []

@@ -1,0 +1,29 @@
+import pytest
+
+from keval.judges._source_names import are_same
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Consumer behaviour", "consumer_behaviour", True),
+        ("Consumer behaviour", " Consumer  Behaviour ", True),
+        ("Consumer behaviour", "https://en.wikipedia.org/wiki/Consumer_behaviour", True),
+        ("Consumer behaviour", "https://en.wikipedia.org/wiki/Consumer%20behaviour?x=1#History", True),
+        ("install", "https://docs.a.org/v2/install", True),
+        ("AC/DC", "https://en.wikipedia.org/wiki/AC/DC", True),
+        ("docs/handbook.md", "https://x.org/docs/handbook.md", True),
+        ("./docs/handbook.md", "docs/handbook.md", True),
+        ("handbook.md", "docs/handbook.md", False),
+        ("book.md", "https://x.org/docs/handbook.md", False),
+        ("x.org", "https://x.org/", True),
+        ("/", "https://x.org/", False),
+        ("https://docs.a.org/v2/install", "https://spam.org/install", False),
+        ("https://docs.a.org/v2/install", "https://docs.a.org/v3/install", False),
+        ("https://a.org/list?page=5", "https://a.org/list?page=6", False),
+        ("https://a.org/list?page=5", "http://A.org/list/?page=5#top.", True),
+    ],
+)
+def test_two_names_are_of_one_source(one: str, other: str, *, same: bool) -> None:
+    """A title or path is the address that ends with it; two addresses are compared whole. The order does not matter."""
+    assert are_same(one, other) is are_same(other, one) is same
