@@ -6,13 +6,15 @@ An agent never sees the golden answer, the condition's name, or any other field 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 from keval.errors import ItemError
 from keval.failure_kinds import AgentFailureKind
+from keval.models.services import Service
 from keval.processes.local_files import LocalFile
 from keval.usage import Usage
 
@@ -80,7 +82,8 @@ class Prompt:
     """The condition's servers by name, with `${VAR}` resolved: never to be logged."""
     repetition: int
     workspace: Path
-    """An empty folder with an opaque name, gone when the task is over; no folder for an agent that uses none."""
+    """A new folder with an opaque name, empty unless the config says what is in it, gone from there when the task is
+    over; no folder for an agent that uses none."""
     env: Mapping[str, str]
     """The whole environment that the agent's processes may have, made from an allow-list."""
     expected_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -109,17 +112,39 @@ class AgentError(ItemError):
         self.partial = partial
 
 
+class OpenAgent(Protocol):
+    """An agent that is ready to answer the tasks of a run."""
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Answer one task; many are answered at once. Raises AgentError."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Agent(ABC):
     """Base of all agents: a frozen dataclass whose fields are its options."""
 
     uses_models: ClassVar[bool] = True
     """Whether the agent itself talks to the Messages API and so needs a key, or the mock."""
+    is_free: ClassVar[bool] = False
+    """Whether no answer can cost anything, whoever the agent asks."""
     uses_workspace: ClassVar[bool] = True
     """Whether the agent works in a folder; making one per task is most of the work of a task without a model."""
 
     open_files: ClassVar[int] = 4
     """How many open files keval itself needs at most for one task of the agent, sockets and pipes among them."""
+
+    @property
+    def reports_tool_calls(self) -> bool:
+        """Whether its turns name every tool that it called; if not, none in them does not mean that there was none."""
+        return True
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether it answers several messages one after the other, each knowing what was said before.
+
+        Such a question is asked of no other agent: the last message alone would be another question.
+        """
+        return False
 
     @property
     def model_name(self) -> str | None:
@@ -130,6 +155,11 @@ class Agent(ABC):
     def tool_names(self) -> tuple[str, ...]:
         """Built-in tools that the agent has in every condition; part of each condition's identity."""
         return tuple(getattr(self, "tools", ()))
+
+    @property
+    def service(self) -> Service | None:
+        """The service that its model is asked by, None for an agent that asks none by itself."""
+        return None
 
     @property
     def secret_names(self) -> tuple[str, ...]:
@@ -150,6 +180,15 @@ class Agent(ABC):
         An edited one makes it another agent. `folder` is the config's.
         """
         return ()
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[OpenAgent]:
+        """Yield the open agent, which answers the tasks of one run in one event loop.
+
+        What it keeps from task to task, such as connections, ends when the context does. An agent that keeps
+        nothing yields itself.
+        """
+        yield self
 
     @abstractmethod
     async def answer(self, prompt: Prompt) -> Answer:

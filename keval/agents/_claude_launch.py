@@ -23,6 +23,7 @@ from claude_agent_sdk import ClaudeAgentOptions, CLINotFoundError
 
 from keval.processes import machine, tree
 from keval.secrets.excerpts import last_lines
+from keval.tool_names import tool_part
 
 if TYPE_CHECKING:
     from keval.agents import Prompt
@@ -112,7 +113,7 @@ class Launch:
             "HOME": str(folder / "home"),
             "CLAUDE_CONFIG_DIR": str(folder / "config"),
             "CLAUDE_CODE_TMPDIR": str(folder / "temporary"),
-            KEY: self.prompt.env.get(agent.api_key_env, ""),
+            **agent.service.cli_env(self.prompt.env),
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_MAX_RETRIES": str(agent.max_retries),
             # A stdio server gets what its config says, and not the CLI's key.
@@ -127,7 +128,7 @@ class Launch:
             DOLLAR: "$",
             tree.TOKEN: self.token,
         }
-        return {**_without_key(self.prompt.env, agent.api_key_env), **agent.env, **own}
+        return {**_without_key(self.prompt.env, agent.service.key_name), **agent.env, **own}
 
     def servers(self) -> dict[str, Any]:
         """Return the condition's MCP servers as the CLI reads them.
@@ -135,7 +136,7 @@ class Launch:
         A stdio server has the task's environment without the agent's key, and what its own config
         sets; its home is the real one, where `npx` and `uvx` keep what they have downloaded.
         """
-        shared = _without_key(self.prompt.env, self.agent.api_key_env)
+        shared = _without_key(self.prompt.env, self.agent.service.key_name)
         mark = {tree.TOKEN: self.token}
         return {
             name: _literal(
@@ -208,13 +209,6 @@ class Launch:
         path.touch(mode)
         path.write_text(content, encoding="utf-8")
         return path
-
-
-def tool_part(server: str) -> str:
-    """Return a server's name as it stands in the names of its tools, `mcp__<server>__<tool>`."""
-    return "".join(
-        character if character.isascii() and (character.isalnum() or character in "_-") else "_" for character in server
-    )
 
 
 def is_stdio(server: Mapping[str, Any]) -> bool:

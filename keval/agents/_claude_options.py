@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from keval.agents import Agent
+from keval.models.services import ServiceOptions
 from keval.plugins import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaudeOptions(Agent):
+class ClaudeOptions(ServiceOptions, Agent):
     """An agent that Claude Code is behind; how it is asked is in `claude.py`."""
 
     model: str = field(metadata=option("the model, as the Messages API names it"))
@@ -30,17 +31,22 @@ class ClaudeOptions(Agent):
     mcp_timeout_s: float = field(
         default=60.0, metadata=option("how long the MCP servers may take to be ready, in seconds", identity=False)
     )
+    max_starts: int | None = field(
+        default=None,
+        metadata=option(
+            "how many Claude Codes may start at once; default: one per processor, and at least two", identity=False
+        ),
+    )
     max_retries: int = field(
         default=2, metadata=option("how often the CLI itself tries a failed model call again", identity=False)
     )
-    api_key_env: str = field(
-        default="ANTHROPIC_API_KEY", metadata=option("the environment variable that holds the key", identity=False)
-    )
 
     def __post_init__(self) -> None:
-        for name in ("max_turns", "mcp_timeout_s"):
+        for name in ("max_turns", "mcp_timeout_s", "max_starts"):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ValueError(f"{name}: must be more than 0")
         if self.max_retries < 0:
             raise ValueError("max_retries: must not be negative")
+        if problems := self.service.problems():
+            raise ValueError("; ".join(problems))

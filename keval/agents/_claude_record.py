@@ -34,9 +34,11 @@ from claude_agent_sdk import (
 from claude_agent_sdk.types import McpServerStatus
 
 from keval.agents import AgentError, Answer, McpUse, Status, Turn
-from keval.agents._claude_launch import MAX_MESSAGE_BYTES, STDERR_LINES, tool_part
+from keval.agents._claude_launch import MAX_MESSAGE_BYTES, STDERR_LINES
 from keval.failure_kinds import AgentFailureKind
+from keval.models.http_statuses import CONTENT_REFUSED, is_overloaded, passes
 from keval.secrets.excerpts import last_lines
+from keval.tool_names import server_of
 from keval.usage import Usage
 
 SYNTHETIC = "<synthetic>"
@@ -50,10 +52,6 @@ STDERR_LINES_KEPT = 200
 
 KEY_REFUSED = ("authentication_failed", "billing_error")
 """The CLI's words for errors that another attempt meets again."""
-
-OVERLOADED = (429, 529)
-PASSING = (408, 429, *range(500, 600))
-"""HTTP status of errors that pass."""
 
 TOKENS = {
     "input_tokens": "inputTokens",
@@ -161,8 +159,7 @@ class Record:
 
     def _call(self, block: ToolUseBlock | ServerToolUseBlock) -> Turn:
         """Return the turn of a call that is not answered yet, and counts as failed until it is."""
-        parts = {f"mcp__{tool_part(name)}__": name for name in sorted(self.servers, key=len)}
-        server = next((parts[part] for part in reversed(parts) if block.name.startswith(part)), None)
+        server = server_of(block.name, self.servers)
         return Turn("tool_call", id=block.id, name=block.name, server=server, input=block.input, error=True)
 
     def _close(self, call: str, result: str, failed: bool) -> None:
@@ -232,11 +229,14 @@ class Record:
         if http_status in (401, 403) or self._api_error in KEY_REFUSED:
             return self.failure("infra_error", f"the key was refused: {what}")
         not_reached = http_status is None and self._api_error != "invalid_request"
-        if not_reached or http_status in PASSING:
-            overloaded = http_status in OVERLOADED
+        if not_reached or passes(http_status):
+            overloaded = is_overloaded(http_status)
             retry_after_s = self._retry_after_s() if overloaded else None
             return self.failure("infra_error", what, retryable=True, overloaded=overloaded, retry_after_s=retry_after_s)
-        return self.failure("agent_error", what)
+        is_refused = http_status is None or http_status in CONTENT_REFUSED
+        # What is refused before the first reply is the config's: no tool of the agent has added to it.
+        is_own = is_refused and bool(self._turns or self._usages)
+        return self.failure("agent_error" if is_own else "infra_error", what)
 
     def _retry_after_s(self) -> float | None:
         """Return what the service asked to wait: the CLI waits no less between its own attempts."""

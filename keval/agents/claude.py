@@ -11,15 +11,12 @@ gone, those of its MCP servers too.
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, ClassVar
 
 from keval.agents import AgentError, Answer, Prompt
 from keval.agents._claude_options import ClaudeOptions
+from keval.agents._claude_starts import Start, usual
 from keval.processes import temporary, tree
 from keval.processes.servers import lacking
 
@@ -36,12 +33,12 @@ DISCONNECT_S = 1.0
 POLL_S = 0.05
 """How often the CLI is asked whether the MCP servers are ready."""
 
-_starts: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
-
 
 @dataclass(frozen=True, kw_only=True)
 class Claude(ClaudeOptions):
     """The Claude Code agent."""
+
+    takes_turns: ClassVar[bool] = True
 
     async def answer(self, prompt: Prompt) -> Answer:
         """Ask Claude Code, with one CLI for this task only.
@@ -51,8 +48,9 @@ class Claude(ClaudeOptions):
         from keval.agents._claude_launch import Launch
         from keval.agents._claude_record import Record
 
-        if not prompt.env.get(self.api_key_env):
-            raise AgentError("infra_error", f"{self.api_key_env} is not set: the agent has no key")
+        key_name = self.service.key_name
+        if not prompt.env.get(key_name):
+            raise AgentError("infra_error", f"{key_name} is not set: the agent has no key")
         record = Record(tuple(prompt.mcp_servers), self.tools)
         with temporary.folder() as folder:
             launch = Launch(self, prompt, folder, tree.new_token())
@@ -84,7 +82,7 @@ class Claude(ClaudeOptions):
         from keval.agents._claude_watch import Watch
 
         prompt = launch.prompt
-        async with _start_slot(launch, record):
+        async with Start(self.max_starts or usual(), lambda: prompt.heartbeat(record.so_far())):
             await client.connect()
             await self._until_ready(client, launch, record)
         watch = Watch(client, launch, record)
@@ -121,24 +119,6 @@ class Claude(ClaudeOptions):
                 await _end(client, launch)  # only then has the CLI written down what the servers said
                 raise _not_ready(launch, record, failed or waiting, self.mcp_timeout_s)
             await asyncio.sleep(POLL_S)
-
-
-@asynccontextmanager
-async def _start_slot(launch: Launch, record: Record) -> AsyncIterator[None]:
-    """Hold one of as many slots as there are processors: a start is work for one of them.
-
-    Starting more at once makes each of them slower. Who waits for a slot is alive.
-    """
-    slots = _starts.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(os.cpu_count() or 1))
-    waiting = asyncio.ensure_future(slots.acquire())
-    try:
-        while not waiting.done():
-            launch.prompt.heartbeat(record.so_far())
-            await asyncio.wait({waiting}, timeout=1)
-        yield
-    finally:
-        if not waiting.cancel():
-            slots.release()
 
 
 def _check_tools(launch: Launch, record: Record) -> None:

@@ -1,6 +1,6 @@
 """Starts any program once per task: the question goes in, its answer comes out.
 
-The program reads one JSON object from stdin, `{"question", "turns", "system_prompt",
+By default the program reads one JSON object from stdin, `{"question", "turns", "system_prompt",
 "mcp_servers", "repetition", "workspace"}`, and writes its answer to stdout. It runs in the task's
 empty workspace, in a session of its own, with no more of the environment than an allow-list and
 `env`. When it ends, or the task does, everything that it started is ended too.
@@ -13,26 +13,27 @@ with the end of stderr.
 from __future__ import annotations
 
 import re
-import signal
-import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import orjson
 
-from keval.agents import Agent, AgentError, Answer, Prompt, Turn
+from keval.agents import Agent, AgentError, Answer, Prompt, Status
+from keval.agents._json_output import JsonOutput, as_answer, json_path
+from keval.agents._templates import fill
 from keval.failure_kinds import AgentFailureKind
 from keval.plugins import option
-from keval.processes import local_files, program
+from keval.processes import local_files, program, temporary
 from keval.processes.local_files import LocalFile
 from keval.processes.program import ProgramError
 from keval.secrets.excerpts import end_of
-from keval.usage import Usage
 
-JsonPath = tuple[str | int, ...]
-"""The keys and positions that lead to a value inside a JSON document."""
+if TYPE_CHECKING:
+    from keval.agents._adapter import Adapter
+    from keval.agents._adapter_events import Events
 
 PLACEHOLDERS = ("question", "system_prompt", "workspace", "folder", "repetition")
 """What an argument of the command may contain in braces."""
@@ -49,60 +50,6 @@ KNOWN_BEFORE = ("folder",)
 STDERR_TAIL = 2000
 """So many last characters of stderr go into a failure."""
 
-_STEP = re.compile(r"""\.([^.\[\]'"\s]+)|\[(\d+)\]|\[(?:"([^"]*)"|'([^']*)')\]""")
-
-
-def json_path(text: str) -> JsonPath:
-    """Parse a path such as `$.items[0].text` or `$["a key"]`.
-
-    Raises ValueError for anything else.
-    """
-    if not text.startswith("$"):
-        raise ValueError(f"{text!r} is not a JSON path: it begins with $, as in $.result.text")
-    steps: list[str | int] = []
-    position = 1
-    while position < len(text):
-        match = _STEP.match(text, position)
-        if match is None:
-            raise ValueError(f"{text!r} is not a JSON path: cannot read {text[position:]!r}")
-        name, index, *quoted = match.groups()
-        steps.append(int(index) if index else next(part for part in (name, *quoted) if part is not None))
-        position = match.end()
-    return tuple(steps)
-
-
-def look_up(document: object, path: JsonPath) -> object:
-    """Return the value at a path.
-
-    Raises LookupError when there is none.
-    """
-    found: Any = document
-    for step in path:
-        if isinstance(found, str):
-            raise KeyError(step)
-        try:
-            found = found[step]
-        except TypeError as error:
-            raise KeyError(step) from error
-    return found
-
-
-def fill(template: str, values: Mapping[str, object]) -> str:
-    """Return a template with its `{placeholders}` filled in; `{{` and `}}` are literal braces.
-
-    Raises ValueError for a placeholder that there is not, and for a lone brace.
-    """
-    filled = []
-    for literal, name, spec, conversion in string.Formatter().parse(template):
-        filled.append(literal)
-        if name is None:
-            continue
-        if name not in values or spec or conversion:
-            known = ", ".join(f"{{{key}}}" for key in values)
-            raise ValueError(f"unknown placeholder {{{name}}} (known: {known}; a literal brace is {{{{)")
-        filled.append(str(values[name]))
-    return "".join(filled)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Command(Agent):
@@ -111,11 +58,22 @@ class Command(Agent):
     open_files: ClassVar[int] = 3
 
     command: tuple[str, ...] = field(
+        default=(),
         metadata=option(
             "the program, in the path or relative to the config's folder, and its arguments; "
             "{question}, {system_prompt}, {repetition}, {workspace} and {folder} "
             "(the config's folder) are filled in, a literal brace is {{"
-        )
+        ),
+    )
+    adapter: Path | None = field(
+        default=None,
+        metadata=option(
+            "instead of command: how another agent is asked and read: codex, gemini, or a YAML file of yours",
+            identity=False,
+        ),
+    )
+    arguments: tuple[str, ...] = field(
+        default=(), metadata=option("further arguments, where the adapter has a place", identity="if set")
     )
     input: Literal["json", "none"] = field(default="json", metadata=option("what the program reads from stdin"))
     answer_path: str | None = field(
@@ -134,8 +92,13 @@ class Command(Agent):
     )
 
     def __post_init__(self) -> None:
+        if self.adapter is not None:
+            self._check_adapter()
+            return
         if not self.command:
             raise ValueError("command: names no program")
+        if self.arguments:
+            raise ValueError("arguments: go with adapter; without it they stand in command")
         for argument in self.command:
             fill(argument, dict.fromkeys(PLACEHOLDERS, ""))
         for path in (self.answer_path, self.usage_path, self.cost_path):
@@ -144,47 +107,114 @@ class Command(Agent):
         if self.answer_path is None and (self.usage_path or self.cost_path):
             raise ValueError("usage_path and cost_path go with answer_path: without it stdout is not JSON")
 
+    def _check_adapter(self) -> None:
+        """Raise ValueError for an invalid adapter, and for options that it excludes."""
+        own = ("command", "input", "answer_path", "usage_path", "cost_path")
+        defaults = {each.name: each.default for each in fields(self)}
+        for name in own:
+            if getattr(self, name) != defaults[name]:
+                raise ValueError(f"{name}: the adapter says that; leave it out")
+        _ = self._adapted
+
+    @cached_property
+    def _adapted(self) -> Adapter | None:
+        if self.adapter is None:
+            return None
+        from keval.agents import _adapter
+
+        return _adapter.load(self.adapter)
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether the program is told all messages, or goes on with a conversation."""
+        return self.input == "json" if self._adapted is None else self._adapted.takes_turns
+
+    @property
+    def reports_tool_calls(self) -> bool:
+        """Plain output has no place for them."""
+        return self._adapted is not None and self._adapted.reports_tool_calls
+
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:
         """Return why the program cannot be started."""
-        name = _known_before(self.command[0], folder)
+        named = self.command[0] if self._adapted is None else self._adapted.program
+        name = _known_before(named, folder)
         return program.not_startable(name, folder, {**env, **self.env}) if name else None
 
     def local_files(self, folder: Path) -> tuple[LocalFile, ...]:
-        """Return the files that the command names, apart from what depends on the task."""
-        return local_files.named_by([_known_before(argument, folder) for argument in self.command], folder)
+        """Return the adapter, else the files that the command names, apart from what depends on the task."""
+        if self._adapted is None:
+            return local_files.named_by([_known_before(argument, folder) for argument in self.command], folder)
+        (found,) = local_files.named_by(["", str(self._adapted.path)], folder)
+        # Its path would say where keval is installed.
+        return (replace(found, name=self._adapted.path.name) if self._adapted.is_shipped else found,)
 
     async def answer(self, prompt: Prompt) -> Answer:
         """Run the program once.
 
         Cancelling the call ends every process that it started. Raises AgentError.
         """
-        orphans: tuple[str, ...] = ()
-
-        def on_end(names: tuple[str, ...]) -> None:
-            nonlocal orphans
-            orphans = names
-            prompt.heartbeat(Answer("empty", "", orphaned_processes=names))  # whoever cancels the task is told, too
-
-        values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
+        limits = program.Limits(self.max_output_bytes, self._adapted.timeout_s if self._adapted else None)
+        run = _Run(prompt, limits)
         try:
-            ended = await program.run(
-                [fill(argument, values) for argument in self.command],
-                folder=prompt.workspace,
-                relative_to=prompt.folder,
-                env={**prompt.env, **self.env},
-                limits=program.Limits(self.max_output_bytes),
-                stdin=self._input(prompt),
-                on_output=lambda: prompt.heartbeat(Answer("empty", "")),
-                on_end=on_end,
-            )
-            return replace(self._read_answer(ended), orphaned_processes=orphans)
+            if self._adapted is not None:
+                return replace(await self._adapted_answer(self._adapted, run), orphaned_processes=run.orphans)
+            values = {name: getattr(prompt, name) for name in PLACEHOLDERS}
+            words = [fill(argument, values) for argument in self.command]
+            ended = await run.program(words, {**prompt.env, **self.env}, self._input(prompt))
+            return replace(self._read_answer(ended), orphaned_processes=run.orphans)
         except ProgramError as error:
             kind: AgentFailureKind = "infra_error" if error.of_machine else "agent_error"
-            partial = Answer("empty", "", orphaned_processes=orphans)
+            partial = replace(run.so_far, orphaned_processes=run.orphans)
             raise AgentError(kind, error.message, retryable=error.of_machine, partial=partial) from error
         except AgentError as error:
-            error.partial = Answer("empty", "", orphaned_processes=orphans)
+            error.partial = replace(run.so_far, orphaned_processes=run.orphans)
             raise
+
+    async def _adapted_answer(self, adapter: Adapter, run: _Run) -> Answer:
+        """Ask all messages in one session; stops at the first that is not answered. Raises AgentError."""
+        from keval.agents._adapter_events import Events
+
+        prompt, events = run.prompt, Events(adapter.written, tuple(run.prompt.mcp_servers))
+        status: Status = "answered"
+        with temporary.folder() as private:
+            values = {name: getattr(prompt, name) for name in PLACEHOLDERS} | {"model": self.model}
+            values |= {"private": private, "session": None}
+            adapter.write_files(prompt, values)
+            for message in prompt.turns:
+                values |= {"question": message, "session": events.session}
+                if message is not prompt.turns[0] and events.session is None:
+                    raise AgentError("agent_error", "it named no session to go on with")
+                env = {**prompt.env, **adapter.env(values), **self.env}
+                ended = await run.program(adapter.command(values, self.arguments), env, adapter.stdin(values))
+                status = self._read_events(adapter, events, ended, run)
+                if status != "answered":
+                    break
+        return events.answer(status)
+
+    def _read_events(self, adapter: Adapter, events: Events, ended: program.Ended, run: _Run) -> Status:
+        """Take in what one run of the program has said, and return how it ended. Raises AgentError for a failure."""
+        if ended.exceeded == "output_bytes":
+            raise AgentError("agent_error", f"wrote more than max_output_bytes ({self.max_output_bytes})")
+        meaning = adapter.written.get("exit_codes", {}).get(str(ended.exit_status))
+        try:
+            events.read(ended.stdout)
+        except AgentError:
+            if not ended.exit_status:
+                raise
+        run.so_far = events.answer("empty")
+        if ended.exceeded == "seconds":
+            raise AgentError("timeout", f"no answer to a message in {adapter.timeout_s:g} s, the adapter's timeout_s")
+        if meaning == "limit":
+            return "limit"
+        if meaning == "temporary":
+            raise _failure(TEMPORARY_FAILURE, ended.stderr)
+        if ended.exit_status and not ended.stdout.strip():
+            raise _failure(ended.exit_status, ended.stderr, has_begun=False)
+        if events.failure is not None:
+            raise AgentError("agent_error", f"it says that it failed: {events.failure}")
+        if ended.exit_status:
+            raise _failure(ended.exit_status, ended.stderr)
+        return events.answer().status
 
     def _input(self, prompt: Prompt) -> bytes:
         if self.input == "none":
@@ -210,16 +240,36 @@ class Command(Agent):
         except UnicodeDecodeError as error:
             raise AgentError("agent_error", f"stdout is not UTF-8: byte {error.start}: {error.reason}") from error
         if self.answer_path is None:
-            return _answer(re.sub(r"\r?\n\Z", "", text), None, None)
-        try:
-            document = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            raise AgentError("agent_error", f"stdout is not JSON: {error}") from error
-        return _answer(
-            _text_at(document, self.answer_path),
-            _usage_at(document, self.usage_path),
-            _cost_at(document, self.cost_path),
+            return as_answer(re.sub(r"\r?\n\Z", "", text))
+        return JsonOutput.read(text, "stdout").answer(self.answer_path, self.usage_path, self.cost_path)
+
+
+@dataclass
+class _Run:
+    """The runs of the program for one task, and what is known of them."""
+
+    prompt: Prompt
+    limits: program.Limits
+    orphans: tuple[str, ...] = ()
+    so_far: Answer = field(default_factory=lambda: Answer("empty", ""))
+
+    async def program(self, command: Sequence[str], env: Mapping[str, str], stdin: bytes) -> program.Ended:
+        """Run the program once. Raises ProgramError."""
+        return await program.run(
+            command,
+            folder=self.prompt.workspace,
+            relative_to=self.prompt.folder,
+            env=env,
+            limits=self.limits,
+            stdin=stdin,
+            on_output=lambda: self.prompt.heartbeat(self.so_far),
+            on_end=self._take_note,
         )
+
+    def _take_note(self, names: tuple[str, ...]) -> None:
+        self.orphans += names
+        # Whoever cancels the task is told, too.
+        self.prompt.heartbeat(replace(self.so_far, orphaned_processes=self.orphans))
 
 
 def _known_before(argument: str, folder: Path) -> str:
@@ -230,59 +280,16 @@ def _known_before(argument: str, folder: Path) -> str:
         return ""
 
 
-def _failure(exit_status: int, stderr: bytes) -> AgentError:
-    """Return the error for a program that did not exit with 0; a negative status is a signal's number."""
-    how = f"exit status {exit_status}" if exit_status > 0 else f"ended by {signal.Signals(-exit_status).name}"
+def _failure(exit_status: int, stderr: bytes, *, has_begun: bool = True) -> AgentError:
+    """Return the error for a program that did not exit with 0; a negative status is a signal's number.
+
+    One that ended before it has begun, such as for a wrong key or a server that did not start, has asked nobody.
+    """
+    how = program.how_ended(exit_status)
     tail = end_of(stderr.decode(errors="replace").strip(), STDERR_TAIL)
     message = f"{how}; stderr ends: {tail}" if tail else f"{how}, nothing on stderr"
     if exit_status == TEMPORARY_FAILURE:
         return AgentError("infra_error", message, retryable=True)
     if exit_status in NOT_STARTED:
         return AgentError("infra_error", f"the program, or what starts it, was not found or cannot run: {message}")
-    return AgentError("agent_error", message)
-
-
-def _answer(text: str, usage: Usage | None, cost_usd: float | None) -> Answer:
-    return Answer(
-        status="answered" if text.strip() else "empty",
-        text=text,
-        turns=(Turn("text", text=text),) if text else (),
-        usage=usage,
-        cost_usd=cost_usd,
-    )
-
-
-def _text_at(document: object, path: str) -> str:
-    try:
-        value = look_up(document, json_path(path))
-    except LookupError as error:
-        raise AgentError("agent_error", f"stdout has nothing at {path}") from error
-    if not isinstance(value, str):
-        raise AgentError("agent_error", f"stdout has {_kind(value)} at {path}, not a text")
-    return value
-
-
-def _kind(value: object) -> str:
-    names = {type(None): "null", bool: "true or false", dict: "an object", list: "a list"}
-    return names.get(type(value), "a number")
-
-
-def _known(document: object, path: str | None) -> object:
-    """Return the value at a path, None where there is none: what is not known is not guessed."""
-    try:
-        return None if path is None else look_up(document, json_path(path))
-    except LookupError:
-        return None
-
-
-def _cost_at(document: object, path: str | None) -> float | None:
-    value = _known(document, path)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _usage_at(document: object, path: str | None) -> Usage | None:
-    value = _known(document, path)
-    if not isinstance(value, Mapping):
-        return None
-    names: Sequence[str] = tuple(Usage.__dataclass_fields__)
-    return Usage(**{name: value[name] for name in names if type(value.get(name)) is int and value[name] >= 0})
+    return AgentError("agent_error" if has_begun else "infra_error", message)

@@ -19,7 +19,9 @@ class Echo(Agent):
     """An agent without a model."""
 
     uses_models: ClassVar[bool] = False
+    is_free: ClassVar[bool] = True
     uses_workspace: ClassVar[bool] = False
+    takes_turns: ClassVar[bool] = True
     open_files: ClassVar[int] = 0
 
     text: str | None = field(default=None, metadata=option("the answer to every question; default: the question"))
@@ -40,5 +42,5 @@ class Echo(Agent):
             turns=(Turn("text", text=text),),
             usage=Usage(0, 0, 0, 0),
             cost_usd=0.0,
-            num_turns=1,
+            num_turns=len(prompt.turns),
         )

@@ -35,6 +35,10 @@ BASE_URL = "ANTHROPIC_BASE_URL"
 """Where the Messages API is; unset means the service's own address."""
 
 
+MOCK_URL = "KEVAL_MOCK_URL"
+"""Where the mock is; set only with --mock, it goes before every address that a config names."""
+
+
 def allowed(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the part of an environment that any agent process may have.
 
@@ -55,7 +59,7 @@ def for_models(environ: Mapping[str, str], keys: Iterable[str], mock_url: str | 
     if mock_url is not None:
         # A proxy of this environment would not find a server on this machine.
         direct = {name: ",".join(filter(None, [environ.get(name), "127.0.0.1,localhost"])) for name in NO_PROXY}
-        return {BASE_URL: mock_url, **direct, **dict.fromkeys(keys, MOCK_KEY)}
+        return {BASE_URL: mock_url, MOCK_URL: mock_url, **direct, **dict.fromkeys(keys, MOCK_KEY)}
     missing = sorted(key for key in keys if not environ.get(key))
     if missing:
         raise EnvironmentLacksError(
@@ -69,7 +73,7 @@ def fingerprint(folder: Path) -> JsonObject:
     commit = _git(folder, "rev-parse", "HEAD")
     status = _git(folder, "status", "--porcelain") if commit else None
     return {
-        "keval": version("keval"),
+        "keval": keval_version(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "claude_agent_sdk": _version("claude-agent-sdk"),
@@ -78,6 +82,11 @@ def fingerprint(folder: Path) -> JsonObject:
         "git_commit": commit or None,
         "git_dirty": None if status is None else bool(status),
     }
+
+
+def keval_version() -> str:
+    """Return keval's own version, as a run event has it."""
+    return version("keval")
 
 
 def _version(package: str) -> str | None:

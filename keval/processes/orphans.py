@@ -56,6 +56,16 @@ class Seen:
     """Seconds since the machine began."""
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was found below this process."""
+
+    alive: set[int]
+    """The ids of all processes there that have not ended."""
+    ending: set[psutil.Process]
+    """The orphans that no task can have started that goes on when the one ends that is asked about."""
+
+
 class Adopted:
     """The orphans of this process: one object keeps what is known of them and of the tasks in flight."""
 
@@ -98,22 +108,21 @@ class Adopted:
             for orphan in self._orphans.values():
                 orphan.tasks.discard(token)
 
-    def that_end_with(self, token: str) -> set[psutil.Process]:
-        """Return the living orphans that no task can have started that goes on when this one ends."""
-        if not self.is_on:
-            return set()
+    def look(self, token: str) -> Look:
+        """Return what is below this process, and which of it ends with a task; for where orphans are adopted."""
         with self._looking:
             with self._lock:
                 began = dict(self._tasks)
-            found = {pid: process for pid in pids_below() if (process := seen(pid)) is not None}
+            found = {pid: process for pid in pids_below(os.getpid()) if (process := seen(pid)) is not None}
             unmarked = {pid for pid, process in found.items() if self._is_orphan(pid, process)}
             with self._lock:
                 self._note(found, unmarked, began)
-                return {
+                ending = {
                     process
                     for process, orphan in self._orphans.items()
                     if orphan.tasks <= {token} and found[process.pid].state not in ENDED
                 }
+        return Look({pid for pid, process in found.items() if process.state not in ENDED}, ending)
 
     def has_known_task(self, process: psutil.Process) -> bool:
         """Return whether a process is known to be of one task: by its mark, or because there was only one."""
@@ -195,21 +204,22 @@ adopted = Adopted()
 """The orphans of this process, of which there can be one set only."""
 
 
-def pids_below() -> set[int]:
-    """Return the ids of all processes below this one, none where the system does not list them.
+def pids_below(root: int) -> set[int]:
+    """Return the ids of all processes below one, none where the system does not list them.
 
-    A process whose parent ends meanwhile moves up to this one: it is looked again until nothing is new.
+    A process whose parent ends meanwhile may move up to this one: it is looked again until nothing is new. What this
+    costs depends on these processes, and on no others of the machine.
     """
     found: set[int] = set()
     while True:
         before = len(found)
-        todo = [os.getpid()]
+        todo = [root]
         passed = set(todo)
         while todo:
             new = _children(todo.pop()) - passed
             passed |= new
             todo += new
-        found |= passed - {os.getpid()}
+        found |= passed - {root}
         if len(found) == before:
             return found
 

@@ -10,6 +10,7 @@ import asyncio
 import errno
 import os
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +29,9 @@ LONGEST_FIRST_LINE = 4096
 
 LOOK_EVERY_S = 0.1
 """How often a running program's output is looked at: whether it grows, and is not too long."""
+
+TEMPORARY_FAILURE = 75
+"""The exit status `EX_TEMPFAIL` of sysexits.h: what failed may well succeed later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,21 @@ class Ended:
     """The limit for which the program was ended; what it wrote until then is there."""
     orphaned_processes: tuple[str, ...] = ()
     """Names of processes that were still there when the program had ended, and had to be ended."""
+
+    @property
+    def how(self) -> str:
+        """Its exit status, or the signal that ended it, in words."""
+        return how_ended(self.exit_status)
+
+
+def how_ended(exit_status: int) -> str:
+    """Return in words how a program ended; real-time signals have numbers only."""
+    if exit_status >= 0:
+        return f"exit status {exit_status}"
+    try:
+        return f"ended by {signal.Signals(-exit_status).name}"
+    except ValueError:
+        return f"ended by signal {-exit_status}"
 
 
 class ProgramError(Exception):

@@ -7,9 +7,8 @@ and into `keval check`, before a cent is spent.
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -17,11 +16,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from keval.ids import JsonObject, digest
 from keval.processes import machine, tree
 from keval.processes.local_files import LocalFile
+from keval.processes.mcp_client import all_tools, connected, end_of_stderr, innermost
 
 if TYPE_CHECKING:
-    from mcp.client.client import Client
     from mcp.types import Tool
-
 
 EXPECT_TOOLS = "expect_tools"
 REVISION = "revision"
@@ -83,8 +81,16 @@ class ServerInfo:
     files: tuple[LocalFile, ...] = ()
     """The local files that its command names."""
     error: str | None = None
+    stderr_end: str = ""
+    """The end of what a server with an error wrote to stderr, as it is; not in a log: it may differ each time."""
+    stray_output: str = ""
+    """The first line that it wrote to stdout, where only messages of the protocol belong, as it is; not in a log."""
     orphaned_processes: tuple[str, ...] = ()
     """Names of processes that it left behind when it had been asked, and that were ended."""
+    read_only: tuple[str, ...] = ()
+    """The tools that it marks as changing nothing."""
+    destructive: tuple[str, ...] = ()
+    """The tools that it marks as destroying something."""
 
     def as_event_field(self) -> JsonObject:
         """Return the server's entry in the `run` event."""
@@ -144,19 +150,29 @@ async def _inspect_one(
     """Ask one server, and end every process that it started."""
     token = tree.new_token()
     orphans: list[str] = []
-    try:
-        info = await _asked(name, server, expected, {**env, tree.TOKEN: token}, timeout_s)
-    finally:
-        orphans = await tree.to_the_end(tree.end_tree(token))
-    return replace(info, orphaned_processes=tuple(orphans))
+    stray: list[str] = []
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
+        try:
+            info = await _asked(name, server, expected, {**env, tree.TOKEN: token}, timeout_s, stderr, stray.append)
+        finally:
+            orphans = await tree.to_the_end(tree.end_tree(token))
+        told = end_of_stderr(stderr) if info.error else ""
+    first = next((line.strip() for line in stray if line.strip()), "")
+    return replace(info, orphaned_processes=tuple(orphans), stderr_end=told, stray_output=first)
 
 
-async def _asked(
-    name: str, server: Mapping[str, Any], expected: Sequence[str], env: Mapping[str, str], timeout_s: float
+async def _asked(  # noqa: PLR0913, PLR0917 - all that a server is asked with
+    name: str,
+    server: Mapping[str, Any],
+    expected: Sequence[str],
+    env: Mapping[str, str],
+    timeout_s: float,
+    stderr: TextIO,
+    on_stray: Callable[[str], None],
 ) -> ServerInfo:
     try:
-        async with asyncio.timeout(timeout_s), _client(server, env) as client:
-            offered = await _all_tools(client)
+        async with asyncio.timeout(timeout_s), connected(server, env, stderr, on_stray) as client:
+            offered = await all_tools(client)
             said = client.server_info
             described = [tool.model_dump(mode="json", include=GIVEN_OF_A_TOOL, exclude_none=True) for tool in offered]
             return ServerInfo(
@@ -165,55 +181,17 @@ async def _asked(
                 version=said.version if said else None,
                 tools=tuple(tool.name for tool in offered),
                 tools_sha256=digest("tools", sorted(described, key=lambda tool: str(tool["name"]))),
+                read_only=tuple(each.name for each in offered if each.annotations and each.annotations.read_only_hint),
+                destructive=tuple(each.name for each in offered if _is_destructive(each)),
                 error=lacking((tool.name for tool in offered), expected),
             )
     except TimeoutError:
         return ServerInfo(name, error=f"no answer within {timeout_s:g} s")
     except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way, and each is its answer
-        return ServerInfo(name, error=_innermost(error))
+        return ServerInfo(name, error=innermost(error))
 
 
-async def _all_tools(client: Client) -> list[Tool]:
-    """Return the tools of all pages of a server's list."""
-    page = await client.list_tools()
-    tools = list(page.tools)
-    while page.next_cursor is not None:
-        page = await client.list_tools(cursor=page.next_cursor)
-        tools += page.tools
-    return tools
-
-
-def _innermost(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
-
-
-@contextmanager
-def _nowhere() -> Iterator[TextIO]:
-    with Path(os.devnull).open("w", encoding="utf-8") as sink:
-        yield sink
-
-
-@asynccontextmanager
-async def _client(server: Mapping[str, Any], env: Mapping[str, str]) -> AsyncIterator[Client]:
-    from mcp.client.client import Client
-    from mcp.client.sse import sse_client
-    from mcp.client.stdio import StdioServerParameters, stdio_client
-    from mcp.client.streamable_http import streamable_http_client
-    from mcp.shared._httpx_utils import create_mcp_http_client
-
-    async with AsyncExitStack() as stack:
-        if server["type"] == "stdio":
-            parameters = StdioServerParameters(
-                command=server["command"], args=server["args"], env={**env, **server["env"]}
-            )
-            # What a server writes to stderr is its own affair; what counts is whether it answers.
-            nowhere = stack.enter_context(_nowhere())
-            transport = stdio_client(parameters, errlog=nowhere)
-        elif server["type"] == "sse":
-            transport = sse_client(server["url"], headers=server.get("headers"))
-        else:
-            http = await stack.enter_async_context(create_mcp_http_client(headers=server.get("headers")))
-            transport = streamable_http_client(server["url"], http_client=http)
-        yield await stack.enter_async_context(Client(transport))
+def _is_destructive(tool: Tool) -> bool:
+    """Return whether a server marks a tool as destructive; the mark says nothing of one that changes nothing."""
+    marks = tool.annotations
+    return marks is not None and bool(marks.destructive_hint) and not marks.read_only_hint

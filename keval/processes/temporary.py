@@ -10,13 +10,14 @@ import errno
 import fcntl
 import logging
 import os
-import shutil
+import secrets
 import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 
 from keval.errors import EnvironmentLacksError
@@ -29,6 +30,12 @@ SWEEP_S = 5.0
 
 UNLOCKABLE = frozenset({errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 """What file systems say that cannot lock a folder; NFS wants to write to what it locks, which no folder allows."""
+
+INTO = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""How a folder is opened, and nothing else."""
+
+Remove = Callable[[], None]
+"""Removes a folder, and never raises."""
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +50,7 @@ def folder() -> Iterator[Path]:
         remove()
 
 
-def make() -> tuple[Path, Callable[[], None]]:
+def make() -> tuple[Path, Remove]:
     """Make a folder; return it and what removes it, which never raises. Raises EnvironmentLacksError."""
     remove_abandoned()
     try:
@@ -55,9 +62,19 @@ def make() -> tuple[Path, Callable[[], None]]:
         ) from error
 
 
-def _made() -> tuple[Path, Callable[[], None]]:
+def beside(path: Path) -> tuple[Path, Remove]:
+    """Make a folder beside a file, named after it, in which what takes its place is made; return it as `make` does.
+
+    Removes what killed commands left there. Raises OSError.
+    """
+    prefix = f"{path.name}.{PREFIX}"
+    _sweep([left for left in path.parent.iterdir() if left.name.startswith(prefix)])
+    return _made(prefix, path.parent)
+
+
+def _made(prefix: str = PREFIX, within: Path | None = None) -> tuple[Path, Remove]:
     while True:
-        path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        path = Path(tempfile.mkdtemp(prefix=prefix, dir=within))
         try:
             lock = _locked(path)
         except OSError as error:
@@ -75,7 +92,10 @@ def _locked(path: Path) -> int | None:
 
     Raises OSError when it cannot be opened, and where folders cannot be locked.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(path, INTO)
+    except FileNotFoundError:
+        return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(descriptor), path.lstat()):
@@ -101,19 +121,55 @@ def _remove_and_tell(path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a folder as far as that is possible."""
-    with suppress(OSError, RecursionError):
-        shutil.rmtree(path)
+    """Remove a folder as far as that is possible, however deep it is.
+
+    What lies in a folder of it is moved up to the top: that takes no long path, and few open files.
+    """
+    with suppress(OSError):
+        path.chmod(stat.S_IRWXU)
+        top = os.open(path, INTO)
+        try:
+            _empty(top)
+        finally:
+            os.close(top)
+        path.rmdir()
+
+
+def _empty(top: int) -> None:
+    """Remove what is in an open folder; what cannot be removed stays."""
+    numbers = count()
+    stays: set[str] = set()
+    while left := [name for name in os.listdir(top) if name not in stays]:
+        for name in left:
+            try:
+                _unfold(name, top, numbers)
+            except OSError:
+                stays.add(name)
+
+
+def _unfold(name: str, top: int, numbers: Iterator[int]) -> None:
+    """Remove a file or a folder of `top`, in which the folders that it holds come to lie. Raises OSError."""
+    if not stat.S_ISDIR(os.stat(name, dir_fd=top, follow_symlinks=False).st_mode):
+        os.unlink(name, dir_fd=top)
         return
-    # The second time whatever has forbidden it to its owner is allowed, and the rest is left.
-    with suppress(OSError, RecursionError):
-        for place, folders, _ in os.walk(path):
-            for each in (place, *(os.path.join(place, name) for name in folders)):  # noqa: PTH118 - names need not be text
-                if not os.path.islink(each):  # noqa: PTH114 - as above
-                    with suppress(OSError):
-                        os.chmod(each, stat.S_IRWXU)  # noqa: PTH101 - as above
-    with suppress(RecursionError):
-        shutil.rmtree(path, ignore_errors=True)
+    os.chmod(name, stat.S_IRWXU, dir_fd=top)  # whatever its owner was forbidden
+    folder = os.open(name, INTO, dir_fd=top)
+    try:
+        for each in os.listdir(folder):  # noqa: PTH208 - of a descriptor
+            with suppress(OSError):  # the others go all the same
+                _take_out(each, folder, top, f"{PREFIX}{secrets.token_hex(8)}-{next(numbers)}")
+    finally:
+        os.close(folder)
+    os.rmdir(name, dir_fd=top)
+
+
+def _take_out(name: str, folder: int, top: int, new_name: str) -> None:
+    """Remove a file of an open folder, or move a folder of it to `top`. Raises OSError."""
+    if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        os.chmod(name, stat.S_IRWXU, dir_fd=folder)  # one that is closed cannot be moved
+        os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=top)
+    else:
+        os.unlink(name, dir_fd=folder)
 
 
 @cache

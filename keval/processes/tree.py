@@ -112,14 +112,15 @@ def _is_orphaned(environ: Mapping[str, str]) -> bool:
 
 
 def of_task(token: str, session: int | None = None, *, everywhere: bool = False) -> set[psutil.Process]:
-    """Return the living processes of the task with this token.
+    """Return the living processes of the task with this token, and the orphans that end with it.
 
     `session` is the session id of the task, if it has one of its own. A task of this keval is looked for
     below it where it adopts orphans, `everywhere` otherwise. Raises OSError when the machine has no more
     of what it takes to look.
     """
+    below = adopted.look(token) if adopted.is_on else orphans.Look(set(), set())
     found = set()
-    for pid in psutil.pids() if everywhere or not adopted.is_on else orphans.pids_below():
+    for pid in psutil.pids() if everywhere or not adopted.is_on else below.alive:
         try:
             process = psutil.Process(pid)
             if _belongs(process, token, session):
@@ -128,10 +129,20 @@ def of_task(token: str, session: int | None = None, *, everywhere: bool = False)
             if machine.exhausted(error) is not None:
                 raise
             # It has ended while it was looked at, or belongs to somebody else: it is none of ours.
-    for process in tuple(found):
+    found |= _below(found)
+    return {process for process in found if is_alive(process)} | below.ending
+
+
+def _below(roots: Collection[psutil.Process]) -> set[psutil.Process]:
+    """Return all processes below some, without asking any other of the machine where the system can tell."""
+    found: set[psutil.Process] = set()
+    for root in roots:
         with suppress(psutil.Error):
-            found.update(process.children(recursive=True))
-    return {process for process in found if is_alive(process)}
+            if adopted.is_on:
+                found.update(filter(None, map(running, orphans.pids_below(root.pid))))
+            else:
+                found.update(root.children(recursive=True))
+    return found
 
 
 def _belongs(process: psutil.Process, token: str, session: int | None) -> bool:
@@ -164,13 +175,9 @@ async def _left(token: str, session: int | None, *, everywhere: bool = False) ->
 
     After `PATIENCE_S` nothing is returned, and the task is kept for `end_unmarked`.
     """
-
-    def look() -> set[psutil.Process]:
-        return of_task(token, session, everywhere=everywhere) | adopted.that_end_with(token)
-
     for _ in range(round(PATIENCE_S / LOOK_EVERY_S)):
         try:
-            return await asyncio.to_thread(look)
+            return await asyncio.to_thread(of_task, token, session, everywhere=everywhere)
         except (OSError, RuntimeError) as error:  # RuntimeError: there is no thread to be had
             if machine.exhausted(error) is None:
                 raise
@@ -219,7 +226,7 @@ async def end_tree(
             await _wait(left, grace_s)
     except asyncio.CancelledError:
         with suppress(OSError, RuntimeError, psutil.Error):  # that it was cancelled is what counts
-            _signal(of_task(token, session, everywhere=everywhere) | adopted.that_end_with(token), kill=True)
+            _signal(of_task(token, session, everywhere=everywhere), kill=True)
         raise
     finally:
         adopted.end_task(token)
@@ -232,8 +239,17 @@ async def end_unmarked() -> list[str]:
     For the end of a run, when no task is in flight.
     """
     names = [name for kept in adopted.take_tasks().items() for name in await end_tree(*kept)]
-    names += await end_tree(new_token())
-    return sorted(names + adopted.take_names())
+    names += adopted.take_names()
+    found_before = True
+    for _ in range(KILL_ROUNDS):
+        found = await end_tree(new_token()) + adopted.take_names()
+        names += found
+        if not found and not found_before:
+            break
+        # A process whose parent ends in the very moment of a look is missed by that one, not by the next.
+        found_before = bool(found)
+        await asyncio.sleep(LOOK_EVERY_S)
+    return sorted(names)
 
 
 def _name(process: psutil.Process) -> str:

@@ -5,8 +5,8 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,7 @@ import psutil
 import pytest
 
 from keval.agents import AgentError, Answer, McpUse, Turn, _claude_watch
-from keval.agents._claude_launch import Launch
-from keval.agents._claude_record import Record
-from keval.agents.claude import Claude, _start_slot
+from keval.agents.claude import Claude
 from keval.mock import Mock
 from keval.usage import Usage
 from tests.prompts import prompt, stdio
@@ -97,6 +95,7 @@ async def test_an_answer_holds_everything_that_happened(tmp_path: Path, mock: Mo
     assert list(asked.workspace.iterdir()) == []
 
 
+@pytest.mark.slow
 async def test_a_server_without_the_expected_tools_is_not_asked_with(tmp_path: Path, mock: Mock) -> None:
     """A server that offers other tools than the config expects is not ready, and nothing is paid."""
     servers = {"docs": stdio("docs.py")}
@@ -109,6 +108,7 @@ async def test_a_server_without_the_expected_tools_is_not_asked_with(tmp_path: P
     assert len(messages(mock)) == asked
 
 
+@pytest.mark.slow
 async def test_a_server_over_http_gets_its_headers(tmp_path: Path, mock: Mock) -> None:
     """Streamable HTTP works like stdio."""
     with over_http("docs.py", tmp_path) as port:
@@ -131,15 +131,16 @@ async def test_each_message_of_a_conversation_is_asked_in_turn(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("script", "options", "status", "said"),
     [
-        ([text("in two ", "blocks")], {}, "answered", "in two blocks"),
+        pytest.param([text("in two ", "blocks")], {}, "answered", "in two blocks", marks=pytest.mark.slow),
         ([text("cut off, ", stop_reason="max_tokens"), text("and resumed")], {}, "answered", "cut off, and resumed"),
-        ([text("cut off", stop_reason="max_tokens")], {}, "limit", "cut off" * 4),
-        ([text("")], {}, "empty", ""),
+        pytest.param([text("cut off", stop_reason="max_tokens")], {}, "limit", "cut off" * 4, marks=pytest.mark.slow),
+        pytest.param([text("")], {}, "empty", "", marks=pytest.mark.slow),
         ([text("I must not", stop_reason="refusal")], {}, "refused", "I must not"),
         ([call("mcp__docs__search", "x", "I look")], {"max_turns": 1}, "limit", "I look"),
     ],
     ids=["two blocks", "resumed", "never complete", "empty", "refused", "out of turns"],
 )
+@pytest.mark.slow
 async def test_the_text_is_the_last_thing_said_and_the_status_how_it_ended(
     tmp_path: Path, script: list[Any], options: Mapping[str, Any], status: str, said: str
 ) -> None:
@@ -152,6 +153,7 @@ async def test_the_text_is_the_last_thing_said_and_the_status_how_it_ended(
     assert answer.usage is not None
 
 
+@pytest.mark.slow
 async def test_a_failed_tool_call_is_recorded_and_does_not_fail_the_task(tmp_path: Path) -> None:
     """Whatever a call brings back, and whether or not there is such a tool, the server is there."""
     script = [
@@ -168,6 +170,7 @@ async def test_a_failed_tool_call_is_recorded_and_does_not_fail_the_task(tmp_pat
     assert answer.text == "ok"
 
 
+@pytest.mark.slow
 async def test_a_huge_tool_result_does_not_fail_the_task(tmp_path: Path, mock: Mock) -> None:
     """Five million characters pass through: a condition is not worse off because its tool says much."""
     answer = await AGENT.answer(prompt(tmp_path, mock.env, servers={"big": stdio("big_result.py")}))
@@ -183,6 +186,7 @@ async def test_a_message_may_be_longer_than_the_sdk_allows_by_itself(tmp_path: P
     assert len(answer.text) == 1_100_000
 
 
+@pytest.mark.slow
 async def test_a_price_that_the_cli_makes_up_is_no_price(tmp_path: Path, mock: Mock) -> None:
     """For a model that it does not know the CLI guesses; unknown is None."""
     answer = await Claude(model="a-model-of-our-own").answer(prompt(tmp_path, mock.env))
@@ -207,7 +211,9 @@ async def test_prompts_are_delivered_verbatim(tmp_path: Path, mock: Mock) -> Non
     assert body["model"] == "claude-sonnet-5"
 
 
-@pytest.mark.parametrize(("tools", "offered"), [((), []), (("WebSearch", "Glob"), ["Glob", "WebSearch"])])
+@pytest.mark.parametrize(
+    ("tools", "offered"), [pytest.param((), [], marks=pytest.mark.slow), (("WebSearch", "Glob"), ["Glob", "WebSearch"])]
+)
 async def test_only_listed_tools_are_built_in(
     tmp_path: Path, mock: Mock, tools: tuple[str, ...], offered: list[str]
 ) -> None:
@@ -239,6 +245,7 @@ def plant(home: Path, parent: Path) -> None:
     (home / ".claude" / ".credentials.json").write_text(json.dumps({"claudeAiOauth": login}))
 
 
+@pytest.mark.slow
 async def test_nothing_of_the_machine_reaches_the_agent(
     tmp_path: Path, mock: Mock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,7 +297,10 @@ def use(tool: str, **arguments: object) -> Say:
     return Say([block], "tool_use")
 
 
-@pytest.mark.parametrize("tools", [(), ("Read", "Edit", "Glob", "Grep", "Write", "WebSearch")])
+@pytest.mark.parametrize(
+    "tools", [pytest.param((), marks=pytest.mark.slow), ("Read", "Edit", "Glob", "Grep", "Write", "WebSearch")]
+)
+@pytest.mark.slow
 async def test_golden_answers_on_the_same_machine_are_out_of_the_agents_reach(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: tuple[str, ...]
 ) -> None:
@@ -327,6 +337,7 @@ async def test_golden_answers_on_the_same_machine_are_out_of_the_agents_reach(
     assert not (tmp_path / "hooked").exists()
 
 
+@pytest.mark.slow
 async def test_a_tool_that_there_is_not_is_not_passed_over(tmp_path: Path, mock: Mock) -> None:
     """An agent that lacks what the config lists would be another agent."""
     error = await failure(Claude(model="claude-sonnet-5", tools=("Read", "Raed")), tmp_path, mock.env)
@@ -334,6 +345,7 @@ async def test_a_tool_that_there_is_not_is_not_passed_over(tmp_path: Path, mock:
     assert error.message == "Claude Code does not offer Raed, which tools lists"
 
 
+@pytest.mark.slow
 async def test_a_key_is_found_under_the_name_that_the_config_gives(tmp_path: Path, mock: Mock) -> None:
     """`api_key_env` renames the variable; the name itself does not reach the agent's processes."""
     agent = Claude(model="claude-sonnet-5", api_key_env="TEAM_KEY")
@@ -352,6 +364,7 @@ async def test_a_missing_key_is_said_at_once(tmp_path: Path) -> None:
     assert "ANTHROPIC_API_KEY is not set" in error.message
 
 
+@pytest.mark.slow
 async def test_server_configs_are_taken_as_they_are(tmp_path: Path, mock: Mock) -> None:
     """The config's `${VAR}` are already filled in; what looks like one now is literal, and names may have dots."""
     server = stdio("environment.py", "${HOME}", "${ANTHROPIC_API_KEY:-x}", LITERAL="${HOME}")
@@ -374,10 +387,10 @@ def nobody() -> dict[str, Any]:
     ("server", "said", "retryable"),
     [
         (stdio("exits.py"), "docs: failed: Connection closed; its stderr ends: the index is not there", True),
-        ({"type": "stdio", "command": "no-such-program"}, "docs: failed: ", True),
-        (nobody(), "docs: failed: ECONNREFUSED", True),
+        pytest.param({"type": "stdio", "command": "no-such-program"}, "docs: failed: ", True, marks=pytest.mark.slow),
+        pytest.param(nobody(), "docs: failed: ECONNREFUSED", True, marks=pytest.mark.slow),
         (stdio("no_tools.py"), "docs: connected, but offers no tools", False),
-        (stdio("sleeps.py", "600"), "docs: not ready after 1 s", True),
+        pytest.param(stdio("sleeps.py", "600"), "docs: not ready after 1 s", True, marks=pytest.mark.slow),
     ],
     ids=["exits", "missing", "refused", "no tools", "late"],
 )
@@ -395,6 +408,7 @@ async def test_nothing_is_asked_before_every_server_is_ready(
     assert messages(mock) == []
 
 
+@pytest.mark.slow
 async def test_one_ready_server_does_not_make_up_for_another(tmp_path: Path, mock: Mock) -> None:
     """All servers of a condition have to be ready, and only those that are not are named."""
     servers = {"docs": stdio("docs.py"), "gone": nobody()}
@@ -404,12 +418,14 @@ async def test_one_ready_server_does_not_make_up_for_another(tmp_path: Path, moc
     assert messages(mock) == []
 
 
+@pytest.mark.slow
 async def test_a_slow_server_is_waited_for(tmp_path: Path, mock: Mock) -> None:
     """A server that needs a while is used like any other."""
     answer = await AGENT.answer(prompt(tmp_path, mock.env, servers={"slow": stdio("sleeps.py", "1")}))
     assert (answer.status, answer.mcp["slow"].called) == ("answered", 1)
 
 
+@pytest.mark.slow
 async def test_a_server_that_dies_in_mid_run_fails_the_task(tmp_path: Path) -> None:
     """The model answered without it: that is no answer under this condition, but what was done is kept."""
     with ScriptedApi(*(call("mcp__docs__search", str(n)) for n in range(4)), text("an answer")) as api:
@@ -422,6 +438,7 @@ async def test_a_server_that_dies_in_mid_run_fails_the_task(tmp_path: Path) -> N
     assert error.partial.usage is not None
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_started_anew_between_two_calls_fails_the_task(tmp_path: Path) -> None:
     """The CLI starts a server that ended again and says nothing of it; what the server knew is lost."""
 
@@ -453,10 +470,8 @@ def calls(*queries: str) -> list[Say]:
     return [call("mcp__docs__search", query) for query in queries]
 
 
-REMOTE = [pytest.param("http", marks=pytest.mark.slow), pytest.param("sse", marks=pytest.mark.slow)]
-
-
-@pytest.mark.parametrize("transport", ["stdio", *REMOTE])
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["stdio", "http", "sse"])
 async def test_an_error_is_no_lost_connection_whatever_its_words(tmp_path: Path, transport: str) -> None:
     """Over each transport, as an error of the tool and of the protocol, the last thing or not: the answer is kept."""
     words = [f"error:{said}" for said in LIKE_A_LOST_CONNECTION]
@@ -469,7 +484,10 @@ async def test_an_error_is_no_lost_connection_whatever_its_words(tmp_path: Path,
     assert answer.mcp["docs"].failed == len(queries)
 
 
-@pytest.mark.parametrize("query", ["exit:0", "kill", "later"])
+@pytest.mark.parametrize(
+    "query", [pytest.param("exit:0", marks=pytest.mark.slow), pytest.param("kill", marks=pytest.mark.slow), "later"]
+)
+@pytest.mark.slow
 async def test_a_process_that_ended_is_noticed_although_nothing_else_was_asked_of_it(
     tmp_path: Path, query: str
 ) -> None:
@@ -498,6 +516,7 @@ def own(folder: Path, name: str) -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.slow
 async def test_an_answer_at_the_limit_is_none_without_its_server(tmp_path: Path) -> None:
     """An agent that met its limit is judged, so its servers must have stayed as well."""
     with ScriptedApi(*calls("kill", "again")) as api:
@@ -506,6 +525,7 @@ async def test_an_answer_at_the_limit_is_none_without_its_server(tmp_path: Path)
     assert error.kind == "mcp_failed"
 
 
+@pytest.mark.slow
 async def test_a_cli_that_cannot_be_asked_about_its_servers_is_no_bad_answer(
     tmp_path: Path, mock: Mock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -546,7 +566,9 @@ async def test_a_remote_server_that_is_gone_fails_the_task(tmp_path: Path, trans
     ("status", "kind", "passing", "said"),
     [
         (401, "infra_error", False, "the key was refused: HTTP 401: "),
-        (429, "infra_error", True, "HTTP 429: "),
+        pytest.param(400, "infra_error", False, "HTTP 400: ", marks=pytest.mark.slow),
+        pytest.param(404, "infra_error", False, "HTTP 404: ", marks=pytest.mark.slow),
+        pytest.param(429, "infra_error", True, "HTTP 429: ", marks=pytest.mark.slow),
         (529, "infra_error", True, "HTTP 529: "),
     ],
 )
@@ -563,6 +585,7 @@ async def test_an_error_of_the_service_is_a_failure_although_the_sdk_calls_it_a_
     assert (error.partial.text, error.partial.turns) == ("", ())
 
 
+@pytest.mark.slow
 async def test_the_clis_own_retries_are_counted(tmp_path: Path) -> None:
     """A failure says how often the CLI had tried again, and passes on what the service asked to wait."""
     with ScriptedApi(Refuse(429, "rate_limit_error", {"retry-after": "1"})) as api:
@@ -573,6 +596,7 @@ async def test_the_clis_own_retries_are_counted(tmp_path: Path) -> None:
     assert len(api.bodies) == 2
 
 
+@pytest.mark.slow
 async def test_an_unreachable_service_is_worth_another_attempt(tmp_path: Path) -> None:
     """No HTTP status at all means that the network failed."""
     env = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "ANTHROPIC_API_KEY": "x"}
@@ -580,6 +604,7 @@ async def test_an_unreachable_service_is_worth_another_attempt(tmp_path: Path) -
     assert (error.kind, error.retryable) == ("infra_error", True)
 
 
+@pytest.mark.slow
 async def test_an_error_in_mid_run_keeps_what_was_done(tmp_path: Path) -> None:
     """Turns, tokens and cost up to the failure are in its partial answer."""
     with ScriptedApi(call("mcp__docs__search", "x", "I look"), Refuse(400, "invalid_request_error")) as api:
@@ -591,6 +616,7 @@ async def test_an_error_in_mid_run_keeps_what_was_done(tmp_path: Path) -> None:
     assert error.partial.cost_usd
 
 
+@pytest.mark.slow
 async def test_a_cli_that_is_killed_is_a_failure_worth_another_attempt(tmp_path: Path) -> None:
     """Whatever was known by then is kept; the price is not known."""
 
@@ -622,7 +648,8 @@ async def test_an_mcp_server_cannot_outlive_its_task(tmp_path: Path, mock: Mock)
     assert left_below(tmp_path) == []
 
 
-@pytest.mark.parametrize("waits_for", ["the model", "the servers"])
+@pytest.mark.parametrize("waits_for", [pytest.param("the model", marks=pytest.mark.slow), "the servers"])
+@pytest.mark.slow
 async def test_a_cancelled_task_leaves_no_process(tmp_path: Path, waits_for: str) -> None:
     """Whether it is starting or asking, cancelling ends all processes in a few seconds.
 
@@ -652,52 +679,7 @@ async def test_a_cancelled_task_leaves_no_process(tmp_path: Path, waits_for: str
 # Without the CLI.
 
 
-@asynccontextmanager
-async def slot(folder: Path, signs: list[Answer]) -> AsyncIterator[None]:
-    launch = Launch(AGENT, prompt(folder, {}, heartbeat=signs.append), folder, "token")
-    async with _start_slot(launch, Record(())):
-        yield
-
-
-async def test_no_more_clis_start_at_once_than_there_are_processors(tmp_path: Path) -> None:
-    """Tasks in flight are one limit, starts another; who waits to start is not idle."""
-    signs: list[Answer] = []
-    processors = os.cpu_count() or 1
-    inside = most = 0
-
-    async def start() -> None:
-        nonlocal inside, most
-        async with slot(tmp_path, signs):
-            inside += 1
-            most = max(most, inside)
-            await asyncio.sleep(0.01)
-            inside -= 1
-
-    await asyncio.gather(*(start() for _ in range(3 * processors)))
-    assert most == processors
-    assert len(signs) >= 3 * processors
-
-
-async def test_a_start_that_is_cancelled_gives_its_slot_back(tmp_path: Path) -> None:
-    """Whether it had the slot or waited for it."""
-    processors = os.cpu_count() or 1
-
-    async def start() -> None:
-        async with slot(tmp_path, []):
-            await asyncio.Event().wait()
-
-    starting = [asyncio.create_task(start()) for _ in range(2 * processors)]
-    await asyncio.sleep(0)
-    for task in starting:
-        task.cancel()
-    await asyncio.gather(*starting, return_exceptions=True)
-    async with asyncio.timeout(10):
-        for _ in range(processors):
-            async with slot(tmp_path, []):
-                pass
-
-
-@pytest.mark.parametrize("option", [{"max_turns": 0}, {"mcp_timeout_s": 0}, {"max_retries": -1}])
+@pytest.mark.parametrize("option", [{"max_turns": 0}, {"mcp_timeout_s": 0}, {"max_starts": 0}, {"max_retries": -1}])
 def test_an_impossible_option_is_refused_at_once(option: dict[str, Any]) -> None:
     """Mistakes in the config are found before anything runs."""
     with pytest.raises(ValueError, match=next(iter(option))):

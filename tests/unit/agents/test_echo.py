@@ -14,6 +14,7 @@ async def test_the_last_message_comes_back(tmp_path: Path) -> None:
     """Of a conversation it is the last message; nothing of the system prompt is said."""
     answer = await Echo().answer(prompt(tmp_path, turns=("First?", "Second?"), system_prompt="Be brief."))
     assert (answer.status, answer.text, [turn.text for turn in answer.turns]) == ("answered", "Second?", ["Second?"])
+    assert answer.num_turns == 2
 
 
 async def test_a_fixed_text_answers_every_question(tmp_path: Path) -> None:

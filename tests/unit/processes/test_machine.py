@@ -136,6 +136,7 @@ def limited(folder: Path, program: str, *, soft: int, hard: int) -> subprocess.C
 KEVAL = f"{sys.executable} -m keval run eval.yaml -o run.jsonl -q -f json"
 
 
+@pytest.mark.slow
 def test_what_cannot_fit_is_refused_before_a_run(tmp_path: Path) -> None:
     """With the figures, and the most that does fit: that many then run."""
     evaluation(tmp_path, 30)
@@ -221,6 +222,7 @@ print(7)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux lets a program change another one's limit")
 def test_too_many_open_files_are_no_bad_answers(tmp_path: Path) -> None:
     """When files run out in the middle of a run, tasks are tried again with fewer at once, and all are answered."""

@@ -43,6 +43,14 @@ async def test_what_cannot_be_reached_is_an_entry_with_its_error() -> None:
     assert slow["sleeps"].error == "no answer within 1 s"
 
 
+async def test_the_end_of_a_broken_servers_stderr_is_told_and_not_recorded() -> None:
+    """It says why a server ended; in a log it would make each run another one."""
+    said = {"type": "stdio", "command": sys.executable, "args": ["-c", "raise SystemExit('no licence')"]}
+    info = (await inspect({"broken": launchable(said, SERVERS)}, {}, environment(), 20))["broken"]
+    assert info.stderr_end == "no licence"
+    assert "no licence" not in str(info.as_event_field())
+
+
 async def test_a_server_that_lacks_an_expected_tool_is_told() -> None:
     """What is missing and what is there are both named."""
     servers = {"docs": {**DOCS, "expect_tools": ["fetch"]}}

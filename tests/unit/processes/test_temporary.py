@@ -21,8 +21,19 @@ from tests.conftest import Keval
 SWEEP = "from keval.processes import temporary; temporary.remove_abandoned()"
 MAKE = "from keval.processes import temporary; print(temporary.make()[0], flush=True); input()"
 
-TOO_DEEP = "import os, sys\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')\nprint('7')\n"
+DEEP = """
+import os
+for _ in range(3000):
+    open("f", "w").close()
+    os.mkdir("d")
+    os.chdir("d")
+os.chmod(".", 0)
+print("7")
+"""
 """Leaves folders so deep in each other that Python cannot remove them."""
+
+UNREMOVABLE = "import subprocess\nopen('f', 'w')\nsubprocess.run(['chattr', '+i', 'f'], check=True)\nprint('7')\n"
+"""Leaves a file that not even root can remove, where the file system has such."""
 
 CONFIG = """\
 name: folders
@@ -56,15 +67,30 @@ def evaluation(folder: Path, agent: str) -> None:
     (folder / "questions.jsonl").write_text("".join(lines))
 
 
-def test_what_cannot_be_removed_is_named_and_ends_no_run(tmp_path: Path, scratch: Path, keval: Keval) -> None:
-    """Every answer is in the log, and each folder that stays is told once on stderr."""
-    evaluation(tmp_path, TOO_DEEP)
+@pytest.mark.slow
+def test_folders_are_removed_however_deep_they_are(tmp_path: Path, scratch: Path, keval: Keval) -> None:
+    """Deeper than Python follows them, and than a path may be long; closed folders and files in them, too."""
+    evaluation(tmp_path, DEEP)
     done = keval("run", "eval.yaml", "-o", "run.jsonl", "-q")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run.jsonl").read_text().count('"type":"response"') == 2
+    assert list(scratch.iterdir()) == []
+    assert str(scratch) not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists what is mounted")
+def test_what_cannot_be_removed_is_named_and_ends_no_run(tmp_path: Path, scratch: Path, keval: Keval) -> None:
+    """Every answer is in the log, and each folder that stays is told once on stderr."""
+    evaluation(tmp_path, UNREMOVABLE)
+    if subprocess.run([sys.executable, tmp_path / "agent.py"], cwd=tmp_path, check=False).returncode:
+        pytest.skip("this user can make no file that stays")
+    done = keval("run", "eval.yaml", "-o", "run.jsonl", "-q")
+    assert done.returncode == 0, done.stderr
     left = list(scratch.iterdir())
-    assert len(left) == 2
     told = done.stderr.splitlines()
+    subprocess.run(["chattr", "-R", "-i", str(tmp_path)], check=False, stderr=subprocess.DEVNULL)
+    assert (tmp_path / "run.jsonl").read_text().count('"type":"response"') == 2
+    assert len(left) == 2
     assert [sum(str(path) in line for line in told) for path in left] == [1, 1]
 
 
@@ -106,6 +132,26 @@ def test_a_folder_is_abandoned_when_its_maker_is_dead_and_not_before(scratch: Pa
         assert list(scratch.iterdir()) == [living]
         assert (living / "file").exists()
     assert list(scratch.iterdir()) == []
+
+
+def test_a_new_folder_that_another_command_takes_for_abandoned_is_made_anew(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between making a folder and locking it a command that begins may remove it: no task fails for that."""
+    really_open = os.open
+    swept: list[Path] = []
+
+    def opened(path: Path, flags: int, **given: int) -> int:
+        if not swept:
+            swept.append(path)
+            subprocess.run([sys.executable, "-c", SWEEP], env={**os.environ, "TMPDIR": str(scratch)}, check=True)
+        return really_open(path, flags, **given)
+
+    monkeypatch.setattr("keval.processes.temporary.os.open", opened)
+    path, remove = temporary.make()
+    assert [path] == list(scratch.glob(f"{temporary.PREFIX}*"))
+    assert path not in swept
+    remove()
 
 
 def test_a_link_is_not_followed(tmp_path: Path, scratch: Path) -> None:
@@ -208,3 +254,19 @@ def test_a_task_without_a_folder_is_nobodys_bad_answer(tmp_path: Path, scratch: 
         ("run", None), ("plan", None), ("response", None), ("failure", "infra_error"),
     ]  # fmt: skip
     assert f"no temporary folder can be made in {scratch}: No such file" in events[-1]["message"]
+
+
+def test_a_folder_beside_a_file_is_named_after_it_and_removed(tmp_path: Path) -> None:
+    """What a killed command left there goes with the next one; what is held, and other names, stay."""
+    file = tmp_path / "it's [1]*"
+    left = tmp_path / f"{file.name}.{temporary.PREFIX}left"
+    other = tmp_path / f"it's 1x.{temporary.PREFIX}left"
+    held, release = temporary.beside(file)
+    for folder in (left, other):
+        folder.mkdir()
+    made, remove = temporary.beside(file)
+    assert sorted(tmp_path.iterdir()) == sorted([held, made, other])
+    assert made.name.startswith(f"{file.name}.")
+    remove()
+    release()
+    assert list(tmp_path.iterdir()) == [other]

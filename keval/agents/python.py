@@ -1,0 +1,75 @@
+"""Calls a Python function of yours once per task: `query(user_query, system_prompt, mcp_servers)`.
+
+It may be a coroutine function; any other runs in a thread of its own. It returns the answer, or a mapping with `text`
+and what else it knows: `usage`, `cost_usd`, `tool_calls`, `sources`, `models`. It runs inside keval, so nothing is
+hidden from it and `--mock` does not reach what it asks; what is to be sealed off is a program for `command`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from keval.agents import Agent, AgentError, Answer, OpenAgent, Prompt
+from keval.agents._function_result import read_result
+from keval.errors import UsageError
+from keval.plugins import option
+from keval.processes import functions, local_files
+from keval.processes.local_files import LocalFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Python(Agent):
+    """An agent that is a function."""
+
+    uses_models: ClassVar[bool] = False
+    uses_workspace: ClassVar[bool] = False
+
+    function: str = field(metadata=option("the function, as file.py:query or module:query, from the config's folder"))
+    model: str | None = field(default=None, metadata=option("the model that the function asks, for the record"))
+    reports_tool_calls: bool = field(
+        default=False, metadata=option("whether the function returns its tool calls; else they are not known")
+    )
+
+    def __post_init__(self) -> None:
+        functions.check_form(self.function)
+
+    def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:  # noqa: ARG002 - a function has ours
+        """Return why the function cannot be called."""
+        try:
+            functions.load(self.function, folder)
+        except UsageError as error:
+            return "; ".join(error.problems)
+        return None
+
+    def local_files(self, folder: Path) -> tuple[LocalFile, ...]:
+        """Return the file that holds the function; what that imports is not looked at."""
+        try:
+            path = functions.source(self.function, folder)
+        except UsageError:  # `missing` says so before a run
+            path = None
+        return () if path is None else local_files.named_by(["", str(path)], folder)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[OpenAgent]:
+        """Yield the agent; what its function prints goes to stderr, because stdout is data."""
+        with functions.printing_to_stderr():
+            yield self
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Call the function once. A thread cannot be ended: after a time-out it runs on. Raises AgentError."""
+        try:
+            query = functions.load(self.function, prompt.folder)
+        except UsageError as error:
+            raise AgentError("infra_error", "; ".join(error.problems)) from error
+        servers = {name: dict(server) for name, server in prompt.mcp_servers.items()}
+        try:
+            returned = await functions.called(query, prompt.question, prompt.system_prompt, servers)
+        except AgentError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise AgentError("agent_error", functions.told(error)) from error
+        return read_result(returned, tuple(servers), tool_calls=self.reports_tool_calls)

@@ -1,0 +1,194 @@
+"""Finds a function of the user's that a config names: `module:function` or `path/to/file.py:function`.
+
+Both are looked for from the config's folder, and a module in what is installed as well. A function runs inside keval
+and sees what keval sees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+import threading
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from keval.errors import UsageError
+
+_from_files: dict[tuple[Path, str], ModuleType] = {}
+"""Modules by the path and the hash of their file: an edited file is another module."""
+
+_entered: list[None] = []
+"""One entry for each who lets functions print to stderr now."""
+
+_stdout = sys.stdout
+"""Where the others print."""
+
+
+def check_form(written: str) -> None:
+    """Raise ValueError for what names no function, whatever there is."""
+    place, _, name = written.rpartition(":")
+    if not place or not name.isidentifier():
+        raise ValueError(f"{written!r} names no function; write module:function or file.py:function")
+
+
+def load(written: str, folder: Path) -> Callable[..., Any]:
+    """Return a function; `folder` is the config's. Raises UsageError when there is none, or its file is broken."""
+    place, _, name = written.rpartition(":")
+    try:
+        module = _of_file(folder / place) if place.endswith(".py") else _of_name(place, folder)
+    except FileNotFoundError as error:
+        raise UsageError(f"{written}: there is no file {folder / place}") from error
+    except (Exception, SystemExit) as error:  # foreign code: whatever it raises, the user's module is what is broken
+        raise UsageError(f"{written}: cannot be imported: {told(error)}") from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise UsageError(f"{written}: {place} has no function {name}")
+    found: Callable[..., Any] = function
+    return found
+
+
+async def called(function: Callable[..., Any], *arguments: object) -> object:
+    """Call a function: a coroutine function here, any other in a new thread, however many there are.
+
+    A thread cannot be ended: one that nobody waits for any more runs on.
+    """
+    if inspect.iscoroutinefunction(function):
+        return await _awaited(function(*arguments))
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[object] = loop.create_future()
+
+    def tell(settle: Callable[[Any], None], value: object) -> None:
+        if not done.done():
+            settle(value)
+
+    def work() -> None:
+        settle: Callable[[Any], None] = done.set_result
+        try:
+            value = function(*arguments)
+        except BaseException as error:  # noqa: BLE001 - it is raised where the function is awaited
+            settle, value = done.set_exception, _raisable(error)
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(tell, settle, value)
+
+    # A daemon: one that never returns must not keep keval from ending.
+    threading.Thread(target=work, name="keval-function", daemon=True).start()
+    returned = await done
+    return await _awaited(returned) if inspect.isawaitable(returned) else returned
+
+
+async def _awaited(returned: Awaitable[object]) -> object:
+    try:
+        return await returned
+    except (Exception, asyncio.CancelledError, GeneratorExit):
+        raise  # a cancellation may be ours: only who waits can tell
+    except BaseException as error:  # it is raised again, but as what ends no run
+        raise _raisable(error) from error
+
+
+def _raisable(error: BaseException) -> BaseException:
+    """Return what may be raised where a function is awaited: a call of `sys.exit` ends the function, not the run."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    made = RuntimeError(f"{type(error).__name__}: {error}")
+    return made.with_traceback(error.__traceback__)
+
+
+def told(error: BaseException) -> str:
+    """Return an exception's last line, and the line of code that raised it."""
+    said = traceback.format_exception_only(error)[-1].strip()
+    frames = traceback.extract_tb(error.__traceback__)
+    place = next((frame for frame in reversed(frames) if not frame.filename.startswith("<frozen")), None)
+    if place is None or place.filename == __file__:
+        return said
+    return f"{said} ({Path(place.filename).name}:{place.lineno}: {place.line})"
+
+
+@contextmanager
+def printing_to_stderr() -> Iterator[None]:
+    """Let what functions print while this is entered go to stderr: stdout is data. Several may be entered at once."""
+    global _stdout
+    _entered.append(None)
+    if len(_entered) == 1:
+        _stdout, sys.stdout = sys.stdout, sys.stderr
+    try:
+        yield
+    finally:
+        _entered.pop()
+        if not _entered:
+            sys.stdout = _stdout
+
+
+def source(written: str, folder: Path) -> Path | None:
+    """Return the file that holds a function, from the config's folder or else from what is installed.
+
+    None for a module that has no file, such as one that is built in. Raises UsageError when there is no such module.
+    """
+    place = written.rpartition(":")[0]
+    if place.endswith(".py"):
+        return folder / place
+    candidates = (
+        folder / Path(*place.split(".")).with_suffix(".py"),
+        folder.joinpath(*place.split("."), "__init__.py"),
+    )
+    return next((path for path in candidates if path.is_file()), None) or _installed(place)
+
+
+def _installed(module: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError) as error:
+        raise UsageError(f"function: there is no module {module}: {error}") from error
+    if spec is None:
+        raise UsageError(f"function: there is no module {module} in the config's folder or among the installed ones")
+    return Path(spec.origin) if spec.origin is not None and spec.has_location else None
+
+
+class _FromSource(SourceFileLoader):
+    """Runs what a file holds now: Python's cache takes an edit within a second that keeps the length for no edit."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the compiled file."""
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+def _of_file(path: Path) -> ModuleType:
+    content = hashlib.sha256(path.read_bytes()).hexdigest()
+    index = (path.resolve(), content)
+    if index not in _from_files:
+        name = f"keval_user_{path.stem}_{content[:16]}"
+        spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, str(path)))
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is no Python file")
+        _look_in(path.parent)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # dataclasses look their module up
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        _from_files[index] = module
+    return _from_files[index]
+
+
+def _of_name(name: str, folder: Path) -> ModuleType:
+    _look_in(folder)
+    return importlib.import_module(name)
+
+
+def _look_in(folder: Path) -> None:
+    """Let modules beside the function be imported, but nothing of keval's be replaced by them."""
+    text = str(folder.resolve())
+    if text not in sys.path:
+        sys.path.append(text)
+    importlib.invalidate_caches()

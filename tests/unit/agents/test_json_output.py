@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval.agents import AgentError
+from keval.agents._json_output import JsonOutput, json_path, look_up, usage_of
+from keval.usage import Usage, known_cost_usd
+
+NAMES = st.text(st.characters(exclude_characters="'\"", codec="utf-8"))
+
+
+@given(st.lists(st.integers(0, 3) | NAMES, max_size=5), st.sampled_from("'\""))
+def test_a_path_finds_what_was_put_there(steps: list[int | str], quote: str) -> None:
+    """Any key in quotes and any position leads back to its value."""
+    document: Any = "here"
+    for step in reversed(steps):
+        document = {step: document} if isinstance(step, str) else [None] * step + [document]
+    path = "$" + "".join(f"[{step}]" if isinstance(step, int) else f"[{quote}{step}{quote}]" for step in steps)
+    assert look_up(document, json_path(path)) == "here"
+
+
+@pytest.mark.parametrize("amount", [True, "1", -1, None, {}, 1e300, 10**400])
+def test_what_is_no_amount_is_not_known(amount: object) -> None:
+    """A cost is a number from 0 on, tokens are counts, and both no larger than an event can hold."""
+    assert known_cost_usd(amount) is None
+    assert usage_of({"input_tokens": amount, "output_tokens": 3}) == Usage(output_tokens=3)
+
+
+def test_an_error_says_where_it_was_looked_for() -> None:
+    """Both what was read and the path are named."""
+    with pytest.raises(AgentError, match="the reply is not JSON"):
+        JsonOutput.read("<p>", "the reply")
+    with pytest.raises(AgentError, match=r"the reply has a list at \$.a, not a text"):
+        JsonOutput.read('{"a": []}', "the reply").text("$.a")
