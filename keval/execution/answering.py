@@ -10,25 +10,52 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
-from keval.agents import Agent, AgentError, Answer, Prompt
+from keval.agents import Agent, AgentError, Answer, OpenAgent, Prompt
 from keval.errors import EnvironmentLacksError
+from keval.execution.deadlines import Deadlines
 from keval.execution.plugin_errors import FOREIGN, is_cancelled_by_us
 from keval.execution.specs import AnswerSpec, Failed, Outcome
+from keval.execution.workspaces import Workspaces
 from keval.ids import JsonObject
-from keval.processes import machine, temporary
+from keval.processes import machine
 from keval.processes.servers import expected_tools, launchable
+from keval.processes.workspace_template import TemplateError
 from keval.secrets.variables import Secrets
 from keval.usage import Usage
 
 NO_WORKSPACE = Path(os.devnull)
 
+KNOWN_OR_NOT = (Usage, type(None))
+
 NOTHING = Answer("empty", "")
 """What is known of an attempt of which nothing is known."""
+
+
+@dataclass
+class _Kept:
+    """The agent as it is opened for the first task, until it is closed."""
+
+    current: OpenAgent | None = None
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def opened(self, agent: Agent) -> OpenAgent:
+        """Return who answers; opens the agent if it is not open."""
+        async with self._opening:
+            if self.current is None:
+                self.current = await self._stack.enter_async_context(agent.opened())
+        return self.current
+
+    async def close(self) -> None:
+        """End what the agent keeps."""
+        self.current = None
+        await self._stack.aclose()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +70,15 @@ class Answerer:
     secrets: Secrets
     timeout_s: float
     idle_timeout_s: float | None = None
-    _workspaces: dict[Path, ExitStack] = field(default_factory=dict, repr=False)
+    workspaces: Workspaces = field(default_factory=Workspaces, repr=False)
+    _kept: _Kept = field(default_factory=_Kept, repr=False)
+    _deadlines: Deadlines = field(default_factory=Deadlines, repr=False)
 
     async def answer(self, spec: AnswerSpec) -> Outcome[Answer]:
-        """Ask the agent once. The outcome's workspace is there until it is released."""
+        """Ask the agent once. The outcome's workspace is there until it is removed or moved."""
         began = time.monotonic()
         try:
-            workspace = self._workspace()
+            workspace = await self.workspaces.new() if self.agent.uses_workspace else None
         except (EnvironmentLacksError, OSError, MemoryError) as error:
             return _failed(_blamed(error), began, None)
         try:
@@ -58,54 +87,52 @@ class Answerer:
             return _failed(_blamed(error), began, workspace)
         except BaseException:
             if workspace is not None:
-                self.release(workspace)
+                self.workspaces.remove(workspace)
             raise
         return Outcome(answer, _since(began), workspace=workspace)
 
-    def release(self, workspace: Path) -> None:
-        """Remove the folder of an outcome; a second time there is nothing to remove."""
-        self._workspaces.pop(workspace, ExitStack()).close()
-
-    def _workspace(self) -> Path | None:
-        """Return a new folder, None for an agent that uses none."""
-        if not self.agent.uses_workspace:
-            return None
-        with ExitStack() as made:
-            workspace = made.enter_context(temporary.folder())
-            self._workspaces[workspace] = made.pop_all()
-        return workspace
+    async def close(self) -> None:
+        """End what the agent keeps from task to task; another task would begin it anew."""
+        self.workspaces.close()
+        await self._kept.close()
 
     async def _within_time(self, spec: AnswerSpec, workspace: Path | None) -> Answer:
         loop = asyncio.get_running_loop()
+        began, idle_s = loop.time(), self.idle_timeout_s or inf
+        timeout_s = self.timeout_s if spec.timeout_s is None else spec.timeout_s
+        end = began + timeout_s
         so_far: Answer | None = None
+        # One deadline for both limits: whichever is next.
+        limit = self._deadlines.until(min(end, began + idle_s))
+
+        def on_heartbeat(partial: Answer) -> None:
+            nonlocal so_far
+            so_far = partial
+            if idle_s < inf and not limit.has_passed:
+                limit.at_s = min(end, loop.time() + idle_s)
+
         try:
-            async with asyncio.timeout(self.timeout_s), asyncio.timeout(self.idle_timeout_s) as idle:
-
-                def on_heartbeat(partial: Answer) -> None:
-                    nonlocal so_far
-                    so_far = partial
-                    if self.idle_timeout_s is not None and not idle.expired():
-                        idle.reschedule(loop.time() + self.idle_timeout_s)
-
+            with limit:
                 return await self._ask(self._prompt(spec, workspace, on_heartbeat))
         except TimeoutError:
-            limit = "without a heartbeat" if idle.expired() else "in all"
-            seconds = self.idle_timeout_s if idle.expired() else self.timeout_s
-            raise AgentError("timeout", f"no answer: {seconds:g} s {limit}", partial=so_far) from None
+            in_all = limit.at_s == end
+            told = f"{timeout_s:g} s in all" if in_all else f"{self.idle_timeout_s:g} s without a heartbeat"
+            raise AgentError("timeout", f"no answer: {told}", partial=so_far) from None
         except AgentError as error:
             error.partial = error.partial or so_far
             raise
 
     async def _ask(self, prompt: Prompt) -> Answer:
         try:
-            answer = await self.agent.answer(prompt)
+            answers = self._kept.current or await self._kept.opened(self.agent)
+            answer = await answers.answer(prompt)
         except AgentError:
             raise
         except FOREIGN as error:  # a plug-in's surprise is about this task only
             if is_cancelled_by_us(error):
                 raise
             raise AgentError("agent_error", f"{type(error).__name__}: {error}") from error
-        if not isinstance(answer, Answer) or not isinstance(answer.usage, Usage | None):
+        if not isinstance(answer, Answer) or not isinstance(answer.usage, KNOWN_OR_NOT):
             raise AgentError("agent_error", f"the agent's code returned what is no answer: {type(answer).__name__}")
         return answer
 
@@ -139,6 +166,8 @@ def _failed(error: AgentError, began: float, workspace: Path | None) -> Outcome[
 
 def _blamed(error: AgentError | EnvironmentLacksError | OSError | MemoryError) -> AgentError:
     """Return the failure, of the machine if that had no more of what the agent, or keval for it, wanted."""
+    if isinstance(error, TemplateError):
+        return AgentError("infra_error", str(error))
     lacked = machine.exhausted(error)
     if lacked is None and isinstance(error, AgentError):
         return error

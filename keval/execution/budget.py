@@ -42,7 +42,7 @@ class Ledger:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     """Held by the first of those who wait."""
     _settled: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
-    """Set, and replaced by a new one, when something that was set aside is free again."""
+    """Set when something that was set aside is free again; the first of those who wait clears it before."""
 
     def assume(self, account: str, cost_usd: float | None, name: str) -> None:
         """Say what an attempt on an account may cost before any was paid; `name` is what messages call it.
@@ -51,7 +51,7 @@ class Ledger:
         """
         if cost_usd is not None:
             self.max_cost_usd[account] = max(self.max_cost_usd.get(account, 0.0), cost_usd)
-        elif self.limit_usd is not None or self.daily_usd is not None:
+        elif not self._is_unlimited:
             limit = "daily_budget_usd" if self.limit_usd is None else "budget_usd"
             raise UsageError(
                 f"{limit} is set, and what {name!r} costs is unknown (no price for its model): "
@@ -65,12 +65,15 @@ class Ledger:
         although nothing is in flight, `stop` is set. None when `stop` is set. First come, first
         served: a condition whose attempts cost less does not overtake the others.
         """
+        if self.limit_usd is None and self.daily_usd is None:
+            return None if stop.is_set() else Reservation(self, account, self.max_cost_usd.get(account, 0.0))
         async with self._turn:
             while not stop.is_set():
                 cost = self.max_cost_usd.get(account, 0.0)
                 if self._fits(cost):
                     return Reservation(self, account, cost)
                 if self.in_flight:
+                    self._settled.clear()
                     await self._settled.wait()
                 else:
                     self.refused += 1
@@ -78,23 +81,13 @@ class Ledger:
                     stop.set()
         return None
 
-    def set_aside(self, usd: float) -> None:
-        """Keep money for an attempt."""
-        self.reserved_usd += usd
-        self.in_flight += 1
-
-    def release(self, usd: float) -> None:
-        """Take back what was kept for an attempt that has ended, or is not made."""
-        self.reserved_usd -= usd
-        self.in_flight -= 1
+    def changed(self) -> None:
+        """Let the first of those who wait look whether its attempt fits now."""
         self._settled.set()
-        self._settled = asyncio.Event()
 
-    def book(self, account: str, usd: float, *, known: bool) -> None:
-        """Count what an attempt cost."""
-        self.spent_usd += usd
-        if known:
-            self.max_cost_usd[account] = max(self.max_cost_usd.get(account, 0.0), usd)
+    @property
+    def _is_unlimited(self) -> bool:
+        return self.limit_usd is None and self.daily_usd is None
 
     def _fits(self, more_usd: float) -> bool:
         return self.spent_usd + self.reserved_usd + more_usd <= self._most_usd() + NOISE_USD
@@ -120,18 +113,27 @@ class Ledger:
 class Reservation:
     """Money set aside for one attempt, for as long as this is entered; what was not settled is given back."""
 
+    __slots__ = ("_account", "_ledger", "usd")
+
     def __init__(self, ledger: Ledger, account: str, usd: float) -> None:
         self.usd = usd
         self._ledger = ledger
         self._account = account
-        ledger.set_aside(usd)
+        ledger.reserved_usd += usd
+        ledger.in_flight += 1
 
     def settle(self, cost_usd: float | None) -> None:
         """Book what the attempt really cost; an unknown cost is booked as what was set aside for it."""
-        self._ledger.book(self._account, self.usd if cost_usd is None else cost_usd, known=cost_usd is not None)
+        ledger, account = self._ledger, self._account
+        ledger.spent_usd += self.usd if cost_usd is None else cost_usd
+        if cost_usd is not None and cost_usd > ledger.max_cost_usd.get(account, 0.0):
+            ledger.max_cost_usd[account] = cost_usd
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ledger.release(self.usd)
+        ledger = self._ledger
+        ledger.reserved_usd -= self.usd
+        ledger.in_flight -= 1
+        ledger.changed()

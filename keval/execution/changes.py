@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
 from keval.config.model import Condition
+from keval.execution.config_past import ConfigPast
 from keval.execution.preparation import Prepared
-from keval.ids import JsonObject, response_id
-from keval.logs.history import History
+from keval.ids import JsonObject
 from keval.processes.servers import REVISION
 
 OF_A_CONDITION = {"system_prompt": "system prompt", "mcp_servers": "servers", "gates": "gates", "tools": "tools"}
@@ -20,24 +19,32 @@ MOST_NAMED = 3
 """Questions that a message names before it only counts the rest."""
 
 
-def changes(newest: JsonObject | None, prepared: Prepared, past: History) -> str | None:
-    """Return what changed since a run and how many responses are asked again for it; None if none are.
+def changes(newest: JsonObject | None, past: ConfigPast) -> str | None:
+    """Return what changed since a config's newest run and how many responses are asked again for it; None if none are.
 
     A response that is asked again for several changes is counted once.
-
-    `newest` is the config's newest run event in the log, `prepared` a config whose servers were asked.
     """
     if newest is None or newest["agent"] is None:
         return None
-    found = _Changes(newest, prepared, past, past.responses_done(mock=prepared.mock_url is not None))
+    prepared, edited = past.prepared, past.edited_questions()
+    if not edited and _is_as_before(newest, prepared):
+        return None
+    found = _Changes(newest, prepared, edited, past.asked_again(newest))
     causes = [*found.of_agent(), *found.of_servers(), *found.of_conditions(), *found.of_questions()]
     if not causes:
         return None
-    asked_again = set().union(*(cause.asked_again for cause in causes))
-    counted = "1 response" if len(asked_again) == 1 else f"{len(asked_again)} responses"
+    asked_again = sum(found.asked_again[each] for each in set().union(*(cause.concerned for cause in causes)))
+    counted = "1 response" if asked_again == 1 else f"{asked_again} responses"
     concerned = {name for cause in causes for name in cause.conditions}
     whose = ", ".join(condition.name for condition in prepared.config.conditions if condition.name in concerned)
     return f"{'; '.join(cause.message for cause in causes)}: {counted} of {whose} will be asked again"
+
+
+def _is_as_before(newest: JsonObject, prepared: Prepared) -> bool:
+    """Return whether a run had the same agent and, as far as it had them by name, the same conditions."""
+    config, before = prepared.config, newest["conditions"]
+    same = (before[each.name]["condition_id"] == each.condition_id for each in config.conditions if each.name in before)
+    return newest["agent"]["agent_id"] == config.agent.agent_id and all(same)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +53,18 @@ class _Cause:
 
     message: str
     conditions: Sequence[str]
-    asked_again: AbstractSet[str]
-    """The ids of the responses that the new answers will have."""
+    concerned: frozenset[tuple[int, bool]]
+    """Whose responses are asked again: places of conditions, each with whether it is for an edited question."""
 
 
 @dataclass(frozen=True)
 class _Changes:
     newest: JsonObject
     prepared: Prepared
-    past: History
-    done: AbstractSet[str]
+    edited: Sequence[int]
+    """The places of the samples with another question than before."""
+    asked_again: Mapping[tuple[int, bool], int]
+    """How many responses are, by the condition's place and whether it is for an edited question."""
 
     def of_agent(self) -> Iterator[_Cause]:
         """Yield what makes the agent another one."""
@@ -89,41 +98,25 @@ class _Changes:
 
     def of_questions(self) -> Iterator[_Cause]:
         """Yield how many questions are not what they were."""
-        changed = [sample_id for sample_id, before, now in self._questions() if before != now]
-        if changed:
-            number = "1 question" if len(changed) == 1 else f"{len(changed)} questions"
-            named = [*changed[:MOST_NAMED], *(["…"] if len(changed) > MOST_NAMED else [])]
+        edited = self.edited
+        if edited:
+            number = "1 question" if len(edited) == 1 else f"{len(edited)} questions"
+            named = [str(self.prepared.samples[place]["id"]) for place in edited[:MOST_NAMED]]
+            named += ["…"] if len(edited) > MOST_NAMED else []
             yield from self._cause(number, named, self._conditions(), edited_only=True)
 
     def _cause(
         self, what: str, parts: Sequence[str], conditions: Sequence[Condition], *, edited_only: bool = False
     ) -> Iterator[_Cause]:
         """Yield the change, if anything is asked again for it."""
-        asked: set[str] = set()
-        for condition in conditions:
-            asked |= self._asked_again(condition, edited_only=edited_only)
-        if asked:
-            yield _Cause(f"{what} changed ({', '.join(parts)})", [each.name for each in conditions], asked)
-
-    def _asked_again(self, condition: Condition, *, edited_only: bool) -> set[str]:
-        """Return the new ids of a condition's responses that are there by the run's ids and not by today's."""
-        agent, before = self.prepared.config.agent.agent_id, self.newest["conditions"][condition.name]["condition_id"]
-        agent_before = self.newest["agent"]["agent_id"]
-        return {
-            new
-            for _, question_before, question in self._questions()
-            if not edited_only or question_before != question
-            for repetition in range(1, self.prepared.config.execution.repetitions + 1)
-            if response_id(question_before, before, agent_before, repetition) in self.done
-            and (new := response_id(question, condition.condition_id, agent, repetition)) not in self.done
-        }
-
-    def _questions(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the ids of the planned samples that were asked before, of their question then and of that now."""
-        for sample, question in zip(self.prepared.samples, self.prepared.question_ids, strict=True):
-            record = self.past.newest_records.get(sample["id"])
-            if record is not None and record.answered is not None:
-                yield sample["id"], record.answered, question
+        names = [condition.name for condition in conditions]
+        concerned = frozenset(
+            (place, is_edited)
+            for place, is_edited in self.asked_again
+            if self.prepared.config.conditions[place].name in names and (is_edited or not edited_only)
+        )
+        if concerned:
+            yield _Cause(f"{what} changed ({', '.join(parts)})", names, concerned)
 
     def _conditions(self) -> list[Condition]:
         return [each for each in self.prepared.config.conditions if each.name in self.newest["conditions"]]
@@ -143,6 +136,8 @@ def _agent_parts(before: JsonObject, now: JsonObject) -> list[str]:
     ]
     names = dict.fromkeys([*before["options"], *now["options"]])
     parts += [name for name in names if name != "model" and before["options"].get(name) != now["options"].get(name)]
+    if before.get("workspace") != now.get("workspace"):
+        parts.append("its workspace")
     return [*parts, *_file_parts(before["files"], now["files"])] or ["a default of its options"]
 
 

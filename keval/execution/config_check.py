@@ -8,12 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keval.config.model import Config
+from keval.config.until_section import Until
 from keval.errors import EnvironmentLacksError, KevalError
 from keval.execution.estimate import Item, estimate
 from keval.execution.identification import identify, offered
-from keval.execution.preparation import Prepared, check_agent_keys, check_fits, check_judge_keys, check_program, prepare
-from keval.logs import history
+from keval.execution.preparation import (
+    Prepared,
+    check_agent_keys,
+    check_fits,
+    check_gates,
+    check_judge_keys,
+    check_program,
+    check_turns,
+    prepare,
+)
+from keval.execution.stopping_family import recorded_rule
+from keval.execution.stopping_remarks import remarks
+from keval.logs import past
 from keval.processes.servers import ServerInfo
+from keval.reports.doubts import doubts
+from keval.reports.warnings import judge_is_agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +41,67 @@ class Findings:
     """What a run would fail of."""
 
 
-def check(config: Config, log: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Findings:
+def check(  # noqa: PLR0913 - each says of something else what the run would be asked
+    config: Config,
+    log: Path,
+    warn: Callable[[str], None],
+    *,
+    mock_url: str | None = None,
+    skip_invalid: bool = False,
+    until: Until | None = None,
+) -> Findings:
     """Check a config and all that it names; estimates start from what a log's answers have cost.
+
+    With the address of a mock it is checked for a mock run, which needs no keys; `until` is when a run is to stop.
 
     Raises InputError, EnvironmentLacksError and UsageError for what makes it impossible to look any further.
     """
-    prepared = prepare(config, mock_url=None, warn=warn)
+    prepared = prepare(config, mock_url=mock_url, warn=warn)
+    for told in (
+        *_judging_themselves(config),
+        *_judging_unknown_calls(config),
+        *_unjudged(prepared),
+        *doubts(prepared.samples),
+        *(() if until is None else remarks(recorded_rule(config, prepared.samples, until))),
+    ):
+        warn(told)
     lacking = dict.fromkeys(_lacking(prepared))
     refused, servers = asyncio.run(_asked(prepared, ask_keys=not lacking))
     unreachable = [f"MCP server {info.name!r}: {info.error}" for info in servers.values() if info.error]
-    past = history.of_log(log, warn, skip_invalid=skip_invalid)
-    identified = identify(prepared, servers, past.newest_run(config.name, mock=False))
-    estimates = tuple(estimate(identified, past.costs, config.judges))
+    with past.of_log(log, warn, skip_invalid=skip_invalid) as found:
+        identified = identify(prepared, servers, found.newest_run(config.name, mock=mock_url is not None))
+        estimates = tuple(estimate(identified, found.costs(), config.judges))
     return Findings(identified, servers, estimates, (*lacking, *refused, *unreachable))
 
 
+def _judging_themselves(config: Config) -> Iterator[str]:
+    """Yield which judges ask the model that answers."""
+    for judge in config.judges:
+        if config.agent.model is not None and config.agent.model in judge.judge.calls:
+            yield judge_is_agent(judge.name, config.agent.model)
+
+
+def _judging_unknown_calls(config: Config) -> Iterator[str]:
+    """Yield which judges look at tool calls that the agent does not report."""
+    for judge in config.judges:
+        if judge.judge.uses_tool_calls and not config.agent.agent.reports_tool_calls:
+            yield (
+                f"judge {judge.name} looks at tool calls, which agent {config.agent.name} does not report: metrics of "
+                "them are not applicable"
+            )
+
+
+def _unjudged(prepared: Prepared) -> Iterator[str]:
+    """Yield which samples no judge is for."""
+    judges = prepared.config.judges
+    left = [sample["id"] for sample in prepared.samples if all(judge.not_for(sample) is not None for judge in judges)]
+    if judges and left:
+        samples = f"sample {left[0]!r}" if len(left) == 1 else f"{len(left)} samples, as {left[0]!r}"
+        yield f"no judge is for {samples}: what is answered there is paid for and never judged"
+
+
 def _lacking(prepared: Prepared) -> Iterator[str]:
-    for look in (check_fits, check_program, lambda prepared: prepared.judge_env):
+    for look in (check_fits, check_program, check_gates, check_turns, lambda prepared: prepared.judge_env):
         try:
             look(prepared)
         except KevalError as error:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import orjson
-
 from keval.config.model import Config, JudgeConfig
 from keval.errors import UsageError
-from keval.events import encode, new_run_id
-from keval.execution import interrupt
-from keval.execution.answering import Answerer
+from keval.events import new_run_id, written
+from keval.execution import recorded_plan, rehearsal
 from keval.execution.changes import changes
-from keval.execution.current_responses import current_responses
+from keval.execution.config_executor import config_executor
+from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import estimate, ledger
-from keval.execution.executors import Executor, InProcess, in_process
-from keval.execution.identification import identify, offered
+from keval.execution.executors import Executor
+from keval.execution.identification import failed_servers, identify, offered
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.preparation import (
@@ -28,22 +25,32 @@ from keval.execution.preparation import (
     check_agent_keys,
     check_judge_keys,
     end_orphans,
-    end_unmarked,
+    leaving_nothing,
     prepare,
     set_up,
+    unread,
+    with_samples,
 )
 from keval.execution.progress import Progress, shown
 from keval.execution.recording import EncodedEvent
-from keval.execution.run_events import is_recorded, run_event, run_records
+from keval.execution.run_events import is_recorded, plan_records, run_event
+from keval.execution.sample_changes import sample_changes
 from keval.execution.session import Request, Session, Warn
-from keval.execution.tasks import TaskList, WorkList, work_list
-from keval.logs import history
-from keval.logs.history import History
+from keval.execution.stopping import Stopping, both, refuse_without_judges, stopping
+from keval.execution.tasks import TaskList, work_list
+from keval.execution.unjudged import KnownIds, Unjudged
+from keval.execution.work_ahead import work_ahead
+from keval.execution.workspaces import Kept
+from keval.ids import JsonObject
+from keval.logs.costs import Spent
 from keval.logs.outputs import check_stdout
-from keval.logs.samples import NewestRecords
+from keval.logs.past import Past, of_log
 from keval.logs.stream import Announced, Sink, Stdout
 from keval.logs.writer import open_log
-from keval.processes import environment
+from keval.processes import temporary
+from keval.projections.sql_file import literal, load
+
+NOTHING_TO_GENERATE = "nothing to generate: every task has its response"
 
 
 def generate(config: Config, log: Path | None, request: Request, warn: Warn, executor: Executor | None = None) -> int:
@@ -52,10 +59,24 @@ def generate(config: Config, log: Path | None, request: Request, warn: Warn, exe
     `executor` does the work elsewhere. Returns how many tasks failed, now, or in earlier runs if these are not
     tried again.
     """
-    prepared = prepare(config, request.mock_url, request.limit, log, warn=warn)
+    prepared = unread(config, request.mock_url, log)
+    may_be_done = recorded_plan.may_serve(log, request)
+    if not may_be_done:
+        prepared = with_samples(prepared, request.limit, warn=warn)
     set_up(prepared)  # what is missing is told before anything is written
-    with _sink(log, prepared.inputs, warn) as sink:
-        return ConfigWork(prepared, sink, past(log, request, warn), request, warn, executor=executor).do()
+    _warn_of_gone_workspaces(config, warn)
+    with _sink(log, prepared.inputs, warn) as sink, past(log, request, warn) as found:
+        refuse_without_judges(request, found, config.name)
+        if may_be_done and not recorded_plan.is_same(config, found, request):
+            prepared = with_samples(prepared, request.limit, warn=warn)
+        return ConfigWork(prepared, sink, found, request, warn, executor=executor).do()
+
+
+def _warn_of_gone_workspaces(config: Config, warn: Warn) -> None:
+    """Say which judges will find nothing to look at when they are asked later."""
+    names = [judge.name for judge in config.judges if judge.judge.uses_workspace]
+    if names and config.agent.workspace.keep != "all":
+        warn(f"{', '.join(names)}: looks at workspaces, which are gone then; set `workspace: {{keep: all}}`")
 
 
 def run_all(config: Config, log: Path, request: Request, warn: Warn, executor: Executor | None = None) -> int:
@@ -66,8 +87,7 @@ def run_all(config: Config, log: Path, request: Request, warn: Warn, executor: E
     prepared = prepare(config, request.mock_url, request.limit, log, warn=warn)
     set_up(prepared)
     check_stdout((log, *prepared.inputs), "send the report to another file")
-    with open_log(log, ("generate", "judge"), warn, prepared.inputs) as sink:
-        found = past(log, request, warn)
+    with open_log(log, ("generate", "judge"), warn, prepared.inputs) as sink, past(log, request, warn) as found:
         return ConfigWork(prepared, sink, found, request, warn, judges=config.judges, executor=executor).do()
 
 
@@ -76,15 +96,17 @@ def default_log(config: Config, *, mock: bool) -> Path:
     return Path(f"{config.name}.mock.jsonl" if mock else f"{config.name}.jsonl")
 
 
-def past(log: Path | None, request: Request, warn: Warn) -> History:
-    """Return what a log holds; what stood in lines that are left out is asked for again, and that is said."""
+@contextmanager
+def past(log: Path | None, request: Request, warn: Warn) -> Iterator[Past]:
+    """Give what a log holds; what stood in lines that are left out is asked for again, and that is said."""
     if log is None:
-        return History()
-    found = history.of_log(log, warn, skip_invalid=request.skip_invalid)
-    if found.skipped:
-        lines = "1 line was" if found.skipped == 1 else f"{found.skipped} lines were"
-        warn(f"{log}: {lines} skipped; a response that stood there is asked for again")
-    return found
+        yield Past(Path())
+        return
+    with of_log(log, warn, skip_invalid=request.skip_invalid) as found:
+        if found.skipped:
+            lines = "1 line was" if found.skipped == 1 else f"{found.skipped} lines were"
+            warn(f"{log}: {lines} skipped; a response that stood there is asked for again")
+        yield found
 
 
 @contextmanager
@@ -109,7 +131,8 @@ class ConfigWork:
 
     prepared: Prepared
     sink: Sink
-    past: History
+    past: Past
+    """It is closed before anything is paid."""
     request: Request
     warn: Warn
     judges: Sequence[JudgeConfig] = ()
@@ -120,77 +143,134 @@ class ConfigWork:
     judged: Progress = field(default_factory=lambda: Progress("judge"))
     failed_before: int = 0
     """Tasks that failed in earlier runs and are not tried again."""
+    stack: ExitStack = field(default_factory=ExitStack)
+    """What ends with the command."""
+    known: KnownIds = field(default_factory=KnownIds)
+    """Judgments of earlier answers: if one of these comes back, it is not judged again."""
+    stopping: Stopping | None = None
+    """When to stop before all is asked; found out once the servers are known."""
 
     def do(self) -> int:
         """Do what is missing; return how many tasks and judgments failed."""
-        with shown(self.generated, self.judged, quiet=self.request.quiet):
-            interrupt.run(self._do, self.warn)
+        with shown(self.generated, self.judged, quiet=self.request.quiet), self.stack:
+            leaving_nothing(self._do, self.warn)
         return self.generated.failed + self.judged.failed + self.failed_before
 
     async def _do(self, stop: asyncio.Event) -> None:
         self.sink.tell(stop)
         await self._identify()
-        work = self._decide()
-        must_announce = len(work.remaining) > 0 or not is_recorded(self.prepared, self.past)
+        if not self.prepared.datasets and recorded_plan.is_done(self.prepared, self.past):
+            self.warn(NOTHING_TO_GENERATE)
+        else:
+            await self._do_what_is_missing(stop)
+
+    async def _do_what_is_missing(self, stop: asyncio.Event) -> None:
+        if not self.prepared.datasets:
+            self.prepared = with_samples(self.prepared, self.request.limit, warn=self.warn)
+        if self.judges:
+            self.stopping = stopping(self.prepared, self.past, self.request, self.warn)
+            self.prepared = self.stopping.prepared if self.stopping else self.prepared
+        about = ConfigPast.about(self.past, self.prepared)
+        tasks = self._decide(about)
         run_id = new_run_id()
-        announcement = self._announcement(run_id)
-        session = self._session(run_id, announcement, stop)
-        backlog = self._backlog(work)
-        if must_announce:
-            await check_agent_keys(self.prepared)
-        if self.judges and (work.remaining or backlog.planned):
-            await check_judge_keys(self.prepared)
-        if must_announce:
-            await announcement.announce()
-        await self._work(session, work.remaining, backlog)
-        await end_unmarked(self.warn)
-        session.ledger.check()
+        changed = list(sample_changes(about, run_id))
+        backlog = self._backlog(about, tasks, changed)
+        must_announce = (
+            len(tasks) > 0 or not is_recorded(about) or (self.stopping is not None and self.stopping.must_end)
+        )
+        work_left = bool(tasks or backlog.planned or self._pairs(self.past).planned)
+        if must_announce or work_left:
+            announcement = Announced(self.sink, *self._records(about, changed, run_id))
+            session = self._session(run_id, announcement, stop, len(tasks) + backlog.planned.total())
+            self.past.close()
+            if must_announce:
+                await check_agent_keys(self.prepared)
+            if self.judges and work_left:
+                await check_judge_keys(self.prepared)
+            if must_announce:
+                await announcement.announce()
+            self.prepared.forget_question_ids()
+            await self._work(session, tasks, backlog)
+            await self._judge_pairs(session)
+            if self.stopping is not None:
+                await self.stopping.end(session, self.warn)
+            session.ledger.check()
 
     async def _identify(self) -> None:
-        """Find out what the config's servers are, and say what changed and is asked again for it."""
+        """Find out what the config's servers are."""
         await end_orphans(self.prepared, self.warn)
         newest = self.past.newest_run(self.prepared.config.name, mock=self.request.mock)
-        self.prepared = identify(self.prepared, await offered(self.prepared), newest)
-        changed = changes(newest, self.prepared, self.past)
-        if changed is not None:
-            self.warn(changed)
+        found = await offered(self.prepared)
+        for told in failed_servers(self.prepared, found):
+            self.warn(told)
+        if self.request.mock_url is not None:
+            await rehearsal.tell_tools(self.request.mock_url, found.values())
+        self.prepared = identify(self.prepared, found, newest)
 
-    def _decide(self) -> WorkList:
-        """Return the tasks, and tell the progress how many remain."""
+    def _decide(self, about: ConfigPast) -> TaskList:
+        """Return the tasks that remain, and say what changed and is asked again for it, or that nothing remains."""
         config, samples = self.prepared.config, self.prepared.samples
-        work = work_list(config, samples, to_skip(self.past, config, self.request), self.past.failed)
-        self.failed_before = work.failed
-        for name, number in work.remaining.by_condition().items():
-            self.generated.plan(name, number)
-        if not work.remaining and work.failed:
-            tasks = "1 task" if work.failed == 1 else f"{work.failed} tasks"
-            told = f"{tasks} failed earlier and will not be tried again; every other has its response"
-            self.warn(f"nothing to generate: {told}")
-        elif not work.remaining:
-            self.warn("nothing to generate: every task has its response")
-        return work
-
-    def _announcement(self, run_id: str) -> Announced:
-        """Return the sink that first writes down what this run plans, and the samples that changed."""
-        command = "run" if self.judges else "generate"
-        records = [run_event(self.prepared, command, run_id), *run_records(self.prepared, self.past, run_id)]
-        for record in records:
-            self.past.add_written(record)
-        return Announced(self.sink, *records)
-
-    def _backlog(self, work: WorkList) -> Backlog:
-        """Return what the judges have to do for responses of earlier runs, and tell the progress how much that is."""
-        there, log = self.past.responses, self.prepared.log or Path()
-        if self.request.judge_all:
-            asked = {task.response_id for task in work.remaining}
-            current = current_responses(log, self.past, everything=True) if there else set()
-            responses: Iterable[str] = current - asked
+        skipped, self.failed_before = "", 0
+        if not self.request.fresh and self.stopping is None:
+            skipped, self.failed_before = about.skipped(retry_failed=self.request.retry_failed)
+        if self.stopping is not None:
+            tasks, self.failed_before = self.stopping.remaining, self.stopping.failed_before
         else:
-            responses = (task.response_id for task in work.skipped if task.response_id in there)
-        planned = zip(self.prepared.question_ids, self.prepared.samples, strict=True)
-        dataset = dict(planned) if self.judges else {}
-        records = NewestRecords(log, self.past, dataset)
-        backlog = Backlog(records, responses if self.judges else (), self.judges, mock=self.request.mock)
+            tasks = self._chosen(work_list(config, samples, skipped))
+        for name, number in tasks.by_condition().items():
+            self.generated.plan(name, number)
+        if tasks:
+            changed = changes(self.past.newest_run(config.name, mock=self.request.mock), about)
+            if changed is not None:
+                self.warn(changed)
+            self.warn(work_ahead(about, tasks, self._single_judges))
+        elif self.failed_before:
+            failed = "1 task" if self.failed_before == 1 else f"{self.failed_before} tasks"
+            told = f"{failed} failed earlier and will not be tried again; every other has its response"
+            self.warn(f"nothing to generate: {told}")
+        elif self.stopping is not None and self.stopping.is_stopped:
+            self.warn(self.stopping.told("decided"))
+        elif not self.request.chosen:
+            self.warn(NOTHING_TO_GENERATE)
+        return tasks
+
+    def _chosen(self, tasks: TaskList) -> TaskList:
+        """Return the tasks that the user chose, and say what becomes of the others."""
+        if not self.request.chosen:
+            return tasks
+        chosen = self.request.chosen.of_tasks(tasks)
+        left = len(tasks) - len(chosen)
+        self.warn(
+            f"{len(chosen):,} of {len(tasks):,} missing tasks are chosen"
+            + (f"; the other {left:,} stay planned, and count as not done" if left else "")
+        )
+        return chosen
+
+    def _records(self, about: ConfigPast, changed: Sequence[JsonObject], run_id: str) -> Iterator[JsonObject]:
+        """Yield what a run writes first: what it plans, and the samples that changed."""
+        yield run_event(self.prepared, "run" if self.judges else "generate", run_id)
+        yield from plan_records(about, run_id)
+        yield from () if self.stopping is None else self.stopping.record(run_id)
+        yield from changed
+
+    def _backlog(self, about: ConfigPast, tasks: TaskList, changed: Sequence[JsonObject]) -> Backlog:
+        """Return what the judges have to do for responses of earlier runs, and tell the progress how much that is."""
+        judges = self._single_judges
+        if not judges:
+            return Backlog(self.past.log, (), ())
+        unjudged = Unjudged(self.past, judges, mock=self.request.mock, changing=changed)
+        fresh = self.request.fresh
+        if tasks:
+            self.known = unjudged.known(self.prepared.config.agent.agent_id, fresh=fresh)
+        responses = load(
+            "execution",
+            "run_responses",
+            fresh=str(fresh),
+            everything=str(self.request.judge_all),
+            of_config=about.tasks_of("response", mock=True),
+        )
+        samples = dict(zip(self.prepared.question_ids, self.prepared.samples, strict=True))
+        backlog = Backlog(self.past.log, unjudged.missing(self.request.chosen.of_responses(responses)), judges, samples)
         for name, number in backlog.planned.items():
             self.judged.plan(name, number)
         if backlog.planned:
@@ -198,39 +278,92 @@ class ConfigWork:
             self.warn(f"responses of earlier runs lack judgments, which will be made: {missing}")
         return backlog
 
-    def _session(self, run_id: str, sink: Sink, stop: asyncio.Event) -> Session:
+    @property
+    def _single_judges(self) -> list[JudgeConfig]:
+        """The judges of single responses, which judge each as it comes."""
+        return [judge for judge in self.judges if judge.judge.unit == "response"]
+
+    def _pairs(self, past: Past) -> Backlog:
+        """Return what the judges of pairs have to do in a log."""
+        judges = [judge for judge in self.judges if judge.judge.unit == "pair"]
+        if not judges:
+            return Backlog(past.log, (), ())
+        conditions = {condition.name: condition.condition_id for condition in self.prepared.config.conditions}
+        unjudged = Unjudged(past, judges, mock=self.request.mock, conditions=conditions)
+        responses = load(
+            "execution",
+            "pair_responses",
+            agent_id=literal(self.prepared.config.agent.agent_id),
+            condition_ids=f"[{', '.join(map(literal, conditions.values()))}]",
+            everything=str(self.request.judge_all),
+        )
+        return Backlog(past.log, unjudged.missing(self.request.chosen.of_responses(responses)), judges)
+
+    async def _judge_pairs(self, session: Session) -> None:
+        """Judge the pairs: which responses belong together is known when all are there, in the log."""
+        log = self.prepared.log
+        if len(self._single_judges) == len(self.judges) or log is None or session.stop.is_set():
+            return
+        with of_log(log, self.warn, skip_invalid=self.request.skip_invalid) as found:
+            pairs = self._pairs(found)
+            for name, number in pairs.planned.items():
+                self.judged.plan(name, number)
+            await session.judging(self.judged).work_off(pairs)
+
+    def _session(self, run_id: str, sink: Sink, stop: asyncio.Event, items: int) -> Session:
         config, mock = self.prepared.config, self.request.mock
-        today = self.past.spent_today(mock=mock)
+        has_daily = config.execution.daily_budget_usd is not None
+        today = self.past.spent_today(mock=mock) if has_daily else Spent()
         # Only of those who are asked: an unknown price of any other one must not refuse the budget.
-        estimates = estimate(self.prepared, self.past.costs, self.judges)
+        estimates = estimate(self.prepared, self.past.costs(), self.judges)
         return Session(
             run_id=run_id,
             sink=sink,
             executor=self.executor or config_executor(self.prepared, self.judges),
             ledger=ledger(estimates, config.execution, today, self.warn),
             execution=config.execution,
-            prices=config.prices,
             secrets=config.secrets,
             mock=mock,
             stop=stop,
+            kept=self._kept(run_id),
+            silent_agents=self._silent_agents(),
+            items=items,
         )
+
+    def _silent_agents(self) -> set[str]:
+        """Return the agents that do not report their tool calls: those of the log, and the config's."""
+        agent = self.prepared.config.agent
+        return self.past.silent_agents | (set() if agent.agent.reports_tool_calls else {agent.agent_id})
+
+    def _kept(self, run_id: str) -> Kept:
+        """Return which folders of the agent stay, and where; those that judges wait for are gone after the command."""
+        config, waits = self.prepared.config, any(judge.judge.uses_workspace for judge in self.judges)
+        section = config.agent.workspace
+        keep_in = config.path.parent / (section.keep_in or f"{config.name}.workspaces")
+        until_judged = self.stack.enter_context(temporary.folder()) if waits and section.keep != "all" else None
+        return Kept(section.keep, keep_in.absolute() / run_id, until_judged)
 
     async def _work(self, session: Session, tasks: TaskList, backlog: Backlog) -> None:
         """Let both stages work side by side, until all is done."""
         feed = JobFeed(backlog)
+        noting = None if self.stopping is None else self.stopping.noting(session)
 
-        async def judge_soon(encoded: EncodedEvent) -> None:
-            for job in self._jobs_of(encoded):
-                await feed.put(job)
+        def judge_soon(encoded: EncodedEvent) -> Awaitable[None] | None:
+            told = None if noting is None else noting(encoded)
+            return both(told, feed.put(self._jobs_of(encoded, session.kept)))
 
         async with asyncio.TaskGroup() as group:
-            if self.judges:
-                group.create_task(session.judging(self.judged).work_off_feed(feed))
-            on_written = judge_soon if self.judges else None
-            await session.generation(self.prepared.config, self.generated, on_written).work_off(tasks)
-            await feed.close()
+            if self._single_judges:
+                group.create_task(session.judging(self.judged, noting).work_off_feed(feed))
+            on_written = judge_soon if self._single_judges else None
+            items = tasks if self.stopping is None else self.stopping.begin(session).take
+            try:
+                await session.generation(self.prepared.config, self.generated, on_written).work_off(items)
+            finally:
+                await session.executor.close()
+            feed.close()
 
-    def _jobs_of(self, encoded: EncodedEvent) -> Iterator[Job]:
+    def _jobs_of(self, encoded: EncodedEvent, kept: Kept) -> Iterator[Job]:
         """Yield what the judges have to do for a response that was just written.
 
         It is taken as a resume will read it, and judged as the agent gave it: a judgment's id is made from the text
@@ -238,38 +371,11 @@ class ConfigWork:
         """
         if encoded.event["type"] != "response":
             return
-        logged = orjson.loads(encoded.line)
-        self.past.note_answer(logged)
-        is_same = encoded.unredacted == encoded.event
-        unredacted = logged if is_same else orjson.loads(encode(encoded.unredacted))
-        for job in jobs(logged, self.judges, self.past.judgments_done(mock=self.request.mock), unredacted):
+        logged = encoded.event
+        is_same = encoded.unredacted is logged
+        unredacted = logged if is_same else written(encoded.unredacted)[0]
+        brought = jobs(logged, self._single_judges, self.known, unredacted)
+        kept.wait_for(logged["id"], sum(job.judge.judge.uses_workspace for job in brought))
+        for job in brought:
             self.judged.plan(job.judge.name, 1)
             yield job
-
-
-def to_skip(past: History, config: Config, request: Request) -> AbstractSet[str]:
-    """Return the ids of the responses that are not asked for again."""
-    if request.fresh:
-        return set()
-    responses = past.responses_done(mock=request.mock)
-    foreign = set() if request.mock else past.failed_in_mock
-    if not request.retry_failed:
-        return responses | (past.failed - foreign)
-    retried = {condition.condition_id for condition in config.conditions if condition.gates.retry_gates}
-    gated = {target for target, condition in past.gated.items() if condition not in retried}
-    return responses | (gated - foreign)
-
-
-def config_executor(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProcess:
-    """Return who does the work of a config in this process."""
-    config = prepared.config
-    answerer = Answerer(
-        agent=config.agent.agent,
-        folder=config.path.parent,
-        env=prepared.agent_env | prepared.mark,
-        secrets=config.secrets,
-        timeout_s=config.execution.timeout_s,
-        idle_timeout_s=config.execution.idle_timeout_s,
-    )
-    judge_env = prepared.judge_env if judges else {}
-    return in_process(judges, judge_env, environment.allowed(config.environ) | prepared.mark, answerer)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from keval.config.model import Condition, Config, Execution, JudgeConfig
 from keval.execution.budget import Ledger
 from keval.execution.preparation import Prepared
-from keval.logs.costs import Cost, MeasuredCosts
-from keval.logs.history import Spent
+from keval.logs.costs import Cost, MeasuredCosts, Spent
 from keval.models.prices import Prices
 from keval.usage import Usage
 
@@ -32,6 +31,8 @@ class Item:
     max_cost_usd: float | None
     """The most that one of them has cost, else the same assumption."""
     measured: bool
+    free: bool = False
+    """Whether none of them can cost anything."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -42,20 +43,25 @@ class Item:
 def estimate(prepared: Prepared, so_far: MeasuredCosts, judges: Sequence[JudgeConfig]) -> list[Item]:
     """Return the estimate of all answers of the plan and of their judgments by `judges`, conditions first."""
     config = prepared.config
-    answers = len(prepared.samples) * config.execution.repetitions
-    return [
-        *(_answers(config, condition, answers, so_far) for condition in config.conditions),
-        *estimate_judgments(judges, answers * len(config.conditions), config.prices, so_far),
-    ]
+    repetitions, conditions = config.execution.repetitions, config.conditions
+    items = [_answers(config, each, len(prepared.samples) * repetitions, so_far) for each in conditions]
+    for judge in judges:
+        samples = sum(judge.not_for(sample) is None for sample in prepared.samples)
+        items += estimate_judgments([judge], samples * repetitions * len(conditions), config.prices, so_far)
+    return items
 
 
 def _answers(config: Config, condition: Condition, number: int, so_far: MeasuredCosts) -> Item:
     name, account = condition.name, condition.condition_id
-    if not config.agent.agent.uses_models:
+    paid = so_far.of_answers(config.agent.agent_id, account)
+    if config.agent.agent.is_free:
         return _free(name, account, number)
+    if not config.agent.agent.uses_models and paid is None:
+        # What it asks is its own affair; a budget holds it by what its answers say that they cost.
+        return Item(name, account, number, None, 0.0, measured=False)
     usage = ASSUMED_ANSWER_WITH_SERVERS if condition.mcp_servers else ASSUMED_ANSWER
     assumed = config.prices.cost_usd(config.agent.model, usage)
-    return _item(name, account, number, so_far.of_answers(config.agent.agent_id, account), assumed)
+    return _item(name, account, number, paid, assumed)
 
 
 def estimate_judgments(
@@ -63,16 +69,22 @@ def estimate_judgments(
 ) -> Iterator[Item]:
     """Yield the estimate of each judge's judgments of so many responses."""
     for judge in judges:
-        number = responses * judge.replicates
+        number = judge.sampling.of(responses) * judge.replicates
         if judge.judge.uses_models:
-            assumed = prices.cost_usd(judge.model, ASSUMED_JUDGMENT)
+            assumed = _sum([prices.cost_usd(model, ASSUMED_JUDGMENT) for model in judge.judge.calls])
             yield _item(judge.name, judge.judge_id, number, so_far.of_judgments(judge.judge_id), assumed)
         else:
             yield _free(judge.name, judge.judge_id, number)
 
 
+def _sum(costs: Sequence[float | None]) -> float | None:
+    """Return the sum of all costs; one unknown makes it unknown."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
 def _free(name: str, account: str, number: int) -> Item:
-    return Item(name, account, number, 0.0, 0.0, measured=True)
+    return Item(name, account, number, 0.0, 0.0, measured=True, free=True)
 
 
 def _item(name: str, account: str, number: int, paid: Cost | None, assumed: float | None) -> Item:

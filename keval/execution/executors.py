@@ -1,12 +1,12 @@
 """Who does the work: an executor turns a spec into an outcome, wherever it does that.
 
 It does not decide what is to be done, tries nothing twice, and writes nothing down. Another one, for
-a cluster or a batch service, is another file with a class that has these three methods.
+a cluster or a batch service, is another file with a class that has these methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -16,19 +16,26 @@ from keval.execution.answering import Answerer
 from keval.execution.scoring import Scorer
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.judges import Judgment
+from keval.models.prices import Prices
 
 
 class Executor(Protocol):
     """Does one spec per call; many calls run at once. Raises nothing about one item: that is in the outcome."""
 
-    async def answer(self, spec: AnswerSpec) -> Outcome[Answer]:
+    def answer(self, spec: AnswerSpec) -> Awaitable[Outcome[Answer]]:
         """Ask the agent once."""
 
-    async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
+    def judge(self, spec: JudgeSpec) -> Awaitable[Outcome[Judgment]]:
         """Ask one judge once."""
 
     def release(self, workspace: Path) -> None:
-        """Remove the folder of an outcome that is written down."""
+        """Remove the folder of an outcome that is written down; a second time there is nothing to remove."""
+
+    async def move(self, workspace: Path, place: Path) -> None:
+        """Move the folder of an outcome to where it stays. Raises OSError."""
+
+    async def close(self) -> None:
+        """End what is kept from item to item, such as connections, when all is done."""
 
 
 class InProcess:
@@ -38,26 +45,37 @@ class InProcess:
         self._answerer = answerer
         self._scorer = scorer
 
-    async def answer(self, spec: AnswerSpec) -> Outcome[Answer]:
+    def answer(self, spec: AnswerSpec) -> Awaitable[Outcome[Answer]]:
         """Ask the agent once."""
         if self._answerer is None:
             raise LookupError("this executor was made without an agent")
-        return await self._answerer.answer(spec)
+        return self._answerer.answer(spec)
 
-    async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
+    def judge(self, spec: JudgeSpec) -> Awaitable[Outcome[Judgment]]:
         """Ask one judge once."""
-        return await self._scorer.judge(spec)
+        return self._scorer.judge(spec)
 
     def release(self, workspace: Path) -> None:
         """Remove the folder of an outcome that is written down."""
         if self._answerer is not None:
-            self._answerer.release(workspace)
+            self._answerer.workspaces.remove(workspace)
+
+    async def move(self, workspace: Path, place: Path) -> None:
+        """Move the folder of an outcome to where it stays. Raises OSError."""
+        if self._answerer is not None:
+            await self._answerer.workspaces.move(workspace, place)
+
+    async def close(self) -> None:
+        """End what the agent keeps from task to task."""
+        if self._answerer is not None:
+            await self._answerer.close()
 
 
 def in_process(
     judges: Iterable[JudgeConfig],
     judge_env: Mapping[str, str],
     program_env: Mapping[str, str],
+    prices: Prices,
     answerer: Answerer | None = None,
 ) -> InProcess:
     """Return who does the work in this process, with these judges; without an answerer it only judges.
@@ -65,4 +83,4 @@ def in_process(
     `judge_env` is what reaches the judges' models, `program_env` the whole environment of programs that judges start.
     """
     by_id = {judge.judge_id: judge.judge for judge in judges}
-    return InProcess(answerer, Scorer(judges=by_id, env=judge_env, program_env=program_env))
+    return InProcess(answerer, Scorer(judges=by_id, env=judge_env, program_env=program_env, prices=prices))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Awaitable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import ClassVar
 
 from keval.agents import Answer, McpUse, Turn
 from keval.config.model import Condition, Config
+from keval.datasets import timeout_s
 from keval.events import can_hold, event, failure_id
 from keval.execution.recording import attempts_field, orphans_field, usage_field
 from keval.execution.specs import AnswerSpec, Failed, Outcome
-from keval.execution.stage import Stage
+from keval.execution.stage import KEPT, Stage
 from keval.execution.tasks import Task, turns
+from keval.execution.workspaces import Kept
 from keval.failure_kinds import AgentFailureKind
 from keval.ids import JsonObject
 
@@ -22,6 +25,8 @@ class Generation(Stage[Task, Answer]):
     """One run of the `generate` stage."""
 
     config: Config
+    kept: Kept = field(default_factory=Kept)
+    """Which of the agent's folders stay."""
     broken: ClassVar[str] = "agent_error"
 
     def row(self, item: Task) -> str:
@@ -32,16 +37,19 @@ class Generation(Stage[Task, Answer]):
         """Return the id of the task's condition."""
         return item.condition_id
 
-    async def perform(self, item: Task) -> Outcome[Answer]:
+    def perform(self, item: Task) -> Awaitable[Outcome[Answer]]:
         """Let the agent be asked once."""
-        return await self.executor.answer(answer_spec(item))
+        return self.executor.answer(answer_spec(item))
 
     def examined(self, item: Task, outcome: Outcome[Answer]) -> Outcome[Answer]:
         """Return an answer with its cost, and as a failure if it does not meet the condition's gates."""
         if outcome.failed is not None:
             return outcome
-        answer = replace(outcome.known, cost_usd=self._cost_usd(outcome.known))
-        return replace(outcome, known=answer, failed=gate_failure(item.condition, answer))
+        answer, cost_usd = outcome.known, self._cost_usd(outcome.known)
+        failed = gate_failure(item.condition, answer)
+        if failed is None and cost_usd == answer.cost_usd:
+            return outcome
+        return outcome._replace(known=replace(answer, cost_usd=cost_usd), failed=failed)
 
     def event(self, item: Task, outcomes: list[Outcome[Answer]]) -> JsonObject:
         """Return the response to a task, or its failure."""
@@ -51,6 +59,17 @@ class Generation(Stage[Task, Answer]):
     def reduced(self, known: Answer, *, cost: bool, usage: bool) -> Answer:
         """Return an answer of which nothing is known but its cost and usage, where these are to stay."""
         return Answer("empty", "", cost_usd=known.cost_usd if cost else None, usage=known.usage if usage else None)
+
+    def place(self, item: Task, outcome: Outcome[Answer]) -> Path | None:
+        """Return where the folder of a task is to be moved, None if it is to be removed."""
+        return self.kept.place(item.response_id, failed=outcome.failed is not None)
+
+    def _kept_field(self, task: Task, outcome: Outcome[Answer]) -> JsonObject:
+        """Return what an event says of the task's folder: where it is, if it is kept for good."""
+        if outcome.workspace is None:
+            return {}
+        place = self.kept.recorded(task.response_id, failed=outcome.failed is not None)
+        return {} if place is None else {KEPT: str(place)}
 
     def _response(self, task: Task, outcomes: list[Outcome[Answer]]) -> JsonObject:
         agent, answer = self.config.agent, outcomes[-1].known
@@ -72,6 +91,7 @@ class Generation(Stage[Task, Answer]):
             duration_ms=outcomes[-1].duration_ms,
             num_turns=answer.num_turns,
             models=list(answer.models),
+            **self._kept_field(task, outcomes[-1]),
             **attempts_field(outcomes),
             mock=self.recorder.mock,
         )
@@ -85,16 +105,17 @@ class Generation(Stage[Task, Answer]):
             stage="generate",
             kind=failed.kind,
             message=failed.message,
+            response_id=task.response_id,
             sample_id=task.sample["id"],
             sample_sha256=task.sample_sha256,
             question_id=task.question_id,
             **_coordinates(task),
             agent_id=self.config.agent.agent_id,
-            response_id=task.response_id,
             **attempts_field(outcomes),
             cost_usd=answer.cost_usd,
             duration_ms=outcomes[-1].duration_ms,
             **_record(answer),
+            **self._kept_field(task, outcomes[-1]),
             mock=self.recorder.mock,
         )
 
@@ -118,22 +139,25 @@ def answer_spec(task: Task) -> AnswerSpec:
         system_prompt=condition.system_prompt,
         mcp_servers=dict(condition.mcp_servers),
         repetition=task.repetition,
+        timeout_s=timeout_s(task.sample),
     )
 
 
 def gate_failure(condition: Condition, answer: Answer) -> Failed | None:
     """Return the failure of an answer that does not meet the condition's gates; only MCP calls count."""
-
-    def refused(kind: AgentFailureKind, message: str) -> Failed:
-        return Failed(kind, message, retryable=condition.gates.retry_gates)
-
+    gates = condition.gates
+    if not (gates.require_mcp_tool_use or gates.require_mcp_tool_success):
+        return None
     called = sum(use.called for use in answer.mcp.values())
     failed = sum(use.failed for use in answer.mcp.values())
-    if condition.gates.require_mcp_tool_use and not called:
-        return refused("mcp_unused", "the condition requires an MCP tool call and there was none")
-    if condition.gates.require_mcp_tool_success and called and called == failed:
-        return refused("mcp_all_failed", f"all {called} MCP tool calls failed")
-    return None
+    kind: AgentFailureKind
+    if gates.require_mcp_tool_use and not called:
+        kind, told = "mcp_unused", "the condition requires an MCP tool call and there was none"
+    elif gates.require_mcp_tool_success and called and called == failed:
+        kind, told = "mcp_all_failed", f"all {called} MCP tool calls failed"
+    else:
+        return None
+    return Failed(kind, told, retryable=gates.retry_gates)
 
 
 def turn_field(turn: Turn) -> JsonObject:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from keval.execution.answering import resolved_servers
 from keval.execution.preparation import Prepared
 from keval.ids import JsonObject
 from keval.processes import environment, local_files, servers
+from keval.processes.mcp_client import STDERR_LINES
 from keval.processes.servers import ServerInfo
+from keval.secrets.excerpts import beginning_of, last_lines
+
+LONGEST_STRAY = 200
+"""Characters that are told of what a server writes where it should not."""
 
 CONNECT_TIMEOUT_S = 60.0
 """How long a server may take to say what it offers before a run starts."""
@@ -27,6 +32,37 @@ async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
     commands = {name: servers.command_of(config.secrets.resolve(server)) for name, server in used.items()}
     folder = config.path.parent
     return {name: replace(info, files=local_files.named_by(commands[name], folder)) for name, info in infos.items()}
+
+
+def server_failure(info: ServerInfo) -> str | None:
+    """Return what is wrong with a server and how its stderr ended, without secrets; None for one that is ready."""
+    if info.error is None:
+        return None
+    end = last_lines(info.stderr_end, STDERR_LINES)
+    stray = stray_output(info)
+    return info.error + (f"; {stray}" if stray else "") + (f"; its stderr ends: {end}" if end else "")
+
+
+def stray_output(info: ServerInfo) -> str | None:
+    """Return what is wrong with what a server writes to stdout, without secrets; None if nothing is."""
+    if not info.stray_output:
+        return None
+    said = beginning_of(info.stray_output, LONGEST_STRAY)
+    return f"it writes to stdout, where only messages of the protocol belong (print to stderr instead): {said!r}"
+
+
+def failed_servers(prepared: Prepared, infos: Mapping[str, ServerInfo]) -> Iterator[str]:
+    """Yield of each server what is wrong with it, and of one that failed which conditions need it."""
+    for info in infos.values():
+        failure = server_failure(info)
+        if failure is None and info.stray_output:
+            yield f"MCP server {info.name!r}: {stray_output(info)}; a client may take that for a broken server"
+        if failure is not None:
+            needing = [each.name for each in prepared.config.conditions if info.name in each.mcp_servers]
+            yield (
+                f"MCP server {info.name!r} FAILED: {failure}; without it no task of {', '.join(needing)} is "
+                f"answered (mcp_not_ready); keval check {prepared.config.path} says when it is ready"
+            )
 
 
 def _used_servers(prepared: Prepared) -> dict[str, JsonObject]:

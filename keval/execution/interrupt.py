@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from keval.errors import InterruptError, KevalError
+from keval.execution.collection import seldom_collected
 from keval.secrets.variables import Secrets
 
 Warn = Callable[[str], None]
@@ -24,7 +25,8 @@ def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(_Redacting())
     try:
-        asyncio.run(_run(main, warn))
+        with seldom_collected():
+            asyncio.run(_run(main, warn))
     except BaseExceptionGroup as group:
         # A task group wraps what its tasks raise; the first error about the run is the one to tell.
         about_run, bugs = group.split(KevalError)

@@ -1,21 +1,21 @@
-"""Decides what the judges still have to do: one job per response, judge and replicate."""
+"""Makes the judges' jobs: one per response, judge and replicate; a judge of pairs also has the baseline's response."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from keval.config.model import JudgeConfig
 from keval.errors import InputError
-from keval.ids import JsonObject, given_sha256, judgment_id
-from keval.logs.history import History
-from keval.logs.samples import NewestRecords, event_at
+from keval.execution.unjudged import Missing
+from keval.ids import JsonObject, given_sha256, judgment_id, sample_sha256
+from keval.logs.line_at import event_at, record_at
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """What one judge has to do once: one response, one replicate."""
 
     response: JsonObject
@@ -26,51 +26,85 @@ class Job:
     judge_id: str
     replicate: int
     judgment_id: str
+    other: JsonObject | None = None
+    """The response beside which a judge of pairs judges, as the log has it."""
 
 
 def jobs(
-    response: JsonObject, judges: Sequence[JudgeConfig], judged: Container[str], unredacted: JsonObject | None = None
+    response: JsonObject,
+    judges: Sequence[JudgeConfig],
+    judged: Container[str],
+    unredacted: JsonObject | None = None,
+    other: JsonObject | None = None,
 ) -> list[Job]:
-    """Return what the judges still have to do for one response, which is judged as the agent gave it, if known."""
+    """Return what the judges still have to do for one response, which is judged as the agent gave it, if known.
+
+    Judges of single responses without `other`, judges of pairs with it.
+    """
     return [
-        Job(response, unredacted or response, judge, judge.judge_id, replicate, target)
+        job
         for judge in judges
-        for given in (given_sha256(response["sample"], judge.judge.sample_fields),)
+        if judge.sampling.has(response["sample"]["id"], response["repetition"])
+        if (judge.judge.unit == "pair") == (other is not None)
         for replicate in range(1, judge.replicates + 1)
-        if (target := judgment_id(response["id"], response["text"], given, judge.judge_id, replicate)) not in judged
+        if (job := _job(response, unredacted or response, judge, replicate, other)).judgment_id not in judged
     ]
+
+
+def _job(
+    response: JsonObject, unredacted: JsonObject, judge: JudgeConfig, replicate: int, other: JsonObject | None
+) -> Job:
+    given = given_sha256(response["sample"], judge.sample_fields)
+    beside = None if other is None else other["id"]
+    target = judgment_id(response["id"], response["text"], given, judge.judge_id, replicate, other=beside)
+    return Job(response, unredacted, judge, judge.judge_id, replicate, target, other)
 
 
 class Backlog:
     """What the judges still have to do in a log: counted at once, read from the log one response at a time."""
 
     def __init__(
-        self, records: NewestRecords, responses: Iterable[str], judges: Sequence[JudgeConfig], *, mock: bool
+        self,
+        log: Path,
+        missing: Iterable[Missing],
+        judges: Sequence[JudgeConfig],
+        samples: Mapping[str, JsonObject] | None = None,
     ) -> None:
-        self._records = records
+        """Take note of what is missing; `samples` are newer than those of the log, by the ids of their questions."""
+        self._log = log
         self._judges = judges
-        self._judged = records.past.judgments_done(mock=mock)
+        self._lines, self._records = array("Q"), array("Q")
+        self._places, self._replicates = array("L"), array("L")
+        self._others = array("q")
+        for line, record, place, replicate, other in missing:
+            self._lines.append(line)
+            self._records.append(record)
+            self._places.append(place)
+            self._replicates.append(replicate)
+            self._others.append(other)
         self.planned: Counter[str] = Counter()
         """How many judgments are missing, by the judge's name."""
-        offsets = []
-        for response in responses:
-            missing = missing_by_judge(records.past, response, judges, mock=mock)
-            self.planned.update(missing)
-            if missing:
-                offsets.append(records.past.responses[response])
-        self._offsets = array("Q", sorted(offsets))
+        for place, number in sorted(Counter(self._places).items()):
+            self.planned[judges[place].name] += number
+        self._samples = (samples or {}) if self.planned else {}
 
     def __iter__(self) -> Iterator[Job]:
-        for offset in self._offsets:
-            response = event_at(self._records.log, offset)
-            if response.get("type") != "response":
-                raise InputError(f"{self._records.log}: the line at byte {offset} was changed while the log was read")
-            yield from jobs(self._records.put_into(response), self._judges, self._judged)
+        read, response = -1, {}
+        for line, record, place, replicate, beside in zip(
+            self._lines, self._records, self._places, self._replicates, self._others, strict=True
+        ):
+            if line != read:
+                read, response = line, self._response(line, record)
+            other = None if beside < 0 else event_at(self._log, beside)
+            yield _job(response, response, self._judges[place], replicate, other)
 
-
-def missing_by_judge(past: History, response: str, judges: Sequence[JudgeConfig], *, mock: bool) -> dict[str, int]:
-    """Return how many judgments of a response each judge has still to make, by name; none are left out."""
-    counts = {
-        judge.name: past.missing_judgments(response, judge.judge_id, judge.replicates, mock=mock) for judge in judges
-    }
-    return {name: number for name, number in counts.items() if number}
+    def _response(self, line: int, record: int) -> JsonObject:
+        """Return a response as it is judged: with the newest record of its sample that asks the same."""
+        response = event_at(self._log, line)
+        if response.get("type") != "response":
+            raise InputError(f"{self._log}: the line at byte {line} was changed while the log was read")
+        sample = self._samples.get(response["question_id"])
+        if sample is None and record == line:
+            return response
+        newest = sample or record_at(self._log, record)
+        return response | {"sample": newest, "sample_sha256": sample_sha256(newest)}

@@ -15,40 +15,58 @@ from keval.judges import Case, Context, Judge, JudgeError, Judgment, OtherRespon
 from keval.processes import machine
 from keval.usage import Usage
 
+KNOWN_OR_NOT = (Usage, type(None))
+
+NO_WORKSPACE = (
+    "this judge looks at the folder in which the agent worked, and that was not kept or is not here; "
+    "`workspace: {keep: all}` in the config keeps those of new answers, and `keval run` judges before they are gone"
+)
+
 NO_GOLDEN_ANSWER = "the sample has no golden answer"
+EMPTY_ANSWER = "The answer is empty; no model was asked."
 
 
 async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
     """Return the judge's judgment with all that it cost.
 
-    A judge that needs a golden answer is not asked where there is none: no metric applies then. Raises JudgeError
-    with what is known of the cost.
+    A judge that needs a golden answer is not asked where there is none: no metric applies then. No model is paid to
+    read an answer that is empty: it scores the minimum. Raises JudgeError with what is known of the cost.
     """
     if judge.needs_golden_answer and case.sample.get("answer") is None:
         return Judgment({metric.name: Score(None, not_applicable=NO_GOLDEN_ANSWER) for metric in judge.metrics})
+    if _reads_the_answer_alone(judge) and not case.text.strip():
+        return Judgment({metric.name: Score(metric.min, EMPTY_ANSWER) for metric in judge.metrics})
     made: Judgment | None = None
     try:
+        if judge.uses_workspace and case.workspace is None:
+            raise JudgeError("judge_error", NO_WORKSPACE)  # noqa: TRY301 - like any error of a judge
         if judge.unit == "pair" and case.other is None:
             raise JudgeError("judge_error", "this judge compares two responses, and was given one")  # noqa: TRY301 - like any error of a judge
         said = await judge.judge(case, context)
-        if not isinstance(said, Judgment) or not isinstance(said.usage, Usage | None):
+        if not isinstance(said, Judgment) or not isinstance(said.usage, KNOWN_OR_NOT):
             raise JudgeError("judge_error", f"the judge's code returned what is no judgment: {type(said).__name__}")  # noqa: TRY301 - like any error of a judge
-        usage, cost_usd = _spent(context, said.usage, said.cost_usd)
+        made = said
+        usage, cost_usd = _spent(judge, context, said.usage, said.cost_usd)
         made = replace(said, usage=usage, cost_usd=cost_usd)
         check_scores(made.scores, judge.metrics)
     except JudgeError as error:
-        _complete(error, context, made, error)
+        _complete(error, judge, context, made, error)
         raise
     except FOREIGN as error:  # a plug-in's surprise is about this response only
         if is_cancelled_by_us(error):
             raise
         told = JudgeError("judge_error", f"{type(error).__name__}: {error}")
-        _complete(told, context, made, error)
+        _complete(told, judge, context, made, error)
         raise told from error
     return made
 
 
-def _complete(told: JudgeError, context: Context, made: Judgment | None, raised: BaseException) -> None:
+def _reads_the_answer_alone(judge: Judge) -> bool:
+    """Return whether a model is asked for its opinion of the answer's text, and of nothing else that the agent did."""
+    return judge.uses_models and judge.unit == "response" and not judge.uses_workspace and not judge.uses_tool_calls
+
+
+def _complete(told: JudgeError, judge: Judge, context: Context, made: Judgment | None, raised: BaseException) -> None:
     """Add to an error what its judge does not know: what all has cost, and what the machine has no more of."""
     if machine.exhausted(raised) is not None:
         told.retryable = told.overloaded = True
@@ -57,11 +75,15 @@ def _complete(told: JudgeError, context: Context, made: Judgment | None, raised:
         return
     # The context counts what it paid itself; a judge that used it and reports no other cost had none.
     own = told.cost_usd if context.usage is None else told.cost_usd or 0.0
-    told.usage, told.cost_usd = _spent(context, told.usage, own)
+    told.usage, told.cost_usd = _spent(judge, context, told.usage, own)
 
 
-def _spent(context: Context, usage: Usage | None, cost_usd: float | None) -> tuple[Usage | None, float | None]:
-    """Return tokens and cost of the context and of the judge itself."""
+def _spent(
+    judge: Judge, context: Context, usage: Usage | None, cost_usd: float | None
+) -> tuple[Usage | None, float | None]:
+    """Return tokens and cost of the context and of the judge itself: at the config's own price, else as it says."""
+    if usage is not None and context.prices.is_own(judge.model_name):
+        cost_usd = context.prices.cost_usd(judge.model_name, usage)
     if context.usage is None:
         return usage, cost_usd
     both = None if cost_usd is None or context.cost_usd is None else context.cost_usd + cost_usd
@@ -74,6 +96,7 @@ def case_of(
     *,
     other: Mapping[str, Any] | None = None,
     workspace: Path | None = None,
+    reports_tool_calls: bool = True,
 ) -> Case:
     """Return what a judge is given of a response event, and of a second one where it judges pairs."""
     return Case(
@@ -85,4 +108,5 @@ def case_of(
         other=None
         if other is None
         else OtherResponse(other["text"], turns=tuple(other["turns"]), sources=tuple(other["sources"])),
+        reports_tool_calls=reports_tool_calls,
     )

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from keval import schema
+from keval.config.import_mapping import IMPORTED
 from keval.config.model import JudgeConfig
 from keval.config.reader import judge_from_description, load_judge, recorded
-from keval.errors import UsageError
+from keval.errors import InputError, UsageError
 from keval.events import new_run_id
-from keval.execution import interrupt
-from keval.execution.current_responses import current_responses
 from keval.execution.estimate import estimate_judgments, ledger
 from keval.execution.executors import Executor, in_process
 from keval.execution.job_feed import JobFeed
-from keval.execution.jobs import Backlog, jobs, missing_by_judge
-from keval.execution.preparation import check_keys, judge_env, judge_keys
+from keval.execution.jobs import Backlog, Job, jobs
+from keval.execution.pairs import Waiting, baseline_id, condition_ids
+from keval.execution.preparation import check_keys, judge_env, judge_services, leaving_nothing
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event
 from keval.execution.session import Request, Session, Warn
+from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
-from keval.logs import history
-from keval.logs.history import History
+from keval.logs.costs import Spent
 from keval.logs.outputs import STDIN, check_stdout
+from keval.logs.passed_by import PassedBy
+from keval.logs.past import Past, of_log
 from keval.logs.redaction import redacted
-from keval.logs.samples import NewestRecords
 from keval.logs.stream import Announced, Line, Sink, Stdout, read_live, standard_input
 from keval.logs.writer import open_log
 from keval.processes import environment
+from keval.projections.sql_file import load
+from keval.sampling import Sampling
 from keval.secrets.checks import warn_of_weak_secrets
 from keval.secrets.variables import Secrets
 
@@ -39,9 +42,13 @@ def judge_log(path: Path, work: JudgeWork) -> int:
     """Append to a log what the judges have not judged yet; return how many failed."""
     request, warn = work.request, work.warn
     if not path.exists():
-        raise UsageError(f"{path}: no such log; `keval generate CONFIG -o {path}` makes one")
-    with open_log(path, ("judge",), warn) as log, shown(work.progress, quiet=request.quiet):
-        work.judge(path, log, history.of_log(path, warn, skip_invalid=request.skip_invalid))
+        raise InputError(f"{path}: no such log; `keval generate CONFIG -o {path}` makes one")
+    with (
+        open_log(path, ("judge",), warn) as log,
+        shown(work.progress, quiet=request.quiet),
+        of_log(path, warn, skip_invalid=request.skip_invalid) as past,
+    ):
+        work.judge(log, past)
     return work.progress.failed
 
 
@@ -63,7 +70,7 @@ def judge_pipe(work: JudgeWork) -> int:
 
     with shown(work.progress, quiet=request.quiet):
         try:
-            interrupt.run(main, warn)
+            leaving_nothing(main, warn)
         finally:
             stdout.close()
     return work.progress.failed
@@ -98,68 +105,83 @@ class JudgeWork:
         given = [load_judge(path, secrets=secrets) for path in files]
         return cls(given=given, request=request, environ=environ, secrets=secrets, warn=warn, executor=executor)
 
-    def judges(self, past: History) -> Sequence[JudgeConfig]:
+    def judges(self, past: Past | PassedBy) -> Sequence[JudgeConfig]:
         """Return the judges: those given, else those of the newest run of a config. Raises UsageError for none."""
-        named = past.newest_judges
+        named = [each for each in past.newest_judges if each["type"] != IMPORTED]  # nobody can ask those again
         judges = self.given or [judge_from_description(each, secrets=self.secrets) for each in named]
         if not judges:
             raise UsageError("the log names no judge; give one with -j JUDGE.yaml")
-        return judges
+        seed, rate = (past.newest or {}).get("seed") or 0, self.request.sample_rate
+        if rate is None and not self.given:
+            return judges
+        # What a file says of a judge has no seed: it is the run's.
+        return [replace(judge, sampling=Sampling(rate or judge.sampling.rate, seed)) for judge in judges]
 
-    def judge(self, path: Path, sink: Sink, past: History) -> None:
-        """Judge what stands in a log and has not been judged; `past` is what the log holds."""
+    def judge(self, sink: Sink, past: Past) -> None:
+        """Judge what stands in a log and has not been judged; `past` is what the log holds, and is closed then."""
         judges = self.judges(past)
-        responses = current_responses(path, past, everything=self.request.judge_all)
-        backlog = Backlog(NewestRecords(path, past), responses, judges, mock=self.request.mock)
+        unjudged = Unjudged(past, judges, mock=self.request.mock, conditions=condition_ids(past.newest))
+        everything = str(self.request.judge_all)
+        responses = load("execution", "planned_responses", everything=everything)
+        backlog = Backlog(past.log, unjudged.missing(self.request.chosen.of_responses(responses)), judges)
         for name, number in backlog.planned.items():
             self.progress.plan(name, number)
         if not backlog.planned:
-            self.warn(f"nothing to judge: {self._why_nothing(path, past, judges, responses)}")
+            self.warn(f"nothing to judge: {self._why_nothing(past, unjudged)}")
             return
+
+        if self.request.mock and past.newest is not None and not past.newest["mock"]:
+            self.warn(f"{past.log}: --mock adds judgments of a stand-in to a log of real ones; reports will say so")
 
         async def main(stop: asyncio.Event) -> None:
             sink.tell(stop)
             session = await self.session(judges, past, sink, stop)
+            session = replace(session, items=backlog.planned.total())
+            past.close()
             await session.judging(self.progress).work_off(backlog)
             session.ledger.check()
 
-        interrupt.run(main, self.warn)
+        leaving_nothing(main, self.warn)
 
-    def _why_nothing(self, path: Path, past: History, judges: Sequence[JudgeConfig], looked_at: set[str]) -> str:
+    def _why_nothing(self, past: Past, unjudged: Unjudged) -> str:
         """Return why there is nothing to judge, and how much --all would judge."""
-        if not past.responses:
+        if not any(past.rows(load("execution", "any_response"))):
             return "the log holds no response"
-        left = 0
-        if not self.request.judge_all and past.responses.keys() - looked_at:
-            others = current_responses(path, past, everything=True) - looked_at
-            left = sum(bool(missing_by_judge(past, each, judges, mock=self.request.mock)) for each in others)
-        if not left:
-            return "every response has its judgments"
+        unplanned = load("execution", "unplanned_responses")
+        left = len({line for line, *_ in unjudged.missing(unplanned)}) if any(past.rows(unplanned)) else 0
+        if self.request.chosen:
+            return "every response that is chosen has its judgments, or none is like that"
+        if not left or self.request.judge_all:
+            shares = any(judge.sampling.rate < 1 for judge in self.judges(past))
+            return f"every response{' of the share that is judged' if shares else ''} has its judgments"
         responses = "1 response that is" if left == 1 else f"{left} responses that are"
         return f"every planned response has its judgments; {responses} not in the newest plan can be judged with --all"
 
-    async def session(self, judges: Sequence[JudgeConfig], past: History, sink: Sink, stop: asyncio.Event) -> Session:
+    async def session(
+        self, judges: Sequence[JudgeConfig], past: Past | PassedBy, sink: Sink, stop: asyncio.Event
+    ) -> Session:
         """Return the session of these judges, whose keys the service takes; the log says how the work is done."""
         run_id, mock = new_run_id(), self.request.mock
-        execution, prices = recorded((past.newest_generate or {}).get("config"), self.warn)
+        execution, prices = recorded((past.newest or {}).get("config"), self.warn)
         if self.request.max_concurrent is not None:
             execution = replace(execution, max_concurrent=self.request.max_concurrent)
         env = judge_env(judges, self.secrets, self.request.mock_url, self.environ)
         for warning in warn_of_weak_secrets(self.secrets):
             self.warn(warning)
-        items = estimate_judgments(judges, 1, prices, past.costs)
-        made = ledger(items, execution, past.spent_today(mock=mock), self.warn)
-        await check_keys(env, judge_keys(judges))
+        items = estimate_judgments(judges, 1, prices, past.costs())
+        today = Spent() if execution.daily_budget_usd is None else past.spent_today(mock=mock)
+        made = ledger(items, execution, today, self.warn)
+        await check_keys(env, judge_services(judges))
         return Session(
             run_id=run_id,
             sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets)),
-            executor=self.executor or in_process(judges, env, environment.allowed(self.environ)),
+            executor=self.executor or in_process(judges, env, environment.allowed(self.environ), prices),
             ledger=made,
             execution=execution,
-            prices=prices,
             secrets=self.secrets,
             mock=mock,
             stop=stop,
+            silent_agents=past.silent_agents,
         )
 
 
@@ -174,9 +196,10 @@ class LiveWork:
         self._work = work
         self._sink = sink
         self._stop = stop
-        self._past = History()
+        self._past = PassedBy()
         self._judges: Sequence[JudgeConfig] = ()
-        self._judged = self._past.judgments_done(mock=work.request.mock)
+        self._waiting: dict[tuple[str, str, int], Waiting] = {}
+        self._judged = self._past.judged(mock=work.request.mock)
         self._brought: set[str] = set()
         self._feed = JobFeed()
         self._session: Session | None = None
@@ -184,27 +207,39 @@ class LiveWork:
 
     async def take(self, line: Line, group: asyncio.TaskGroup) -> None:
         """Take note of an event; a response is brought to the judges."""
-        event, before = line.event, self._past.newest_generate
-        self._past.add(line)
+        event, before = line.event, self._past.newest
+        self._past.add(event)
         if self._session is not None:
             self._session.ledger.earlier_usd = self._past.spent_today(mock=self._session.mock).usd
         if event["type"] == "run" and event["conditions"]:
             if before is None or _other_work(before, event):
                 await self.end_session()
             self._judges = self._work.judges(self._past)
-        if event["type"] != "response" or self._stop.is_set():
+        if event["type"] != "response" or self._stop.is_set() or not self._work.request.chosen.has(event):
             return
         if self._working is None:
             await self._begin_session(group)
-        for job in jobs(event, self._judges, self._judged):
-            if job.judgment_id not in self._brought:
-                self._brought.add(job.judgment_id)
-                await self._feed.put(job)
+        new = [job for job in self._jobs_of(event) if job.judgment_id not in self._brought]
+        self._brought.update(job.judgment_id for job in new)
+        if (rest := self._feed.put(new)) is not None:
+            await rest
+
+    def _jobs_of(self, response: JsonObject) -> Iterator[Job]:
+        """Yield what a response gives the judges to do: those of pairs as soon as both responses of one are there."""
+        yield from jobs(response, self._judges, self._judged)
+        conditions = condition_ids(self._past.newest)
+        for judge in self._judges:
+            baseline = baseline_id(judge, conditions)
+            if baseline is not None:
+                of_config = judge.judge_id, baseline, len(conditions)
+                waiting = self._waiting.setdefault(of_config, Waiting(len(conditions)))
+                for this, other in waiting.add(response, baseline):
+                    yield from jobs(this, [judge], self._judged, other=other)
 
     async def end_session(self) -> None:
         """Finish what the judges were brought, if they were brought any."""
         if self._working is not None:
-            await self._feed.close()
+            self._feed.close()
             await self._working
             self._working = None
 

@@ -6,7 +6,8 @@ response as it was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Container
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from keval.events import event, failure_id
@@ -16,17 +17,19 @@ from keval.execution.judge_once import case_of
 from keval.execution.recording import attempts_field, usage_field
 from keval.execution.specs import Failed, JudgeSpec, Outcome
 from keval.execution.stage import Stage
+from keval.execution.workspaces import Kept
 from keval.ids import JsonObject, answer_sha256
 from keval.judges import Judgment, Score
-from keval.models.prices import Prices
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judging(Stage[Job, Judgment]):
     """One run of the `judge` stage."""
 
-    prices: Prices
-    """The shipped prices, and those of the config in place of theirs."""
+    kept: Kept = field(default_factory=Kept)
+    """Where the folders are in which the agent worked."""
+    silent_agents: Container[str] = frozenset()
+    """The ids of the agents that do not report their tool calls."""
     broken: ClassVar[str] = "judge_error"
 
     def row(self, item: Job) -> str:
@@ -37,20 +40,21 @@ class Judging(Stage[Job, Judgment]):
         """Return the id of the job's judge."""
         return item.judge_id
 
-    async def perform(self, item: Job) -> Outcome[Judgment]:
-        """Let the judge be asked once."""
-        return await self.executor.judge(judge_spec(item))
+    def perform(self, item: Job) -> Awaitable[Outcome[Judgment]]:
+        """Let the judge be asked once; of a sample that it is not for, nobody is asked."""
+        not_for = item.judge.not_for(item.response["sample"])
+        if not_for is not None:
+            return _not_applicable(item, not_for)
+        return self.executor.judge(judge_spec(item, self.kept, self.silent_agents))
 
-    def examined(self, item: Job, outcome: Outcome[Judgment]) -> Outcome[Judgment]:
-        """Return a judgment with its cost: at the config's own price for the model, else what the judge says."""
-        judgment, model = outcome.known, item.judge.model
-        if judgment.usage is None or not self.prices.is_own(model):
-            return outcome
-        return replace(outcome, known=replace(judgment, cost_usd=self.prices.cost_usd(model, judgment.usage)))
+    def leave(self, item: Job) -> None:
+        """Give up the folder of a response that no judge looks at any more."""
+        if item.judge.judge.uses_workspace:
+            self.kept.judged(item.response["id"])
 
     async def work_off_feed(self, feed: JobFeed) -> None:
         """Do all jobs that are brought; after a stop whoever brings them is not held up."""
-        await self.work_off(feed.jobs())
+        await self.work_off(feed.take)
         await feed.drain()
 
     def event(self, item: Job, outcomes: list[Outcome[Judgment]]) -> JsonObject:
@@ -65,16 +69,19 @@ class Judging(Stage[Job, Judgment]):
     def _judgment(self, job: Job, outcomes: list[Outcome[Judgment]]) -> JsonObject:
         judgment = outcomes[-1].known
         scales = {metric.name: metric for metric in job.judge.judge.metrics}
+        outside = {} if job.judge.not_for(job.response["sample"]) is None else {"outside": True}
         return event(
             "judgment",
             job.judgment_id,
             self.recorder.run_id,
             **_coordinates(job),
-            sample_fields=job.judge.judge.sample_fields,
+            sample_fields=job.judge.sample_fields,
             sample_sha256=job.response["sample_sha256"],
             answer_sha256=answer_sha256(job.response["text"]),
+            **_beside(job),
             scores={
-                name: _score_field(score, scales[name].min, scales[name].max) for name, score in judgment.scores.items()
+                name: _score_field(score, scales[name].min, scales[name].max) | outside
+                for name, score in judgment.scores.items()
             },
             unverified_claims=list(judgment.unverified_claims),
             outcome=None if judgment.outcome is None else dict(judgment.outcome),
@@ -97,16 +104,25 @@ class Judging(Stage[Job, Judgment]):
             **_coordinates(job),
             **attempts_field(outcomes),
             cost_usd=judgment.cost_usd,
-            usage=usage_field(judgment.usage),
             duration_ms=outcomes[-1].duration_ms,
             turns=[],
+            usage=usage_field(judgment.usage),
             mock=self.recorder.mock,
         )
 
 
-def judge_spec(job: Job) -> JudgeSpec:
+async def _not_applicable(job: Job, why: str) -> Outcome[Judgment]:
+    scores = {metric.name: Score(None, not_applicable=why) for metric in job.judge.judge.metrics}
+    return Outcome(Judgment(scores), duration_ms=0)
+
+
+def judge_spec(job: Job, kept: Kept, silent_agents: Container[str] = frozenset()) -> JudgeSpec:
     """Return what a judge is to be asked: the response as the agent gave it, and nothing of its condition."""
-    return JudgeSpec(job.judge_id, case_of(job.judge.judge, job.unredacted), job.judgment_id)
+    judge = job.judge.judge
+    workspace = kept.of(job.response) if judge.uses_workspace else None
+    reports = job.response["agent_id"] not in silent_agents
+    case = case_of(judge, job.unredacted, other=job.other, workspace=workspace, reports_tool_calls=reports)
+    return JudgeSpec(job.judge_id, case, job.judgment_id)
 
 
 def _coordinates(job: Job) -> JsonObject:
@@ -122,6 +138,13 @@ def _coordinates(job: Job) -> JsonObject:
         "judge_id": job.judge_id,
         "replicate": job.replicate,
     }
+
+
+def _beside(job: Job) -> JsonObject:
+    """Return the other response of a pair, by its id and text."""
+    if job.other is None:
+        return {}
+    return {"other_response_id": job.other["id"], "other_answer_sha256": answer_sha256(job.other["text"])}
 
 
 def _score_field(score: Score, minimum: float, maximum: float) -> JsonObject:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keval import datasets, schema
+from keval.agents import Agent
 from keval.config.model import Config, JudgeConfig
-from keval.errors import EnvironmentLacksError
+from keval.errors import EnvironmentLacksError, InputError, UsageError
+from keval.execution import interrupt
 from keval.execution.plan import plan_id
-from keval.execution.tasks import question_id
+from keval.execution.tasks import question_id, turns
+from keval.judges import Judge
+from keval.models.services import Service
 from keval.processes import environment, machine, temporary, tree
 from keval.secrets import checks
 
@@ -30,9 +36,10 @@ class Prepared:
     """A config with everything that it names read and found."""
 
     config: Config
-    dataset: Samples
+    datasets: tuple[Samples, ...]
+    """None of them until they are read (`with_samples`)."""
     samples: tuple[JsonObject, ...]
-    """The samples of this run: all of the dataset, or the first ones with --limit."""
+    """The samples of this run: all of the datasets, or the first ones of each with --limit."""
     mock_url: str | None
     log: Path | None = None
     """The log that is worked for; None in a pipe."""
@@ -44,6 +51,10 @@ class Prepared:
         """The plan: what is to be answered under each condition, in the dataset's order."""
         return tuple(map(question_id, self.samples))
 
+    def forget_question_ids(self) -> None:
+        """Give back the memory of the plan; it is made again if it is asked for."""
+        self.__dict__.pop("question_ids", None)
+
     @cached_property
     def plan_id(self) -> str:
         """The identity of the plan."""
@@ -52,7 +63,12 @@ class Prepared:
     @property
     def inputs(self) -> tuple[Path, ...]:
         """The files that nothing may be written over."""
-        return (self.config.path, self.config.dataset.path)
+        return (self.config.path, *(dataset.path for dataset in self.config.datasets))
+
+    @property
+    def dataset_sha256(self) -> str:
+        """The hash of the dataset's file; of several, that of their hashes one after the other."""
+        return sha256_of_all([read.sha256 for read in self.datasets])
 
     @property
     def agent_env(self) -> dict[str, str]:
@@ -83,31 +99,71 @@ def prepare(
     Raises InputError for a bad dataset, EnvironmentLacksError for a variable that is not set, and
     UsageError for a secret that stands in the dataset or in a system prompt.
     """
+    return with_samples(unread(config, mock_url, log), limit, warn=warn)
+
+
+def unread(config: Config, mock_url: str | None, log: Path | None) -> Prepared:
+    """Return a config whose dataset is not read yet. Raises EnvironmentLacksError for a variable that is not set."""
     missing = config.missing_variables()
     if missing:
         raise EnvironmentLacksError(f"{config.path}: not set: {', '.join(missing)}; export them and try again")
-    read = datasets.read(
-        config.dataset.path,
-        id_key=config.dataset.id_key,
-        question_key=config.dataset.question_key,
-        answer_key=config.dataset.answer_key,
-    )
-    prepared = Prepared(config, read, read.samples[:limit], mock_url, log)
     config.secrets.register({*config.agent.agent.secret_names, *judge_keys(config.judges)})
+    return Prepared(config, (), (), mock_url, log)
+
+
+def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str], None]) -> Prepared:
+    """Read the dataset of a config, of each file the first samples up to `limit`.
+
+    Raises InputError for a bad dataset, and UsageError for a secret that stands in the dataset or in a system prompt.
+    """
+    config = prepared.config
+    found = tuple(datasets.read(dataset.path, dataset.layout) for dataset in config.datasets)
+    check_ids_differ(found)
+    check_judges_are_for_some(config, found)
+    samples = tuple(sample for read in found for sample in read.samples[:limit])
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
-    for warning in checks.check(config.secrets, prepared.samples, prompts):
+    for warning in checks.check(config.secrets, samples, prompts):
         warn(warning)
-    return prepared
+    return replace(prepared, datasets=found, samples=samples)
+
+
+def sha256_of_all(hashes: Sequence[str]) -> str:
+    """Return what stands for the files of a config's datasets, whose hashes these are."""
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+
+
+def check_ids_differ(found: Sequence[Samples]) -> None:
+    """Raise InputError for two samples of different datasets that have one id."""
+    files: dict[str, Path] = {}
+    for read in found:
+        for sample in read.samples:
+            other = files.setdefault(sample["id"], read.path)
+            if other is not read.path:
+                raise InputError(
+                    f"{read.path}: the id {sample['id']!r} is also the id of a sample in {other}; give the datasets"
+                    f' ids that differ, as in fields: {{id: "{sample["dataset"]}-{{id}}"}}'
+                )
+
+
+def check_judges_are_for_some(config: Config, found: Sequence[Samples]) -> None:
+    """Raise UsageError for a judge that is for no sample at all."""
+    samples = [sample for read in found for sample in read.samples]
+    for judge in config.judges:
+        if all(judge.not_for(sample) is not None for sample in samples):
+            why = f"the first one: {judge.not_for(samples[0])}"
+            raise UsageError(f"{config.path}: the judge {judge.name!r} is for none of the samples; {why}")
 
 
 def set_up(prepared: Prepared) -> None:
     """Make this process ready to start agents, and the machine free of what killed commands left in folders.
 
-    Raises UsageError when so many tasks at once do not fit into the limit of open files, and
-    EnvironmentLacksError for what the agent cannot work without.
+    Raises UsageError when so many tasks at once do not fit into the limit of open files, or a gate means
+    nothing, and EnvironmentLacksError for what the agent cannot work without.
     """
     check_fits(prepared)
     check_program(prepared)
+    check_gates(prepared)
+    check_turns(prepared)
     schema.load_events()  # later there may be no file to read them with
     temporary.remove_abandoned()
     tree.adopt_orphans()
@@ -125,6 +181,35 @@ def _open_files(config: Config) -> int:
     folders = 2 if agent.uses_workspace else 0
     judges = 2 if any(judge.judge.uses_models for judge in config.judges) else 0
     return agent.open_files + folders + judges
+
+
+def check_turns(prepared: Prepared) -> None:
+    """Raise UsageError for a question of several messages where the agent answers only one."""
+    agent = prepared.config.agent
+    several = [str(sample["id"]) for sample in prepared.samples if len(turns(sample)) > 1]
+    if several and not agent.agent.takes_turns:
+        number = (
+            f"sample {several[0]!r} has" if len(several) == 1 else f"{len(several)} samples, as {several[0]!r}, have"
+        )
+        raise UsageError(
+            f"{prepared.config.path}: {number} several messages, and agent {agent.name!r} answers one: choose an agent "
+            "that goes on with a conversation (docs/agents.md), or leave these samples out"
+        )
+
+
+def check_gates(prepared: Prepared) -> None:
+    """Raise UsageError for a gate on tool calls where the agent does not report any: no answer could pass it."""
+    agent = prepared.config.agent
+    gated = [
+        each.name
+        for each in prepared.config.conditions
+        if each.gates.require_mcp_tool_use or each.gates.require_mcp_tool_success
+    ]
+    if gated and not agent.agent.reports_tool_calls:
+        raise UsageError(
+            f"{prepared.config.path}: agent {agent.name!r} does not report its tool calls, so a gate on them means "
+            f"nothing; remove require_mcp_tool_use and require_mcp_tool_success from: {', '.join(gated)}"
+        )
 
 
 def check_program(prepared: Prepared) -> None:
@@ -156,15 +241,15 @@ def judge_env(
     return environment.for_models(environ, sorted(keys), mock_url) if keys else {}
 
 
-async def check_keys(env: Mapping[str, str], names: Iterable[str]) -> None:
-    """Ask the service whether it takes the keys of these names, before anything is begun.
+async def check_keys(env: Mapping[str, str], services: Iterable[Service]) -> None:
+    """Ask each service whether it takes its key, before anything is begun.
 
     A wrong key would otherwise show as a task that hangs until its timeout. Raises
     EnvironmentLacksError.
     """
     from keval.models import messages_api
 
-    refusals = [refusal for name in sorted(set(names)) if (refusal := await messages_api.refusal(env, name))]
+    refusals = [refusal for each in dict.fromkeys(services) if (refusal := await messages_api.refusal(env, each))]
     if refusals:
         raise EnvironmentLacksError(*refusals)
 
@@ -173,12 +258,22 @@ async def check_agent_keys(prepared: Prepared) -> None:
     """Check the keys of the agent. Raises EnvironmentLacksError."""
     agent = prepared.config.agent.agent
     if agent.uses_models and agent.secret_names:
-        await check_keys(prepared.agent_env, agent.secret_names)
+        await check_keys(prepared.agent_env, _services(agent))
 
 
 async def check_judge_keys(prepared: Prepared) -> None:
     """Check the keys of the config's judges. Raises EnvironmentLacksError."""
-    await check_keys(prepared.judge_env, judge_keys(prepared.config.judges))
+    await check_keys(prepared.judge_env, judge_services(prepared.config.judges))
+
+
+def judge_services(judges: Iterable[JudgeConfig]) -> list[Service]:
+    """Return the services that judges ask."""
+    return [service for judge in judges if judge.judge.uses_models for service in _services(judge.judge)]
+
+
+def _services(asks: Agent | Judge) -> list[Service]:
+    """Return the services that an agent or a judge asks; one that only names keys is taken to ask the usual one."""
+    return [asks.service] if asks.service else [Service(api_key_env=name) for name in asks.secret_names]
 
 
 def judge_keys(judges: Iterable[JudgeConfig]) -> set[str]:
@@ -193,7 +288,20 @@ async def end_orphans(prepared: Prepared, warn: Callable[[str], None]) -> None:
         warn(f"{prepared.log}: ended what an earlier command that was killed had left running: {', '.join(names)}")
 
 
-async def end_unmarked(warn: Callable[[str], None]) -> None:
+def leaving_nothing(main: Callable[[asyncio.Event], Awaitable[None]], warn: Callable[[str], None]) -> None:
+    """Run a command's work; however that ends, end what its tasks have left running without a mark."""
+    tree.adopt_orphans()
+
+    async def to_the_end(stop: asyncio.Event) -> None:
+        try:
+            await main(stop)
+        finally:
+            await tree.to_the_end(_end_unmarked(warn))
+
+    interrupt.run(to_the_end, warn)
+
+
+async def _end_unmarked(warn: Callable[[str], None]) -> None:
     """End what tasks left behind of which nobody can tell whose it was, and name it. For the end of a run."""
     names = await tree.end_unmarked()
     if names:

@@ -1,22 +1,41 @@
-"""Tells people on stderr how far a stage is: a live table on a terminal, plain lines elsewhere."""
+"""Tells people on stderr how far a stage is: a live table on a terminal, plain lines elsewhere.
+
+What fails is told when the first of its kind fails, so that nobody learns of a missing program after the night.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
 from keval.printable import printable
+from keval.secrets.variables import Secrets
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 PLAIN_EVERY_S = 30.0
 """How often a plain line is written where there is no terminal."""
+
+LONGEST_CAUSE = 300
+"""Characters of a failure's message that are told; the log has all."""
+
+
+@dataclass
+class FailureCount:
+    """How often items of one row failed in one way."""
+
+    cause: str
+    """The first failure's message, as one printable line."""
+    count: int = 0
 
 
 @dataclass
@@ -25,11 +44,17 @@ class Count:
 
     planned: int | None = None
     done: int = 0
-    failed: int = 0
+    failures: dict[str, FailureCount] = field(default_factory=dict)
+    """The failures by kind."""
     in_flight: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
     """Items whose cost is unknown and so not in `cost_usd`."""
+
+    @property
+    def failed(self) -> int:
+        """How many items failed."""
+        return sum(each.count for each in self.failures.values())
 
 
 class Progress:
@@ -37,36 +62,51 @@ class Progress:
 
     def __init__(self, stage: str) -> None:
         self.stage = stage
-        self.rows: dict[str, Count] = {}
+        self.rows: defaultdict[str, Count] = defaultdict(Count)
+        self.tell: Callable[[str], None] | None = None
+        """Told of the first failure of each kind in a row, as it happens."""
         self._began = time.monotonic()
 
     def plan(self, row: str, number: int) -> None:
         """Say that a row has so many items more."""
-        count = self._row(row)
+        count = self.rows[row]
         count.planned = (count.planned or 0) + number
 
     def started(self, row: str) -> None:
         """Count an attempt that begins."""
-        self._row(row).in_flight += 1
+        self.rows[row].in_flight += 1
 
     def ended(self, row: str) -> None:
         """Count an attempt that ended, well or not."""
-        self._row(row).in_flight -= 1
+        self.rows[row].in_flight -= 1
 
-    def finished(self, row: str, *, failed: bool, cost_usd: float | None) -> None:
-        """Count an item that has its event."""
-        count = self._row(row)
-        count.done += not failed
-        count.failed += failed
-        if cost_usd is None:
-            count.unpriced += 1
-        else:
-            count.cost_usd += cost_usd
+    def finished(self, row: str, *, cost_usd: float | None) -> None:
+        """Count an item that is done and has its event."""
+        count = self.rows[row]
+        count.done += 1
+        _pay(count, cost_usd)
+
+    def failed_as(self, row: str, kind: str, message: str, *, cost_usd: float | None) -> None:
+        """Count an item that failed and has its event, by the kind of its failure."""
+        count = self.rows[row]
+        _pay(count, cost_usd)
+        if kind in count.failures:
+            count.failures[kind].count += 1
+            return
+        count.failures[kind] = FailureCount(_one_line(message), 1)
+        if self.tell is not None:
+            self.tell(f"{self.stage}: {printable(row)}: {kind}: {count.failures[kind].cause}")
 
     @property
     def failed(self) -> int:
         """How many items failed."""
         return sum(count.failed for count in self.rows.values())
+
+    def failure_lines(self) -> Iterator[str]:
+        """Yield a line for each row and kind of failure: how many there are, and the cause of the first."""
+        for row, count in self.rows.items():
+            for kind, failures in count.failures.items():
+                yield f"{self.stage}: {printable(row)}: {failures.count} failed: {kind}: {failures.cause}"
 
     def line(self) -> str:
         """Return the state in one plain line."""
@@ -82,22 +122,30 @@ class Progress:
         seconds = (time.monotonic() - self._began) / ended * (count.planned - ended)
         return f"{int(seconds // 60)}:{int(seconds % 60):02d}"
 
-    def _row(self, row: str) -> Count:
-        return self.rows.setdefault(row, Count())
-
 
 @contextmanager
 def shown(*stages: Progress, quiet: bool = False, stream: TextIO | None = None) -> Iterator[None]:
-    """Show how far the stages are until left, then the last state once."""
+    """Show how far the stages are until left, then the last state once; `quiet` shows only in the end what failed."""
     stream = stream or sys.stderr
     if quiet:
-        yield
-    elif stream.isatty():
+        with _failures_after(stages, stream):
+            yield
+    elif stream.isatty() and os.environ.get("TERM") != "dumb":
         with _live(stages, stream):
             yield
     else:
         with _plain_lines(stages, stream):
             yield
+
+
+@contextmanager
+def _failures_after(stages: Sequence[Progress], stream: TextIO) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for stage in stages:
+            for line in stage.failure_lines():
+                print(line, file=stream, flush=True)
 
 
 def _print(stages: Sequence[Progress], stream: TextIO) -> None:
@@ -116,6 +164,8 @@ def _plain_lines(stages: Sequence[Progress], stream: TextIO) -> Iterator[None]:
 
     thread = Thread(target=speak, daemon=True)
     thread.start()
+    for stage in stages:
+        stage.tell = partial(print, file=stream, flush=True)
     try:
         yield
     finally:
@@ -130,6 +180,9 @@ def _live(stages: Sequence[Progress], stream: TextIO) -> Iterator[None]:
     from rich.live import Live
 
     console = Console(file=stream)
+    for stage in stages:
+        # Text, not markup: a server's words cannot style the terminal. The table goes on below.
+        stage.tell = partial(console.print, markup=False, highlight=False, soft_wrap=True)
     with Live(get_renderable=lambda: _table(stages), console=console, refresh_per_second=4):
         yield
 
@@ -155,6 +208,23 @@ def _described(count: Count) -> str:
     return f"{count.done}{total} done{failed}, {_cost(count)}"
 
 
+def _pay(count: Count, cost_usd: float | None) -> None:
+    if cost_usd is None:
+        count.unpriced += 1
+    else:
+        count.cost_usd += cost_usd
+
+
+def _one_line(message: str) -> str:
+    """Return a message for one line of a terminal: cut off where it is long, and marked so."""
+    line = printable(" ".join(Secrets.redact_all(message).split()))
+    return line if len(line) <= LONGEST_CAUSE else f"{line[:LONGEST_CAUSE]}…"
+
+
 def _cost(count: Count) -> str:
+    if (count.done or count.failed) and not count.cost_usd and not count.unpriced:
+        return "free"
+    if count.unpriced and not count.cost_usd:
+        return f"{count.unpriced} of unknown cost"
     unpriced = f" + {count.unpriced} of unknown cost" if count.unpriced else ""
     return f"${count.cost_usd:.4f}{unpriced}"

@@ -5,11 +5,13 @@ Who decides and who does the work never write; all that is written passes here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
+from keval import schema
 from keval.agents import Answer
-from keval.events import encode
+from keval.events import written
 from keval.execution.specs import Failed, Known, Outcome
 from keval.ids import JsonObject
 from keval.logs.redaction import redacted
@@ -18,11 +20,11 @@ from keval.secrets.variables import Secrets
 from keval.usage import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedEvent:
+class EncodedEvent(NamedTuple):
     """An item's event: checked and encoded once."""
 
     event: JsonObject
+    """The event as the log has it."""
     line: bytes
     unredacted: JsonObject
     """The event with the values of secrets in it."""
@@ -37,15 +39,17 @@ class Recorder:
     mock: bool
     secrets: Secrets
     """What must be in no event."""
+    problem_of: Callable[[JsonObject], str | None] = schema.event_problem
+    """Asks the schemas about an event."""
 
     def encoded(self, unredacted: JsonObject) -> EncodedEvent:
         """Return an event without the values of secrets, and its line; raises InvalidEventError."""
-        event = redacted(unredacted, self.secrets)
-        return EncodedEvent(event, encode(event), unredacted)
+        event, line = written(redacted(unredacted, self.secrets), self.problem_of)
+        return EncodedEvent(event, line, unredacted)
 
-    async def write(self, encoded: EncodedEvent) -> None:
-        """Write an event; it is safe when this returns."""
-        await self.sink.write(encoded.line)
+    def write(self, encoded: EncodedEvent) -> Awaitable[None]:
+        """Write an event; it is safe when that was waited for."""
+        return self.sink.write(encoded.line)
 
 
 def attempts_field(outcomes: Sequence[Outcome[Known]]) -> JsonObject:
@@ -74,10 +78,19 @@ def orphans_field(orphans: Sequence[str]) -> JsonObject:
 
 def usage_field(usage: Usage | None) -> JsonObject | None:
     """Return token counts as events hold them."""
-    return None if usage is None else asdict(usage)
+    if usage is None:
+        return None
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_input_tokens": usage.cache_read_input_tokens,
+        "cache_creation_input_tokens": usage.cache_creation_input_tokens,
+    }
 
 
 def total_usd(outcomes: Sequence[Outcome[Known]]) -> float | None:
     """Return what an item cost with all its attempts, or None when any of them is unknown."""
+    if len(outcomes) == 1:
+        return outcomes[0].known.cost_usd
     known = [outcome.known.cost_usd for outcome in outcomes if outcome.known.cost_usd is not None]
     return float(sum(known)) if len(known) == len(outcomes) else None

@@ -1,43 +1,45 @@
-"""Makes the `run` event of a command, and what stands beside it: the plan, and the samples that changed."""
+"""Makes the `run` event of a command, and the plan that stands beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from keval.config.model import JudgeConfig
+from keval.config.model import Config, JudgeConfig
 from keval.events import event
+from keval.execution.config_past import ConfigPast
 from keval.execution.plan import plan_events
 from keval.execution.preparation import Prepared
-from keval.execution.sample_changes import changed_samples, sample_changes
 from keval.ids import JsonObject
-from keval.logs.history import History
 from keval.logs.redaction import redacted
 from keval.processes import environment
 
 
-def is_recorded(prepared: Prepared, past: History) -> bool:
+def is_recorded(about: ConfigPast) -> bool:
     """Return whether a log holds all that a run would write of this config, dataset and model service."""
-    mock = prepared.mock_url is not None
-    newest = past.newest_run(prepared.config.name, mock=mock)
-    if newest is None or newest is not past.newest_generate or not past.has_plan(prepared.plan_id):
+    prepared, past = about.prepared, about.past
+    newest = past.newest_run(prepared.config.name, mock=about.mock)
+    if newest is None or newest != past.newest or not past.has_plan(prepared.plan_id):
         return False  # a report is of the config that ran last
     conditions = {name: condition["condition_id"] for name, condition in newest["conditions"].items()}
     recorded = (newest["config_sha256"], (newest["dataset"] or {}).get("sha256"), newest["plan_id"], conditions)
-    return recorded == (
-        prepared.config.sha256,
-        prepared.dataset.sha256,
-        prepared.plan_id,
-        {condition.name: condition.condition_id for condition in prepared.config.conditions},
-    ) and not any(changed_samples(past, prepared.samples))
+    now = {condition.name: condition.condition_id for condition in prepared.config.conditions}
+    same = recorded == (prepared.config.sha256, prepared.dataset_sha256, prepared.plan_id, now)
+    return same and _as_asked(newest, prepared.config) and not about.changed_samples
 
 
-def run_records(prepared: Prepared, past: History, run_id: str) -> Iterator[JsonObject]:
-    """Yield what a run writes after its `run` event: its plan, if the log lacks it, and the samples that changed."""
-    if not past.has_plan(prepared.plan_id):
+def _as_asked(newest: JsonObject, config: Config) -> bool:
+    """Return whether a run has what a command line may say otherwise than the config: repetitions, and shares."""
+    shares = {judge["judge_id"]: judge.get("sampling") for judge in newest["judges"]}
+    now = {judge.judge_id: judge.sampling.as_event_field().get("sampling") for judge in config.judges}
+    return (newest["repetitions"], shares) == (config.execution.repetitions, now)
+
+
+def plan_records(about: ConfigPast, run_id: str) -> Iterator[JsonObject]:
+    """Yield the plan of a run, if the log lacks it."""
+    prepared = about.prepared
+    if not about.past.has_plan(prepared.plan_id):
         yield from plan_events(prepared.plan_id, prepared.question_ids, run_id)
-    if prepared.log is not None:
-        yield from sample_changes(prepared.log, past, prepared.samples, run_id)
 
 
 def run_event(prepared: Prepared, command: str, run_id: str) -> JsonObject:
@@ -52,14 +54,11 @@ def run_event(prepared: Prepared, command: str, run_id: str) -> JsonObject:
         config=config.as_written,
         config_sha256=config.sha256,
         config_name=config.name,
-        dataset={
-            "path": config.dataset.written,
-            "sha256": prepared.dataset.sha256,
-            "samples": len(prepared.samples),
-        },
+        dataset=_dataset(prepared),
         agent=config.agent.described(),
         conditions={condition.name: condition.described() | {"tasks": tasks} for condition in config.conditions},
         judges=[judge.described() for judge in config.judges],
+        **({"metrics": [metric.described() for metric in config.metrics]} if config.metrics else {}),
         mcp_servers={name: info.as_event_field() for name, info in prepared.servers.items()},
         seed=config.execution.seed,
         repetitions=config.execution.repetitions,
@@ -68,6 +67,22 @@ def run_event(prepared: Prepared, command: str, run_id: str) -> JsonObject:
         mock=prepared.mock_url is not None,
     )
     return redacted(written, config.secrets)
+
+
+def _dataset(prepared: Prepared) -> JsonObject:
+    datasets = prepared.config.datasets
+    written = {
+        "path": ", ".join(dataset.written for dataset in datasets),
+        "sha256": prepared.dataset_sha256,
+        "samples": len(prepared.samples),
+    }
+    if len(datasets) == 1:
+        return written
+    parts = [
+        {"name": dataset.layout.name, "path": dataset.written, "sha256": read.sha256}
+        for dataset, read in zip(datasets, prepared.datasets, strict=True)
+    ]
+    return {**written, "parts": parts}
 
 
 def judge_run_event(judges: Sequence[JudgeConfig], run_id: str, *, mock: bool) -> JsonObject:

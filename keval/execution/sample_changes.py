@@ -6,14 +6,13 @@ before is outdated: `changed` says in which fields.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 
 from keval.events import event
+from keval.execution.config_past import ConfigPast
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject, canonical, digest, sample_sha256
-from keval.logs.history import History
-from keval.logs.samples import record_at
+from keval.logs.line_at import record_at
 
 
 def changed_fields(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
@@ -27,21 +26,11 @@ def _differs(one: object, other: object) -> bool:
     return canonical(one) != canonical(other)
 
 
-def changed_samples(past: History, samples: Iterable[JsonObject]) -> Iterator[tuple[JsonObject, str]]:
-    """Yield each sample, with its hash, of which the log has another record than the dataset."""
-    for sample in samples:
-        newest = past.records.get(question_id(sample))
-        if newest is not None and newest.sha256 != (sha256 := sample_sha256(sample)):
-            yield sample, sha256
-
-
-def sample_changes(log: Path, past: History, samples: Iterable[JsonObject], run_id: str) -> Iterator[JsonObject]:
+def sample_changes(about: ConfigPast, run_id: str) -> Iterator[JsonObject]:
     """Yield an event for each sample of which the log has another record than the dataset."""
-    for sample, sha256 in changed_samples(past, samples):
-        record = past.records[question_id(sample)]
-        if record.offset is None:
-            continue  # this process has written it
-        before = record_at(log, record.offset)
+    for place, line in about.changed_samples:
+        sample = about.prepared.samples[place]
+        sha256 = sample_sha256(sample)
         yield event(
             "sample_change",
             digest("sample_change", sha256, run_id),
@@ -49,5 +38,5 @@ def sample_changes(log: Path, past: History, samples: Iterable[JsonObject], run_
             sample=sample,
             sample_sha256=sha256,
             question_id=question_id(sample),
-            changed=changed_fields(before, sample),
+            changed=changed_fields(record_at(about.past.log, line), sample),
         )

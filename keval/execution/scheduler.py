@@ -1,4 +1,4 @@
-"""When work is done: bounded concurrency, the wait before another attempt, an orderly stop.
+"""When work is done: how much is begun at once, the wait before another attempt, an orderly stop.
 
 This file knows none of agents, judges and events: it is given items and a coroutine that does one of them.
 """
@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from keval.execution.specs import Failed
 from keval.retry import Retry
 
 Item = TypeVar("Item")
+
+Take = Callable[[], Awaitable[Item | None]]
+"""Waits for the next item; None when there will be no more. Several may wait at once."""
 
 LONGEST_BACKOFF_S = 120.0
 """No wait between two attempts is longer, whatever the service asks for."""
@@ -23,48 +26,6 @@ LONGEST_BACKOFF_S = 120.0
 def backoff_s(retry: Retry, failed_attempts: int) -> float:
     """Return the wait after that many failed attempts, without jitter: initial · multiplier^(n−1)."""
     return min(retry.initial_backoff_s * retry.backoff_multiplier ** (failed_attempts - 1), LONGEST_BACKOFF_S)
-
-
-class Limiter:
-    """Lets a limited number of attempts run at once, and fewer while the service says «too many».
-
-    Additive increase, multiplicative decrease: each overload halves the limit, each full round of
-    successes raises it by one until it is back at what the config allows.
-    """
-
-    def __init__(self, max_concurrent: int) -> None:
-        self.max_concurrent = max_concurrent
-        self.limit = max_concurrent
-        self.running = 0
-        self._successes = 0
-        self._free = asyncio.Condition()
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Hold one of the slots."""
-        async with self._free:
-            await self._free.wait_for(lambda: self.running < self.limit)
-            self.running += 1
-        try:
-            yield
-        finally:
-            self.running -= 1
-            async with self._free:
-                self._free.notify_all()
-
-    def adjust(self, failed: Failed | None) -> None:
-        """Adjust the limit after an attempt: an overload halves it, a full round of successes raises it."""
-        if failed is None:
-            self._succeeded()
-        elif failed.overloaded:
-            self.limit = max(1, self.limit // 2)
-            self._successes = 0
-
-    def _succeeded(self) -> None:
-        self._successes += 1
-        if self._successes >= self.limit < self.max_concurrent:
-            self.limit += 1
-            self._successes = 0
 
 
 async def pause(retry: Retry, failed_attempts: int, failed: Failed | None, stop: asyncio.Event) -> None:
@@ -84,43 +45,67 @@ async def _wait(seconds: float, stop: asyncio.Event) -> None:
             await stop.wait()
 
 
-async def work_off(
-    items: Iterable[Item] | AsyncIterator[Item],
-    work: Callable[[Item], Awaitable[None]],
-    *,
-    at_once: int,
-    stop: asyncio.Event,
-) -> None:
-    """Do `work` for every item, at most `at_once` items begun and not finished.
+class Crew:
+    """Workers that do one item after the other, at most `at_once` of them; whoever waits is replaced meanwhile.
 
-    Items are taken one by one when there is room, so memory does not grow with their number.
-    `stop` ends the taking; what is in flight is finished. An exception of `work` is about the run:
-    it cancels the rest and is raised.
+    Items are taken one by one when there is somebody for them, so memory does not grow with their number. `stop` ends
+    the taking; what is in flight is finished.
     """
-    source = items if isinstance(items, AsyncIterator) else _each(items)
-    room = asyncio.Semaphore(at_once)
 
-    async def one(item: Item) -> None:
+    def __init__(self, at_once: int, stop: asyncio.Event) -> None:
+        self._at_once = at_once
+        self._stop = stop
+        self._workers = 0
+        self._aside = 0
+        self._begin: Callable[[], object] = lambda: None
+
+    async def work_off(self, items: Iterable[Item] | Take[Item], work: Callable[[Item], Awaitable[None]]) -> None:
+        """Do `work` for every item. An exception of it is about the run: it cancels the rest and is raised."""
+        take = items if callable(items) else _at_hand(items)
+
+        async def worker() -> None:
+            while self._workers - self._aside <= self._at_once and not self._stop.is_set():
+                item = await take()
+                if item is None or self._stop.is_set():
+                    break
+                if self._workers < self._at_once + self._aside:
+                    self._hire()
+                await work(item)
+            self._workers -= 1
+
+        async with asyncio.TaskGroup() as group:
+            self._begin = lambda: group.create_task(worker())
+            self._hire()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Wait, while this is entered, without holding up another item; there are never more than twice the workers.
+
+        Nobody is hired for what turns out not to wait.
+        """
+        self._aside += 1
+        asyncio.get_running_loop().call_soon(self._replace)
         try:
-            await work(item)
+            yield
         finally:
-            room.release()
+            self._aside -= 1
 
-    async with asyncio.TaskGroup() as group:
-        while True:
-            await room.acquire()
-            item = await _next(source, stop)
-            if item is None:
-                return
-            group.create_task(one(item))
+    def _hire(self) -> None:
+        """Begin another worker if there is one too few; who takes an item sees to it that the next is taken."""
+        if self._workers - self._aside < self._at_once and self._workers < 2 * self._at_once:
+            self._workers += 1
+            self._begin()
 
-
-async def _next(items: AsyncIterator[Item], stop: asyncio.Event) -> Item | None:
-    """Return the next item, or None at the end or as soon as `stop` is set."""
-    item = None if stop.is_set() else await anext(items, None)
-    return None if stop.is_set() else item
+    def _replace(self) -> None:
+        if self._aside:
+            self._hire()
 
 
-async def _each(items: Iterable[Item]) -> AsyncIterator[Item]:
-    for item in items:
-        yield item
+def _at_hand(items: Iterable[Item]) -> Take[Item]:
+    """Return what takes items that need not be waited for."""
+    iterator = iter(items)
+
+    async def take() -> Item | None:
+        return next(iterator, None)
+
+    return take

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from keval.execution.judge_once import judge_once
 from keval.execution.specs import Failed, JudgeSpec, Outcome
 from keval.judges import Context, Judge, JudgeError, Judgment
+from keval.models.prices import Prices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,12 +25,20 @@ class Scorer:
     """The variables that reach the Messages API."""
     program_env: Mapping[str, str]
     """The whole environment of programs that a judge starts."""
+    prices: Prices
+    """The shipped prices, and those of the config in place of theirs."""
 
     async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
         """Let the judge judge once; a judgment that is not on the judge's scales is a failure."""
         began = time.monotonic()
         judge = self.judges[spec.judge_id]
-        context = Context(seed=spec.seed, model=judge.model_settings, env=self.env, program_env=self.program_env)
+        context = Context(
+            seed=spec.seed,
+            model=judge.model_settings,
+            env=self.env,
+            prices=self.prices,
+            program_env=self.program_env,
+        )
         failed = None
         try:
             judgment = await judge_once(judge, spec.case, context)

@@ -6,22 +6,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Container
+from dataclasses import dataclass, field
 
 from keval.config.model import Config, Execution
+from keval.config.until_section import Until
+from keval.documents import event_lines
 from keval.execution.budget import Ledger
+from keval.execution.chosen import Chosen
 from keval.execution.executors import Executor
 from keval.execution.generation import Generation
 from keval.execution.judging import Judging
 from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder
+from keval.execution.workspaces import Kept
 from keval.logs.stream import Sink
-from keval.models.prices import Prices
 from keval.secrets.variables import Secrets
 
 Warn = Callable[[str], None]
-OnWritten = Callable[[EncodedEvent], Awaitable[None]]
+OnWritten = Callable[[EncodedEvent], Awaitable[None] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,8 @@ class Request:
     """The address of the mock that stands for the Messages API."""
     limit: int | None = None
     """Only the first samples, so many."""
+    chosen: Chosen = field(default_factory=Chosen)
+    """Only these samples and conditions, of all that are planned."""
     retry_failed: bool = True
     """Try again what failed in earlier runs."""
     fresh: bool = False
@@ -40,6 +45,12 @@ class Request:
     """Judge also what answers a current question and is not in the newest plan."""
     max_concurrent: int | None = None
     """Judgments at once; else what the config says."""
+    sample_rate: float | None = None
+    """The share of all tasks that is judged; else what each judge says."""
+    until: Until | None = None
+    """That the run stops when it is decided; None: what the log says of it counts."""
+    complete: bool = False
+    """All samples are asked, whatever config and log say of stopping."""
     skip_invalid: bool = False
     quiet: bool = False
 
@@ -58,15 +69,21 @@ class Session:
     executor: Executor
     ledger: Ledger
     execution: Execution
-    prices: Prices
     secrets: Secrets
     mock: bool
     stop: asyncio.Event
+    kept: Kept = field(default_factory=Kept)
+    """Which of the folders stay in which the agent works."""
+    silent_agents: Container[str] = frozenset()
+    """The ids of the agents that do not report their tool calls."""
+    items: int = 0
+    """About how many there are to be done, where that is known: many are checked in another way."""
 
     def generation(self, config: Config, progress: Progress, on_written: OnWritten | None = None) -> Generation:
         """Return the stage that asks the agent."""
         return Generation(
             config=config,
+            kept=self.kept,
             executor=self.executor,
             recorder=self._recorder(),
             progress=progress,
@@ -77,10 +94,11 @@ class Session:
             on_written=on_written,
         )
 
-    def judging(self, progress: Progress) -> Judging:
+    def judging(self, progress: Progress, on_written: OnWritten | None = None) -> Judging:
         """Return the stage that asks the judges."""
         return Judging(
-            prices=self.prices,
+            kept=self.kept,
+            silent_agents=self.silent_agents,
             executor=self.executor,
             recorder=self._recorder(),
             progress=progress,
@@ -88,7 +106,9 @@ class Session:
             stop=self.stop,
             retry=self.execution.retry,
             max_concurrent=self.execution.max_concurrent,
+            on_written=on_written,
         )
 
     def _recorder(self) -> Recorder:
-        return Recorder(run_id=self.run_id, sink=self.sink, mock=self.mock, secrets=self.secrets)
+        problem_of = event_lines.checker(self.items)
+        return Recorder(run_id=self.run_id, sink=self.sink, mock=self.mock, secrets=self.secrets, problem_of=problem_of)

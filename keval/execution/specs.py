@@ -7,9 +7,9 @@ hand each other is here: no functions, no open files, no exceptions, and no valu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from keval.agents import Answer
 from keval.errors import ItemError
@@ -20,8 +20,7 @@ Known = TypeVar("Known", Answer, Judgment)
 """What an attempt brings: an agent's answer, or a judge's judgment."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSpec:
+class AnswerSpec(NamedTuple):
     """One question to the agent under one condition."""
 
     turns: tuple[str, ...]
@@ -31,10 +30,11 @@ class AnswerSpec:
     mcp_servers: Mapping[str, JsonObject]
     """The condition's servers as written, by name."""
     repetition: int
+    timeout_s: float | None = None
+    """How long this answer may take, None: as long as any other."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeSpec:
+class JudgeSpec(NamedTuple):
     """One response to one judge."""
 
     judge_id: str
@@ -59,13 +59,12 @@ class Failed:
         return cls(error.kind, error.message, error.retryable, error.retry_after_s, error.overloaded)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[Known]):
+class Outcome(NamedTuple, Generic[Known]):
     """What came of one attempt."""
 
     known: Known
     """What was made; of an attempt that failed, what is known of it: its cost before all."""
     duration_ms: int
     failed: Failed | None = None
-    workspace: Path | None = field(default=None, compare=False)
+    workspace: Path | None = None
     """The attempt's folder; it is there until the executor is told to release it."""

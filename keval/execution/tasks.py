@@ -9,16 +9,17 @@ from __future__ import annotations
 import random
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from keval import ids
 from keval.config.model import Condition, Config
 from keval.ids import JsonObject, response_id, sample_sha256
+from keval.questions import messages
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """What `generate` has to do once: one sample under one condition, one repetition."""
 
     sample: JsonObject
@@ -32,7 +33,7 @@ class Task:
 
 def turns(sample: Mapping[str, object]) -> tuple[str, ...]:
     """Return all that the agent is given of a sample: the user's messages in order."""
-    return (str(sample["question"]),)
+    return messages(sample["question"])
 
 
 def question_id(sample: Mapping[str, object]) -> str:
@@ -54,13 +55,21 @@ class TaskList:
     def __iter__(self) -> Iterator[Task]:
         conditions, samples = self.config.conditions, self.samples
         agent_id = self.config.agent.agent_id
+        last = -1
         for number in self.numbers:
             rest, place = divmod(number, len(conditions))
             before, position = divmod(rest, len(samples))
-            sample, condition, repetition = samples[position], conditions[place], before + 1
-            question = question_id(sample)
+            if position != last:  # the tasks of one sample follow each other
+                sample, last = samples[position], position
+                question, sha256 = question_id(sample), sample_sha256(sample)
+            condition, repetition = conditions[place], before + 1
             target = response_id(question, condition.condition_id, agent_id, repetition)
-            yield Task(sample, sample_sha256(sample), question, condition, condition.condition_id, repetition, target)
+            yield Task(sample, sha256, question, condition, condition.condition_id, repetition, target)
+
+    def positions(self) -> Iterator[int]:
+        """Yield of each task where its sample stands among the samples."""
+        conditions, samples = len(self.config.conditions), len(self.samples)
+        return (number // conditions % samples for number in self.numbers)
 
     def by_condition(self) -> dict[str, int]:
         """Return how many tasks there are of each condition that has any, by its name."""
@@ -69,44 +78,51 @@ class TaskList:
         return {name: counts[place] for place, name in enumerate(names) if counts[place]}
 
 
-@dataclass(frozen=True, slots=True)
-class WorkList:
-    """All tasks of a config, by whether they are to be done."""
-
-    remaining: TaskList
-    skipped: TaskList
-    """Those that are done, or have failed and are not to be tried again."""
-    failed: int
-    """How many of `skipped` have failed."""
-
-
-def work_list(
-    config: Config, samples: Sequence[JsonObject], skipped: Container[str], failed: Container[str] = ()
-) -> WorkList:
-    """Return the tasks of a config; those whose response is in `skipped` are not to be done.
+def work_list(config: Config, samples: Sequence[JsonObject], skipped: str = "") -> TaskList:
+    """Return the tasks of a config that are to be done; `skipped` has a 1 at the number of each that is not, else a 0.
 
     All first repetitions come before the second ones, so that a run that is stopped has covered
     the dataset as evenly as it could.
     """
-    remaining, left, number_failed = array("Q"), array("Q"), 0
-    for number, target in _in_order(config, samples):
-        is_left = target in skipped
-        (left if is_left else remaining).append(number)
-        number_failed += is_left and target in failed
-    return WorkList(TaskList(config, samples, remaining), TaskList(config, samples, left), number_failed)
+    if skipped and "0" not in skipped:
+        return TaskList(config, samples, array("Q"))
+    remaining = (number for number in _in_order(config, len(samples)) if not skipped or skipped[number] == "0")
+    return TaskList(config, samples, array("Q", remaining))
 
 
-def _in_order(config: Config, samples: Sequence[JsonObject]) -> Iterator[tuple[int, str]]:
-    """Yield the number of each task and the id of its response, in the order that the config's seed gives."""
+def by_sample(config: Config, samples: Sequence[JsonObject], skipped: str = "") -> TaskList:
+    """Return the tasks of a config that are to be done, all those of a sample together; `skipped` as in `work_list`.
+
+    Samples stand in their own order, the tasks of each in one that the config's seed draws.
+    """
     order = random.Random(config.execution.seed)  # noqa: S311 - an order, not a secret
-    agent_id = config.agent.agent_id
-    questions = [question_id(sample) for sample in samples]
-    conditions = [(place, condition.condition_id) for place, condition in enumerate(config.conditions)]
-    positions = list(range(len(samples)))
+    places, repetitions = len(config.conditions), config.execution.repetitions
+    numbers = array("Q")
+    for position in range(len(samples)):
+        of_sample = [
+            (before * len(samples) + position) * places + place
+            for before in range(repetitions)
+            for place in range(places)
+        ]
+        order.shuffle(of_sample)
+        numbers.extend(number for number in of_sample if not skipped or skipped[number] == "0")
+    return TaskList(config, samples, numbers)
+
+
+def drawn_order(samples: Sequence[JsonObject], seed: int) -> tuple[JsonObject, ...]:
+    """Return samples in an order that a seed draws: any first ones of them are a random part of all."""
+    found = list(samples)
+    random.Random(seed).shuffle(found)  # noqa: S311 - an order, not a secret
+    return tuple(found)
+
+
+def _in_order(config: Config, samples: int) -> Iterator[int]:
+    """Yield the number of each task, in the order that the config's seed gives."""
+    order = random.Random(config.execution.seed)  # noqa: S311 - an order, not a secret
+    conditions, positions = list(range(len(config.conditions))), list(range(samples))
     for before in range(config.execution.repetitions):
         order.shuffle(positions)
         for position in positions:
             order.shuffle(conditions)
-            for place, condition_id in conditions:
-                number = (before * len(samples) + position) * len(conditions) + place
-                yield number, response_id(questions[position], condition_id, agent_id, before + 1)
+            for place in conditions:
+                yield (before * samples + position) * len(conditions) + place

@@ -1,20 +1,21 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from keval.config.reader import load
+from keval.events import new_run_id
 from keval.execution.changes import changes
 from keval.execution.identification import identify
 from keval.execution.preparation import Prepared, prepare
 from keval.execution.run_events import run_event
-from keval.execution.tasks import work_list
 from keval.ids import JsonObject
-from keval.logs.history import History
 from keval.processes.local_files import LocalFile
 from keval.processes.servers import ServerInfo
+from tests.tasks import answer_to, config_past, tasks_of
 
 CONFIG = """\
 name: unit
@@ -56,27 +57,23 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 
 
-def done(prepared: Prepared, mock: bool = False) -> tuple[JsonObject, History]:
-    """Return the run event of a run that got all its responses, and what a log then holds."""
-    past = History()
-    newest = run_event(prepared, "generate", "r") | {"mock": mock}
-    past.add_written(newest)
-    for task in work_list(prepared.config, prepared.samples, set()).remaining:
-        of_task = {"sample": task.sample, "sample_sha256": task.sample_sha256, "question_id": task.question_id}
-        envelope = {"time": "2026-11-20T11:00:00.123Z", "run_id": "r", "cost_usd": None, "mock": mock}
-        past.add_written({"type": "response", "id": task.response_id, "text": "", **of_task, **envelope})
-    return newest, past
+def done(prepared: Prepared) -> list[JsonObject]:
+    """Return the events of a run that got all its responses."""
+    answers = [answer_to(prepared, task) for task in tasks_of(prepared)]
+    return [run_event(prepared, "generate", new_run_id()), *answers]
 
 
-def told(before: tuple[JsonObject, History], now: Prepared) -> str | None:
-    return changes(*(before[0], now, before[1]))
+def told(before: Sequence[JsonObject], now: Prepared) -> str | None:
+    """Return what is said before a config runs over a log of these events."""
+    with config_past(now, before) as about:
+        return changes(about.past.newest_run(now.config.name, mock=False), about)
 
 
 def test_nothing_is_said_when_nothing_is_asked_again(folder: Folder) -> None:
     """Not of the same config, not of a first run, not of more repetitions, samples or another name."""
     before = done(folder.prepared())
     assert told(before, folder.prepared()) is None
-    assert changes(None, folder.prepared(), History()) is None
+    assert told([], folder.prepared()) is None
     folder.config = CONFIG.replace("repetitions: 2", "repetitions: 3").replace("plain:", "renamed:")
     folder.questions.append("Q3?")
     assert told(before, folder.prepared()) is None
@@ -172,20 +169,18 @@ def test_changes_of_several_conditions_are_added_up(folder: Folder) -> None:
 
 def test_only_what_was_answered_is_asked_again(folder: Folder) -> None:
     """A run that got no answer loses none, and to a real run a mock answer is none."""
-    newest, past = done(folder.prepared(), mock=True)
+    newest, *answers = done(folder.prepared())
     folder.server = replace(V1, version="2")
-    assert told((newest, past), folder.prepared()) is None
-    assert changes(newest, folder.prepared(), History()) is None
+    assert told([newest, *(answer | {"mock": True} for answer in answers)], folder.prepared()) is None
+    assert told([newest], folder.prepared()) is None
 
 
 def test_what_has_been_asked_already_is_not_asked_again(folder: Folder) -> None:
     """Going back to an earlier server costs nothing: its answers are still there."""
     first = folder.prepared()
-    _, past = done(first)
+    earlier = done(first)
     folder.server = replace(V1, version="2")
-    newest, later = done(folder.prepared())
-    past.responses |= later.responses
-    assert changes(newest, first, past) is None
+    assert told([*earlier, *done(folder.prepared())], first) is None
 
 
 def test_a_secret_is_in_no_line(folder: Folder) -> None:

@@ -10,8 +10,7 @@ from keval.errors import UsageError
 from keval.execution.estimate import estimate, ledger
 from keval.execution.preparation import Prepared, prepare
 from keval.ids import JsonObject
-from keval.logs.costs import MeasuredCosts
-from keval.logs.history import Spent
+from keval.logs.costs import MeasuredCosts, Spent
 from tests.builders import judgment_event, response_event
 
 CONFIG = """\
@@ -73,6 +72,22 @@ def test_an_unknown_price_makes_an_unknown_cost(tmp_path: Path) -> None:
     costs = found(prepared(tmp_path, model="unknown"), paid())
     assert (costs["plain"][1], costs["docs"][1]) == (None, None)
     assert costs["rubric"][1] is not None
+
+
+@pytest.mark.parametrize(("agent", "cost"), [("{type: echo}", 0.0), ("{type: python, function: 'm.py:f'}", None)])
+def test_an_agent_of_which_nobody_knows_the_price_is_not_free(tmp_path: Path, agent: str, cost: float | None) -> None:
+    """What a function asks is its own affair: nothing was measured, and a budget is no mistake all the same."""
+    (tmp_path / "m.py").write_text("def f(question): return question\n")
+    prepared(tmp_path)
+    config = tmp_path / "eval.yaml"
+    config.write_text(
+        config.read_text().replace("{type: claude, model: mine}", agent).replace("seed: 0", "budget_usd: 5")
+    )
+    asked = prepare(load(config, environ={}), None, warn=nobody_is_warned)
+    items = estimate(asked, paid(), asked.config.judges)
+    assert [(item.cost_usd, item.free) for item in items[:2]] == [(cost, cost is not None)] * 2
+    assert items[-1].free
+    ledger(items, asked.config.execution, Spent(), nobody_is_warned)
 
 
 def test_what_was_paid_takes_the_place_of_what_was_assumed(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ def generated(
     pause_s = changes.pop("pause_s", 0.0)
     condition = replace(config.conditions[0], **changes.pop("condition", {}))  # type: ignore[arg-type] # any field
     agent = Scripted(script=script, asked=[], pause_s=float(str(pause_s)))
+    samples: list[JsonObject] = changes.pop("samples", SAMPLES)  # type: ignore[assignment] # any field
     kept = changes.pop("kept", None) or Kept()
     assert isinstance(kept, Kept)
     changed = replace(
@@ -78,7 +79,7 @@ def generated(
     async def main() -> None:
         session = session_of(changed, kept, ledger or Ledger(), env={"PATH": "/bin"})
         stage = session.generation(changed, Progress("generate"))
-        await stage.work_off(work_list(changed, SAMPLES, set()).remaining)
+        await stage.work_off(work_list(changed, samples))
 
     asyncio.run(main())
     return kept.events, agent.asked
@@ -280,6 +281,20 @@ def test_a_task_that_takes_too_long_is_a_timeout_with_what_was_there(config: Con
     assert {event["kind"] for event in events} == {"timeout"}
     assert events[0]["turns"] == [{"type": "text", "text": "thinking"}]
     assert len(asked) == 3
+
+
+def test_a_sample_may_have_a_timeout_of_its_own(config: Config) -> None:
+    """It counts in place of the config's, whichever is longer, and asks nothing again: it is in no id."""
+    hurried = [SAMPLES[0] | {"timeout_s": 0.05}, SAMPLES[1] | {"timeout_s": "60"}, SAMPLES[2] | {"timeout_s": None}]
+    events, _ = generated(config, fine, pause_s=0.2, samples=hurried)
+    by_sample = {event.get("sample_id") or event["sample"]["id"]: event for event in events}
+    assert [by_sample[name]["type"] for name in ("s0", "s1", "s2")] == ["failure", "response", "response"]
+    assert by_sample["s0"]["message"] == "no answer: 0.05 s in all"
+    usual, _ = generated(config, fine)
+    assert {event["id"] for event in usual} == {event.get("response_id", event["id"]) for event in events}
+    execution = replace(config.execution, timeout_s=0.05)
+    events, _ = generated(config, fine, pause_s=0.2, execution=execution, samples=[SAMPLES[0] | {"timeout_s": 60}])
+    assert [event["type"] for event in events] == ["response"]
 
 
 def test_an_agent_that_shows_no_life_is_a_timeout(config: Config) -> None:

@@ -11,6 +11,18 @@ from keval.execution.jobs import Job
 from tests.jobs import job
 
 
+async def bring(feed: JobFeed, *brought: Job) -> None:
+    """Bring jobs as one who waits where there is no room."""
+    if (rest := feed.put(brought)) is not None:
+        await rest
+
+
+async def taken(feed: JobFeed) -> str | None:
+    """Take the next job and return its id."""
+    job = await feed.take()
+    return job and job.judgment_id
+
+
 @given(new=st.integers(0, 5), left=st.integers(0, 5), taken_first=st.integers(0, 3))
 def test_each_job_is_brought_once(new: int, left: int, taken_first: int) -> None:
     """Those of new responses and those of the backlog, whenever they come, until the feed is closed."""
@@ -20,14 +32,15 @@ def test_each_job_is_brought_once(new: int, left: int, taken_first: int) -> None
         taken: list[str] = []
 
         async def take() -> None:
-            taken.extend([each.judgment_id async for each in feed.jobs()])
+            while (taking := await feed.take()) is not None:
+                taken.append(taking.judgment_id)
 
         taking = asyncio.create_task(take())
         for _ in range(taken_first):
             await asyncio.sleep(0)
         for number in range(new):
-            await feed.put(job(f"new{number}"))
-        await feed.close()
+            await bring(feed, job(f"new{number}"))
+        feed.close()
         await taking
         return taken
 
@@ -45,25 +58,24 @@ async def test_a_new_response_is_judged_before_what_is_left_of_earlier_runs() ->
             yield job(name)
 
     feed = JobFeed(backlog())
-    jobs = feed.jobs()
-    assert (await anext(jobs)).judgment_id == "left1"
-    await feed.put(job("new"))
+    assert await taken(feed) == "left1"
+    await bring(feed, job("new"))
     assert read == ["left1"]
-    assert (await anext(jobs)).judgment_id == "new"
-    await feed.close()
-    assert [each.judgment_id async for each in jobs][-2:] == ["left2", "left3"]
+    assert await taken(feed) == "new"
+    feed.close()
+    assert [await taken(feed) for _ in range(3)] == ["left2", "left3", None]
 
 
 async def test_a_full_feed_makes_its_producer_wait_until_jobs_are_taken_or_discarded() -> None:
     """At most so many jobs wait; after a stop nobody takes them, and they are discarded."""
     feed = JobFeed()
 
-    async def bring() -> None:
+    async def bring_many() -> None:
         for number in range(3 * ROOM):
-            await feed.put(job(str(number)))
-        await feed.close()
+            await bring(feed, job(str(number)))
+        feed.close()
 
-    bringing = asyncio.create_task(bring())
+    bringing = asyncio.create_task(bring_many())
     for _ in range(2 * ROOM):
         await asyncio.sleep(0)
     assert not bringing.done()

@@ -1,104 +1,75 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from keval.errors import InputError
 from keval.execution.jobs import Backlog, jobs
-from keval.ids import JsonObject
-from keval.logs import history
-from keval.logs.samples import NewestRecords
-from tests.builders import judgment_event, response_event, retraction_event, sample_change_event, write_log
+from keval.execution.unjudged import Missing
+from keval.ids import sample_sha256
+from tests.builders import response_event, sample, sample_change_event, write_log
 from tests.jobs import exact_judge
 
-REPLICATES = 2
-RESPONSES = [response_event(f"q{number}", text=text) for number in range(3) for text in ("one", "two")]
+ANSWER, OTHER = response_event("q1"), response_event("q2")
+CORRECTED = {**sample("q1"), "answer": "Since."}
+EVENTS = [ANSWER, OTHER, sample_change_event(CORRECTED, "answer")]
 
 
-def ignored(_: str) -> None:
-    pass
+def places(log: Path) -> Iterator[int]:
+    """Yield where each line of a log begins."""
+    offset = 0
+    for line in log.read_bytes().splitlines(keepends=True):
+        yield offset
+        offset += len(line)
 
 
-def made(response: JsonObject, replicate: int, judge_id: str, *, mock: bool = False) -> JsonObject:
-    """Return a judgment of a response by the judge of these tests, or by another one."""
-    judge = exact_judge(REPLICATES)
-    judgment = judgment_event(response, replicate=replicate, judge_id=judge_id, mock=mock)
-    if judge_id == judge.judge_id:
-        (target,) = (job.judgment_id for job in jobs(response, [judge], set()) if job.replicate == replicate)
-        judgment["id"] = target
-    return judgment
+def test_a_job_is_made_of_each_missing_judgment(tmp_path: Path) -> None:
+    """With the same id as for a response that has just come; the log is read one response at a time, in order."""
+    log = write_log(tmp_path / "run.jsonl", EVENTS)
+    first, second, _ = places(log)
+    judges = [exact_judge(2), exact_judge(ignore_case=False)]
+    missing: list[Missing] = [(first, first, 0, 2, -1), (first, first, 1, 1, -1), (second, second, 0, 1, -1)]
+    backlog = Backlog(log, missing, judges)
+    assert dict(backlog.planned) == {"exact": 3}
+    expected = [*jobs(ANSWER, judges, set())[1:], jobs(OTHER, judges, set())[0]]
+    assert list(backlog) == expected
 
 
-def events(data: st.DataObject) -> list[JsonObject]:
-    """Return a log in which anything may have happened to a few responses; what is judged is what they say then."""
-    own = exact_judge(REPLICATES).judge_id
-    found: list[JsonObject] = []
-    newest: dict[str, JsonObject] = {}
-    records: dict[str, JsonObject] = {}
-    for _ in range(data.draw(st.integers(0, 12))):
-        response = data.draw(st.sampled_from(RESPONSES))
-        match data.draw(st.sampled_from(["response", "judgment", "retraction", "change"])):
-            case "judgment" if response["id"] in newest:
-                judge_id = data.draw(st.sampled_from([own, "another-judge"]))
-                mock = data.draw(st.booleans())
-                replicate = data.draw(st.integers(1, REPLICATES))
-                as_judged = newest[response["id"]] | {"sample": records[response["sample"]["id"]]}
-                found.append(made(as_judged, replicate, judge_id, mock=mock))
-            case "retraction":
-                found.append(retraction_event(data.draw(st.sampled_from(found or [response]))))
-            case "change":
-                field = data.draw(st.sampled_from(["answer", "note"]))
-                records[response["sample"]["id"]] = {**response["sample"], field: "new"}
-                found.append(sample_change_event(records[response["sample"]["id"]], field))
-            case _:
-                found.append(response)
-                newest[response["id"]], records[response["sample"]["id"]] = response, response["sample"]
-    return found
+def test_an_answer_is_judged_by_the_newest_record_of_its_sample(tmp_path: Path) -> None:
+    """The record comes from the line in which it was noted; all else stays."""
+    log = write_log(tmp_path / "run.jsonl", EVENTS)
+    first, _, change = places(log)
+    (job,) = Backlog(log, [(first, change, 0, 1, -1)], [exact_judge()])
+    corrected = ANSWER | {"sample": CORRECTED, "sample_sha256": sample_sha256(CORRECTED)}
+    assert job.response == job.unredacted == corrected
+    assert job == jobs(corrected, [exact_judge()], set())[0]
 
 
-@given(data=st.data(), mock=st.booleans())
-@settings(max_examples=60)
-def test_a_backlog_is_what_reading_all_of_the_log_finds(data: st.DataObject, mock: bool) -> None:
-    """Its count and its jobs are those of a plain look at the last line of each response."""
-    judge = exact_judge(REPLICATES)
-    written = events(data)
-    with TemporaryDirectory() as folder:
-        log = write_log(Path(folder) / "run.jsonl", written)
-        past = history.of_log(log, ignored)
-        records = NewestRecords(log, past)
-        backlog = Backlog(records, past.responses, [judge], mock=mock)
-        last = {each["id"]: each for each in written if each["id"] in past.responses}
-        expected = [
-            job.judgment_id
-            for each in last.values()
-            for job in jobs(records.put_into(each), [judge], past.judgments_done(mock=mock))
-        ]
-        assert sorted(job.judgment_id for job in backlog) == sorted(expected)
-        assert backlog.planned.total() == len(expected)
+def test_the_dataset_of_a_run_is_newer_than_its_log(tmp_path: Path) -> None:
+    """A run judges what earlier runs left by the records that it has read itself."""
+    log = write_log(tmp_path / "run.jsonl", EVENTS)
+    first, second, change = places(log)
+    newest = {**CORRECTED, "note": "newer"}
+    missing: list[Missing] = [(first, change, 0, 1, -1), (second, second, 0, 1, -1)]
+    found = Backlog(log, missing, [exact_judge()], {ANSWER["question_id"]: newest})
+    assert [job.response["sample"] for job in found] == [newest, OTHER["sample"]]
 
 
 def test_a_log_that_is_edited_while_it_is_read_is_told(tmp_path: Path) -> None:
     """Where a response began stands something else now: no other text is judged in its name."""
-    log = write_log(tmp_path / "run.jsonl", RESPONSES[:1])
-    past = history.of_log(log, ignored)
-    backlog = Backlog(NewestRecords(log, past), past.responses, [exact_judge()], mock=False)
+    log = write_log(tmp_path / "run.jsonl", EVENTS)
+    first, _, change = places(log)
+    with pytest.raises(InputError, match="was changed while the log was read"):
+        list(Backlog(log, [(change, change, 0, 1, -1)], [exact_judge()]))
     log.write_bytes(b"x" + log.read_bytes())
     with pytest.raises(InputError, match="was changed while the log was read"):
-        list(backlog)
+        list(Backlog(log, [(first, first, 0, 1, -1)], [exact_judge()]))
 
 
-def test_nothing_is_read_of_responses_that_are_judged(tmp_path: Path) -> None:
-    """A second call knows from the ids alone that nothing is missing."""
-    judge = exact_judge()
-    response = RESPONSES[0]
-    log = write_log(tmp_path / "run.jsonl", [response, made(response, 1, judge.judge_id)])
-    past = history.of_log(log, ignored)
-    backlog = Backlog(NewestRecords(log, past), past.responses, [judge], mock=False)
-    log.unlink()
-    found: list[Any] = list(backlog)
-    assert (found, backlog.planned.total()) == ([], 0)
+def test_what_is_judged_is_no_job() -> None:
+    """Of several replicates those are left that are not there."""
+    judge = exact_judge(3)
+    first, second, third = jobs(ANSWER, [judge], set())
+    assert jobs(ANSWER, [judge], {second.judgment_id}) == [first, third]

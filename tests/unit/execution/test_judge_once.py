@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 
-from keval.execution.judge_once import NO_GOLDEN_ANSWER, case_of, judge_once
+from keval.execution.judge_once import EMPTY_ANSWER, NO_GOLDEN_ANSWER, case_of, judge_once
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, ModelJudge, Score
 from keval.usage import Usage
 from tests.cases import case, context
@@ -192,6 +192,14 @@ async def test_scores_that_are_not_those_of_the_metrics_are_invalid(scores: dict
     with serving(YES) as service, pytest.raises(JudgeError, match=said) as caught:
         await judged(Scripted(_script=lambda _: Judgment(scores), _asks=True), service.env)
     assert (caught.value.kind, caught.value.cost_usd) == ("judge_invalid", COST_USD)
+
+
+async def test_an_empty_answer_scores_the_minimum_and_no_model_is_asked() -> None:
+    """Whoever says nothing gets the worst score, and nobody pays for that; a program judges what it is given."""
+    asks = Scripted(_script=lambda _: Judgment({"quality": Score(1)}), _asks=True)
+    found = await judge_once(asks, case(" \n"), context(asks))
+    assert (found.scores["quality"].score, found.cost_usd) == (0, 0)
+    assert found.scores["quality"].reasoning == EMPTY_ANSWER
 
 
 async def test_a_metric_that_does_not_apply_has_a_reason_in_place_of_a_score() -> None:

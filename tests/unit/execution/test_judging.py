@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ class Scripted(Judge):
 
     _script: Callable[[Case], Judgment]
     _seen: list[Case]
+    model: str | None = None
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -50,8 +51,9 @@ def response(number: int, text: str = "an answer") -> JsonObject:
     )  # fmt: skip
 
 
-def a_judge(script: Callable[[Case], Judgment], replicates: int = 1, **parameters: object) -> JudgeConfig:
-    return JudgeConfig("scripted", "scripted", Scripted(_script=script, _seen=[]), replicates, parameters)
+def a_judge(script: Callable[[Case], Judgment], replicates: int = 1, model: str | None = None) -> JudgeConfig:
+    scripted = Scripted(_script=script, _seen=[], model=model)
+    return JudgeConfig("scripted", "scripted", scripted, replicates, {} if model is None else {"model": model})
 
 
 def judged(judge: JudgeConfig, responses: Sequence[JsonObject], done: set[str] | None = None) -> list[JsonObject]:
@@ -239,3 +241,19 @@ def test_a_judgment_says_what_its_judge_was_given_of_the_sample() -> None:
     """So that whoever reads the log knows which change of the sample makes it outdated."""
     (made,) = judged(a_judge(fine), [response(1)])
     assert made["sample_fields"] == ["question", "answer"]
+
+
+def test_a_judge_knows_of_which_answers_the_tool_calls_are_not_known() -> None:
+    """By the agent; those of others are known."""
+    judge, kept = a_judge(fine), Kept()
+    todo = [
+        job for number, agent in enumerate("ab") for job in jobs(response(number) | {"agent_id": agent}, [judge], ())
+    ]
+
+    async def main() -> None:
+        session = judging_session([judge], kept, env={"KEY": "k"}, prices=PRICES)
+        await replace(session, silent_agents={"b"}).judging(Progress("judge")).work_off(todo)
+
+    asyncio.run(main())
+    assert isinstance(judge.judge, Scripted)
+    assert sorted(case.reports_tool_calls for case in judge.judge._seen) == [False, True]  # noqa: SLF001 - ours

@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 
 from keval import schema
 from keval.execution.plan import MOST_IN_A_PART, plan_events, plan_id
-from keval.logs.history import History
-from keval.logs.stream import Line
 
 
 @given(st.integers(1, 3 * MOST_IN_A_PART))
@@ -27,14 +25,3 @@ def test_a_part_is_a_valid_event_that_is_made_from_its_content() -> None:
     assert schema.event_problem(orjson.loads(orjson.dumps(one))) is None
     assert one["id"] == other["id"]
     assert plan_id(questions) != plan_id(questions[::-1])
-
-
-def test_a_plan_is_whole_when_all_its_parts_are_there() -> None:
-    """Whatever the order of the parts, and if one stands twice, a history knows the plan with its last missing part."""
-    questions = [f"q{position}" for position in range(2 * MOST_IN_A_PART + 1)]
-    first, second, third = plan_events(plan_id(questions), questions, "run")
-    past, known = History(), []
-    for number, part in enumerate((third, first, first, second), start=1):
-        past.add(Line(number, b"", part))
-        known.append(past.has_plan(plan_id(questions)))
-    assert known == [False, False, False, True]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,14 +9,16 @@ import pytest
 
 from keval import schema
 from keval.config.reader import load
-from keval.execution.identification import identify, offered
-from keval.execution.preparation import Prepared, prepare
-from keval.execution.run_events import is_recorded, run_event, run_records
+from keval.errors import UsageError
+from keval.execution.config_check import check
+from keval.execution.identification import failed_servers, identify, offered
+from keval.execution.preparation import Prepared, check_gates, check_turns, prepare, set_up
+from keval.execution.run_events import is_recorded, plan_records, run_event
 from keval.ids import JsonObject
-from keval.logs.history import History
 from keval.processes.local_files import LocalFile
 from keval.processes.servers import ServerInfo
 from tests.prompts import SERVERS
+from tests.tasks import config_past
 
 CONFIG = """\
 name: unit
@@ -112,6 +114,15 @@ def test_a_revision_stands_for_what_a_server_is(tmp_path: Path, prepared: Prepar
     assert condition_ids(identified(known, today)) != condition_ids(identified(later, today))
 
 
+def test_a_server_that_failed_is_told_with_the_conditions_that_need_it(prepared: Prepared) -> None:
+    """A run says before anything else what `keval check` would have said, and what it means for the run."""
+    broken = replace(SILENT, stderr_end="no index\nrun build first")
+    (told,) = failed_servers(prepared, {"docs": broken})
+    assert told.startswith("MCP server 'docs' FAILED: no answer within 30 s; its stderr ends: no index / run build")
+    assert "without it no task of with_docs is answered" in told
+    assert list(failed_servers(prepared, {"docs": V1})) == []
+
+
 async def test_a_server_is_asked_with_the_files_that_its_command_names(prepared: Prepared) -> None:
     """Of a real server the script is among what a run records."""
     prepared = replace(prepared, log=None)
@@ -122,39 +133,70 @@ async def test_a_server_is_asked_with_the_files_that_its_command_names(prepared:
     assert [file["name"] for file in written["mcp_servers"]["docs"]["files"]] == ["docs.py"]
 
 
-def recorded(prepared: Prepared) -> History:
-    """Return the history of a log in which this config has run."""
-    past = History()
-    for record in (run_event(prepared, "generate", "r"), *run_records(prepared, past, "r")):
-        past.add_written(record)
-    return past
+def recorded(prepared: Prepared) -> list[JsonObject]:
+    """Return what a run of this config writes into a new log before it asks anything."""
+    with config_past(prepared, []) as about:
+        return [run_event(prepared, "generate", "r1"), *plan_records(about, "r1")]
+
+
+def is_known(prepared: Prepared, events: Sequence[JsonObject]) -> bool:
+    """Return whether a log of these events has all that a run of this config would write."""
+    with config_past(prepared, events) as about:
+        return is_recorded(about)
 
 
 def test_what_a_run_wrote_need_not_be_written_again(prepared: Prepared) -> None:
     """The same config, dataset and servers are recorded after one run."""
     known = identified(prepared, V1)
-    assert not is_recorded(known, History())
-    assert is_recorded(known, recorded(known))
-    assert list(run_records(known, recorded(known), "r2")) == []
+    assert not is_known(known, [])
+    assert is_known(known, recorded(known))
+    with config_past(known, recorded(known)) as about:
+        assert list(plan_records(about, "r2")) == []
 
 
 def test_a_config_is_recorded_anew_after_another_one(prepared: Prepared) -> None:
     """A report is of the config that ran last: who runs one again wants to see that one."""
     known = identified(prepared, V1)
-    past = recorded(known)
-    past.add_written(run_event(known, "generate", "r2") | {"config_name": "another"})
-    assert not is_recorded(known, past)
+    another = run_event(known, "generate", "r2") | {"config_name": "another"}
+    assert not is_known(known, [*recorded(known), another])
 
 
 def test_what_changes_is_recorded_anew(prepared: Prepared, tmp_path: Path) -> None:
     """Another server, fewer samples, another dataset, or a plan of which a part was lost in a crash."""
     known = identified(prepared, V1)
     past = recorded(known)
-    assert not is_recorded(identified(prepared, replace(V1, version="2")), past)
-    assert not is_recorded(replace(known, samples=known.samples[:1]), past)
+    assert not is_known(identified(prepared, replace(V1, version="2")), past)
+    assert not is_known(replace(known, samples=known.samples[:1]), past)
     (tmp_path / "questions.jsonl").write_text('{"id": "q1", "question": "Q1?", "answer": "C"}\n')
-    assert not is_recorded(identified(with_config(tmp_path, CONFIG), V1), past)
-    crashed = History()
-    crashed.add_written(run_event(known, "generate", "r"))
-    assert not is_recorded(known, crashed)
-    assert [record["type"] for record in run_records(known, crashed, "r2")] == ["plan"]
+    assert not is_known(identified(with_config(tmp_path, CONFIG), V1), past)
+    crashed = past[:1]
+    assert not is_known(known, crashed)
+    with config_past(known, crashed) as about:
+        assert [record["type"] for record in plan_records(about, "r2")] == ["plan"]
+
+
+def test_several_messages_for_an_agent_that_answers_one_are_refused(tmp_path: Path, prepared: Prepared) -> None:
+    """Before anything is asked: the last message alone is another question."""
+    check_turns(prepared)
+    several = replace(prepared, samples=({"id": "s1", "question": ["One?", "Two?"], "answer": "a"},))
+    check_turns(several)
+    alone = with_config(tmp_path, CONFIG.replace("{type: echo", "{type: command, command: [cat], input: none"))
+    check_turns(replace(alone, samples=({"id": "s1", "question": ["One?"], "answer": "a"},)))
+    with pytest.raises(UsageError, match="sample 's1' has several messages, and agent 'command' answers one"):
+        check_turns(replace(alone, samples=several.samples))
+    with pytest.raises(UsageError, match="2 samples, as 's1', have several messages"):
+        set_up(replace(alone, samples=several.samples * 2))
+
+
+@pytest.mark.parametrize("gate", ["require_mcp_tool_use", "require_mcp_tool_success"])
+def test_a_gate_on_calls_that_nobody_reports_is_refused(tmp_path: Path, prepared: Prepared, gate: str) -> None:
+    """Before a run and by `check`: no answer could pass it, or every answer would."""
+    check_gates(prepared)
+    gated = CONFIG.replace("mcp_servers: [docs]", f"mcp_servers: [docs], {gate}: true")
+    assert gated != CONFIG
+    check_gates(with_config(tmp_path, gated))
+    silent = with_config(tmp_path, gated.replace("{type: echo", "{type: command, command: [cat]"))
+    with pytest.raises(UsageError, match="agent 'command' does not report its tool calls"):
+        set_up(silent)
+    found = check(silent.config, tmp_path / "log.jsonl", lambda _: None)
+    assert any("does not report its tool calls" in problem for problem in found.problems)

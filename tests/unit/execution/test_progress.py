@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 
+import pytest
+
 from keval.execution.progress import Progress, shown
 
 
@@ -15,10 +17,10 @@ class Terminal(io.StringIO):
 def worked() -> Progress:
     progress = Progress("generate")
     progress.plan("baseline", 2)
-    for failed, cost in ((False, 0.5), (True, None)):
-        progress.started("baseline")
-        progress.ended("baseline")
-        progress.finished("baseline", failed=failed, cost_usd=cost)
+    progress.started("baseline")
+    progress.ended("baseline")
+    progress.finished("baseline", cost_usd=0.5)
+    progress.failed_as("baseline", "timeout", "no answer\nwithin 600 s", cost_usd=None)
     return progress
 
 
@@ -30,12 +32,37 @@ def test_plain_output_is_one_line_per_stage() -> None:
     assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 of unknown cost\n"
 
 
-def test_quiet_says_nothing() -> None:
-    """--quiet writes nothing."""
+def test_quiet_says_what_failed_and_nothing_else() -> None:
+    """--quiet writes one line for each kind of failure in the end, and without failures nothing."""
     out = io.StringIO()
-    with shown(worked(), quiet=True, stream=out):
+    with shown(worked(), Progress("judge"), quiet=True, stream=out):
+        assert not out.getvalue()
+    assert out.getvalue() == "generate: baseline: 1 failed: timeout: no answer within 600 s\n"
+
+
+@pytest.mark.parametrize("made", [io.StringIO, Terminal])
+def test_the_first_failure_of_each_kind_is_told_as_it_happens(made: type[io.StringIO]) -> None:
+    """A kind that fails again, or in another row, is told once per row, with the cause of the first."""
+    progress, out = Progress("generate"), made()
+    with shown(progress, stream=out):
+        progress.failed_as("with_server", "mcp_not_ready", "[bold]no 'fery.py'\x1b[2J", cost_usd=0.0)
+        progress.failed_as("with_server", "mcp_not_ready", "another", cost_usd=0.0)
+        progress.failed_as("with_server", "timeout", "late" * 200, cost_usd=0.0)
+        said = out.getvalue()
+    assert "generate: with_server: mcp_not_ready: [bold]no 'fery.py'" in said
+    assert "generate: with_server: timeout: late" in said
+    assert "another" not in said
+    assert "\x1b[2J" not in said
+    assert said.count("late") < 80
+
+
+def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where TERM is dumb nothing moves the cursor."""
+    monkeypatch.setenv("TERM", "dumb")
+    out = Terminal()
+    with shown(worked(), stream=out):
         pass
-    assert out.getvalue() == ""
+    assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 of unknown cost\n"
 
 
 def test_a_terminal_gets_a_table() -> None:
@@ -50,7 +77,7 @@ def test_a_terminal_gets_a_table() -> None:
 def test_names_are_not_markup() -> None:
     """A condition's name cannot style the terminal."""
     progress = Progress("generate")
-    progress.finished("[bold]x", failed=False, cost_usd=0.0)
+    progress.finished("[bold]x", cost_usd=0.0)
     out = Terminal()
     with shown(progress, stream=out):
         pass

@@ -6,16 +6,29 @@ from pathlib import Path
 import orjson
 
 from keval import ids, schema
+from keval.config.reader import load
+from keval.execution.preparation import prepare
 from keval.execution.sample_changes import changed_fields, sample_changes
 from keval.ids import JsonObject
-from keval.logs import history
-from tests.builders import response_event, sample, sample_change_event, write_log
+from tests.builders import response_event, sample, sample_change_event
+from tests.tasks import config_past
+
+CONFIG = """\
+name: unit
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+conditions: {plain: {system_prompt: "Answer."}}
+judge: {type: exact_match}
+"""
 
 
 def found(tmp_path: Path, events: Sequence[JsonObject], samples: Sequence[JsonObject]) -> list[JsonObject]:
     """Return what a run over these samples would write into a log of these events."""
-    log = write_log(tmp_path / "log.jsonl", events)
-    return list(sample_changes(log, history.of_log(log, lambda _: None), samples, "run"))
+    (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
+    (tmp_path / "eval.yaml").write_text(CONFIG)
+    prepared = prepare(load(tmp_path / "eval.yaml"), None, warn=lambda _: None)
+    with config_past(prepared, events) as about:
+        return list(sample_changes(about, "run"))
 
 
 def test_fields_differ_that_are_new_gone_or_edited() -> None:

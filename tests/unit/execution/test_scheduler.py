@@ -1,18 +1,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.errors import UsageError
-from keval.execution.scheduler import LONGEST_BACKOFF_S, Limiter, backoff_s, pause, work_off
+from keval.execution.scheduler import LONGEST_BACKOFF_S, Crew, backoff_s, pause
 from keval.execution.specs import Failed
 from keval.retry import Retry
-
-OVERLOADED = Failed("infra_error", "429", retryable=True, overloaded=True)
+from tests import virtual_time
 
 
 @pytest.mark.parametrize(("failed", "wait_s"), [(1, 2), (2, 6), (3, 18), (9, LONGEST_BACKOFF_S)])
@@ -33,22 +31,6 @@ async def test_a_stop_ends_a_wait() -> None:
     await asyncio.wait_for(waiting, 10)
 
 
-def test_overload_halves_the_limit_and_success_restores_it() -> None:
-    """The limit falls to half on «too many», never below one, and rises by one per round of successes."""
-    limiter = Limiter(8)
-    limiter.adjust(OVERLOADED)
-    assert limiter.limit == 4
-    for _ in range(5):
-        limiter.adjust(OVERLOADED)
-    assert limiter.limit == 1
-    for _ in range(1 + 2 + 3 + 4 + 5 + 6 + 7):
-        limiter.adjust(None)
-    assert limiter.limit == 8
-    for _ in range(100):
-        limiter.adjust(None)
-    assert limiter.limit == 8
-
-
 @given(items=st.integers(0, 40), at_once=st.integers(1, 8))
 def test_every_item_is_done_once_and_never_more_than_allowed_at_once(items: int, at_once: int) -> None:
     """All items are done exactly once, and the number in flight stays within the limit."""
@@ -62,9 +44,50 @@ def test_every_item_is_done_once_and_never_more_than_allowed_at_once(items: int,
         running -= 1
         done.append(item)
 
-    asyncio.run(work_off(range(items), work, at_once=at_once, stop=asyncio.Event()))
+    asyncio.run(Crew(at_once, asyncio.Event()).work_off(range(items), work))
     assert sorted(done) == list(range(items))
     assert peak <= at_once
+
+
+@given(waits=st.lists(st.lists(st.integers(0, 5), max_size=3), max_size=30), at_once=st.integers(1, 4))
+def test_an_item_that_waits_holds_up_no_other(waits: list[list[int]], at_once: int) -> None:
+    """Meanwhile others are done, each once; never are more than twice as many begun as may be at once."""
+    begun, most, done = 0, 0, []
+    crew = Crew(at_once, asyncio.Event())
+
+    async def work(item: int) -> None:
+        nonlocal begun, most
+        begun += 1
+        most = max(most, begun)
+        for wait_s in waits[item]:
+            await asyncio.sleep(1)
+            with crew.aside():
+                await asyncio.sleep(wait_s)
+        begun -= 1
+        done.append(item)
+
+    virtual_time.run(crew.work_off(range(len(waits)), work))
+    assert sorted(done) == list(range(len(waits)))
+    assert most <= 2 * at_once
+
+
+def test_somebody_else_works_while_an_item_waits() -> None:
+    """Of two items at one at a time the second is done within the wait of the first."""
+    done: list[tuple[float, str]] = []
+
+    async def main() -> None:
+        crew = Crew(1, asyncio.Event())
+
+        async def work(item: str) -> None:
+            if item == "first":
+                with crew.aside():
+                    await asyncio.sleep(60)
+            done.append((asyncio.get_running_loop().time(), item))
+
+        await crew.work_off(["first", "second", "third"], work)
+
+    virtual_time.run(main())
+    assert done == [(0, "second"), (0, "third"), (60, "first")]
 
 
 async def test_items_are_taken_only_when_there_is_room() -> None:
@@ -72,17 +95,16 @@ async def test_items_are_taken_only_when_there_is_room() -> None:
     taken = 0
     gate = asyncio.Event()
 
-    async def source() -> AsyncIterator[int]:
+    async def take() -> int:
         nonlocal taken
-        while True:
-            taken += 1
-            yield taken
+        taken += 1
+        return taken
 
     async def work(_: int) -> None:
         await gate.wait()
 
     stop = asyncio.Event()
-    working = asyncio.create_task(work_off(source(), work, at_once=3, stop=stop))
+    working = asyncio.create_task(Crew(3, stop).work_off(take, work))
     for _ in range(20):
         await asyncio.sleep(0)
     assert taken == 3
@@ -104,7 +126,7 @@ async def test_stop_finishes_what_is_in_flight_and_takes_no_more() -> None:
         await asyncio.sleep(0.01)
         finished.append(item)
 
-    await work_off(range(100), work, at_once=2, stop=stop)
+    await Crew(2, stop).work_off(range(100), work)
     assert begun == finished
     assert len(begun) <= 3
 
@@ -118,5 +140,5 @@ async def test_an_error_about_the_run_ends_it() -> None:
         await asyncio.sleep(0)
 
     with pytest.raises(ExceptionGroup) as caught:
-        await work_off(range(10), work, at_once=2, stop=asyncio.Event())
+        await Crew(2, asyncio.Event()).work_off(range(10), work)
     assert isinstance(caught.value.exceptions[0], UsageError)

@@ -13,11 +13,12 @@ from keval.errors import EnvironmentLacksError, ItemError
 from keval.execution.budget import Ledger
 from keval.execution.executors import InProcess
 from keval.execution.progress import Progress
-from keval.execution.recording import Recorder, attempts_field
+from keval.execution.recording import EncodedEvent, Recorder, attempts_field
 from keval.execution.scoring import Scorer
 from keval.execution.specs import Failed, Outcome
 from keval.execution.stage import Stage
 from keval.ids import JsonObject
+from keval.models import prices
 from keval.retry import Retry
 from keval.secrets.variables import Secrets
 from keval.usage import Usage
@@ -30,7 +31,7 @@ class Releasing(InProcess):
     """Notes which folders it is told to release."""
 
     def __init__(self) -> None:
-        super().__init__(None, Scorer(judges={}, env={}, program_env={}))
+        super().__init__(None, Scorer(judges={}, env={}, program_env={}, prices=prices.load()))
         self.released: list[Path] = []
 
     def release(self, workspace: Path) -> None:
@@ -164,6 +165,21 @@ async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:
     assert [event["id"] for event in events(stage)] == [response_event("b1")["id"]]
     stage.stop.set()
     await working
+
+
+async def test_another_item_runs_while_somebody_is_told_of_one() -> None:
+    """A judge who has no room yet for an answer holds up no question."""
+    room = asyncio.Event()
+
+    async def on_written(_: EncodedEvent) -> None:
+        await room.wait()
+
+    stage = replace(scripted(lambda *_: answer()), on_written=on_written)
+    working = asyncio.create_task(stage.work_off(["a1", "b1", "c1"]))
+    await until(lambda: len(events(stage)) == 2, working)
+    room.set()
+    await working
+    assert len(events(stage)) == 3
 
 
 def test_a_run_that_is_stopped_tries_nothing_again() -> None:

@@ -1,0 +1,75 @@
+"""Which part of the work one command does, where the user chooses samples and conditions.
+
+What is planned stays planned: a report counts what was not chosen as not done.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from keval.errors import UsageError
+from keval.execution.tasks import TaskList
+from keval.ids import JsonObject
+from keval.projections.sql_file import literal, load
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Samples and conditions, by names or patterns with `*`, `?` and `[…]`; none given means all."""
+
+    samples: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.samples or self.conditions)
+
+    def of_tasks(self, tasks: TaskList) -> TaskList:
+        """Return the chosen ones of tasks. Raises UsageError for a name that no sample or condition has."""
+        names = [condition.name for condition in tasks.config.conditions]
+        ids = [str(sample["id"]) for sample in tasks.samples]
+        places = _fitting("condition", self.conditions, names)
+        positions = _fitting("sample", self.samples, ids)
+        numbers = (
+            number
+            for number in tasks.numbers
+            if number % len(names) in places and number // len(names) % len(ids) in positions
+        )
+        return replace(tasks, numbers=array("Q", numbers))
+
+    def of_responses(self, query: str) -> str:
+        """Return the query for the chosen ones of the responses that a query names by their positions."""
+        if not self:
+            return query
+        return load(
+            "execution",
+            "chosen_responses",
+            responses=query,
+            samples=_names(self.samples),
+            conditions=_names(self.conditions),
+        )
+
+    def has(self, response: JsonObject) -> bool:
+        """Return whether a response is chosen."""
+        return _fits(self.samples, str(response["sample"]["id"])) and _fits(self.conditions, response["condition"])
+
+
+def _fitting(what: str, patterns: Sequence[str], names: Sequence[str]) -> set[int]:
+    """Return the places of the names that fit. Raises UsageError for a pattern that none fits."""
+    for pattern in patterns:
+        if not any(_fits([pattern], name) for name in names):
+            near = get_close_matches(pattern, names, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise UsageError(f"the config has no {what} {pattern!r}{hint}")
+    return {place for place, name in enumerate(names) if _fits(patterns, name)}
+
+
+def _fits(patterns: Iterable[str], name: str) -> bool:
+    return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _names(names: Sequence[str]) -> str:
+    return f"[{', '.join(map(literal, names))}]::varchar[]"

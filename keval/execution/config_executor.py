@@ -1,0 +1,28 @@
+"""Who does the work of a config in this process: its agent and its judges, with what reaches each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from keval.config.model import JudgeConfig
+from keval.execution.answering import Answerer
+from keval.execution.executors import InProcess, in_process
+from keval.execution.preparation import Prepared
+from keval.execution.workspaces import Workspaces
+from keval.processes import environment
+
+
+def config_executor(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProcess:
+    """Return who does the work of a config in this process."""
+    config = prepared.config
+    answerer = Answerer(
+        agent=config.agent.agent,
+        folder=config.path.parent,
+        env=prepared.agent_env | prepared.mark,
+        secrets=config.secrets,
+        timeout_s=config.execution.timeout_s,
+        idle_timeout_s=config.execution.idle_timeout_s,
+        workspaces=Workspaces(config.agent.workspace.template),
+    )
+    judge_env = prepared.judge_env if judges else {}
+    return in_process(judges, judge_env, environment.allowed(config.environ) | prepared.mark, config.prices, answerer)

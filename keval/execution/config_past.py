@@ -1,0 +1,111 @@
+"""What a log holds of a config: which of its tasks are done, and which of its samples are not what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+from keval.execution.preparation import Prepared
+from keval.failure_kinds import GATES
+from keval.ids import JsonObject, sample_sha256
+from keval.logs.past import Past
+from keval.projections.sql_file import literal, load
+
+
+@dataclass(frozen=True)
+class ConfigPast:
+    """What can be asked of the past about the tasks of a config, whose servers were asked; see `about`."""
+
+    past: Past
+    prepared: Prepared
+
+    @classmethod
+    def about(cls, past: Past, prepared: Prepared) -> ConfigPast:
+        """Look up which tasks of a config the log has answers to."""
+        conditions = prepared.config.conditions
+        past.table(
+            "config_samples",
+            question_id=("varchar", prepared.question_ids),
+            sample_sha256=("varchar", list(map(sample_sha256, prepared.samples))),
+        )
+        past.table(
+            "config_conditions",
+            condition_id=("varchar", [condition.condition_id for condition in conditions]),
+            retries_gates=("boolean", [condition.gates.retry_gates for condition in conditions]),
+        )
+        found = cls(past, prepared)
+        past.name("answered_tasks", found.tasks_of("response", mock=found.mock))
+        return found
+
+    @property
+    def mock(self) -> bool:
+        """Whether this is a mock run, to which answers of the mock are answers."""
+        return self.prepared.mock_url is not None
+
+    def tasks_of(self, event_type: str, *, mock: bool) -> str:
+        """Return the query for the tasks that events of a type are about, with `mock` those of the mock too."""
+        config = self.prepared.config
+        return load(
+            "execution",
+            "task_numbers",
+            type=literal(event_type),
+            agent_id=literal(config.agent.agent_id),
+            repetitions=str(config.execution.repetitions),
+            mock=str(mock),
+        )
+
+    def skipped(self, *, retry_failed: bool, final: Collection[str] = GATES) -> tuple[str, int]:
+        """Return which tasks are not to be done, and how many of these have failed.
+
+        The first is a string with a 1 for each such task at its number; empty if there is none. Failures of the kinds
+        `final` are not tried again unless their condition says so.
+        """
+        config = self.prepared.config
+        tasks = len(self.prepared.samples) * len(config.conditions) * config.execution.repetitions
+        sql = load(
+            "execution",
+            "skipped_tasks",
+            failed_tasks=self.tasks_of("failure", mock=self.mock),
+            mock=str(self.mock),
+            retry_failed=str(retry_failed),
+            gates=", ".join(map(literal, sorted(final))),
+            tasks=str(tasks),
+        )
+        skipped, failed = next(self.past.rows(sql), ("", 0))
+        return skipped, failed
+
+    @cached_property
+    def changed_samples(self) -> list[tuple[int, int]]:
+        """Of each sample of which the log has another record: its place, and where the log's newest line of it is."""
+        return list(self.past.rows(load("execution", "changed_samples")))
+
+    def edited_questions(self) -> list[int]:
+        """Return the places of the samples that were asked before by another question; for `asked_again` too."""
+        sample_ids = [sample["id"] for sample in self.prepared.samples]
+        self.past.table("config_sample_ids", sample_id=("varchar", sample_ids))
+        self.past.name("questions_before", load("execution", "questions_before"))
+        return [place for (place,) in self.past.rows(load("execution", "edited_questions"))]
+
+    def asked_again(self, newest: JsonObject) -> dict[tuple[int, bool], int]:
+        """Return how many tasks were answered as a run asked them, and are not answered as they are asked now.
+
+        By the place of the condition, and whether its question was edited. `newest` is the config's newest run.
+        """
+        config = self.prepared.config
+        before = [
+            f"({place}, {literal(newest['conditions'][condition.name]['condition_id'])})"
+            for place, condition in enumerate(config.conditions)
+            if condition.name in newest["conditions"]
+        ]
+        if not before:
+            return {}
+        sql = load(
+            "execution",
+            "asked_again",
+            conditions=", ".join(before),
+            agent_id=literal(newest["agent"]["agent_id"]),
+            repetitions=str(config.execution.repetitions),
+            mock=str(self.mock),
+        )
+        return {(place, edited): tasks for place, edited, tasks in self.past.rows(sql)}

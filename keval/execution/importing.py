@@ -1,0 +1,356 @@
+"""Turns a file of saved answers into the events of a log: a run, its plan, responses, judgments from elsewhere.
+
+The file is read twice: first to find all that is wrong with it, then to write. All ids are made from content, so the
+same file adds nothing to a log that holds it, and a corrected one adds what was corrected. What has to be remembered of
+each row is in a temporary database on disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from keval import datasets, ids
+from keval.config.import_mapping import IMPORTED, ImportMapping
+from keval.datasets import ROW, ROW_TAKEN
+from keval.errors import InputError
+from keval.events import InvalidEventError, event, written
+from keval.execution import interrupt
+from keval.execution.imported_rows import ImportedRow, RowReader, written_time
+from keval.execution.plan import plan_events, plan_id
+from keval.execution.run_events import bare_run_event
+from keval.ids import JsonObject, digest
+from keval.logs.stream import Sink, read
+
+Warn = Callable[[str], None]
+
+GIVEN = ("question", "answer")
+"""The fields of a sample of which we know that a judge elsewhere was given them."""
+
+BASELINE = "baseline"
+"""The condition that others are compared with where the mapping names none and there is one of this name."""
+
+MOST_PRINTED = 20
+"""Problems that an error lists before it only counts the rest."""
+
+AT_ONCE = 1000
+"""Events that are written before it is waited until they are on disk."""
+
+
+class Remembered:
+    """What was seen under a key, in a temporary file: a million rows need no memory to speak of."""
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("", isolation_level=None)  # a file that goes away by itself
+        self._database.execute("PRAGMA journal_mode = OFF")
+        self._database.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, value) WITHOUT ROWID")
+
+    def set(self, key: str, value: str | int) -> str | int | None:
+        """Keep a value under a key and return the one that was there, or None."""
+        before = self.get(key)
+        self._database.execute("INSERT OR REPLACE INTO seen VALUES (?, ?)", (key, value))
+        return before
+
+    def get(self, key: str) -> str | int | None:
+        """Return the value of a key, or None."""
+        found = self._database.execute("SELECT value FROM seen WHERE key = ?", (key,)).fetchone()
+        return None if found is None else found[0]
+
+    def count(self, key: str) -> int:
+        """Return how often this key was counted, this time included."""
+        times = int(self.get(key) or 0) + 1
+        self.set(key, times)
+        return times
+
+    def close(self) -> None:
+        """Close the file, which is then gone."""
+        self._database.close()
+
+
+@dataclass
+class Survey:
+    """What a file holds as a whole, found by reading all of it once."""
+
+    questions: list[str] = field(default_factory=list)
+    conditions: dict[str, None] = field(default_factory=dict)
+    repetitions: int = 1
+    unused: dict[str, None] = field(default_factory=dict)
+    """Fields that nothing was taken from, in the order of the file."""
+    problems: list[str] = field(default_factory=list)
+    number_of_problems: int = 0
+
+    def problem(self, message: str) -> None:
+        """Record a problem; beyond a limit they are only counted."""
+        self.number_of_problems += 1
+        if len(self.problems) < MOST_PRINTED:
+            self.problems.append(message)
+
+    def check_baseline(self, named: str | None) -> None:
+        """Record it as a problem if no row is of the condition that the mapping names as the baseline."""
+        if named is not None and named not in self.conditions:
+            there = ", ".join(map(repr, self.conditions))
+            self.problem(f"baseline: no row is of the condition {named!r}; there are: {there}")
+
+    def ordered_conditions(self, baseline: str) -> list[str]:
+        """Return the conditions as the file has them, but the baseline first if it is one of them."""
+        return sorted(self.conditions, key=lambda name: name != baseline)
+
+
+@dataclass(frozen=True)
+class AnswerFile:
+    """A file of saved answers, to be read by a mapping."""
+
+    path: Path
+    mapping: ImportMapping
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the file's bytes."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    @cached_property
+    def changed_at(self) -> str:
+        """When the file was last changed, as events write it."""
+        return written_time(datetime.fromtimestamp(self.path.stat().st_mtime, UTC))
+
+    @cached_property
+    def run_id(self) -> str:
+        """The id of the import: the same file and mapping are the same import."""
+        return digest("import", self.sha256, self.mapping.name, self.mapping.as_written)
+
+    def rows(self) -> Iterator[tuple[str, ImportedRow]]:
+        """Yield where each row stands, and what it says. Raises InputError for a file that cannot be read."""
+        reader = RowReader(self.mapping)
+        try:
+            rows = datasets.reader(self.path, self.mapping.columns).rows(self.path)
+            for number, row in enumerate(rows, start=1):
+                where = f"{self.path}:{row.line}" if row.line is not None else f"{self.path}: row {number}"
+                record = row.record or {}
+                problem = row.problem or datasets.unfit(record)
+                if ROW in record:
+                    problem = ROW_TAKEN
+                yield where, ImportedRow([problem]) if problem else reader.read({**record, ROW: number})
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}") from error
+        except (OSError, EOFError) as error:
+            raise InputError(f"{self.path}: {getattr(error, 'strerror', None) or error}") from error
+
+    def numbered(self) -> Iterator[tuple[str, ImportedRow]]:
+        """Yield the rows; one that does not say which repetition it is, is counted."""
+        with closing(Remembered()) as counted:
+            for where, row in self.rows():
+                if row.repetition is None and not row.problems:
+                    row.repetition = counted.count(digest(row.question_id, row.condition))
+                yield where, row
+
+    def survey(self) -> Survey:
+        """Read the whole file. Raises InputError that lists all rows with something wrong in them."""
+        survey = Survey()
+        events = Events(self, survey)
+        with closing(Remembered()) as seen:
+            for where, row in self.numbered():
+                survey.unused |= dict.fromkeys(row.unused)
+                for problem in row.problems or (*self._clashes(where, row, seen, survey), *events.problems(row)):
+                    survey.problem(f"{where}: {problem}")
+        if survey.conditions:
+            survey.check_baseline(self.mapping.baseline)
+        if survey.number_of_problems:
+            more = survey.number_of_problems - len(survey.problems)
+            rest = [f"… and {more} more"] if more else []
+            raise InputError(
+                *survey.problems, *rest, f"nothing of {self.path} was imported; correct it, or the mapping"
+            )
+        if not survey.questions:
+            raise InputError(f"{self.path}: no rows in it")
+        return survey
+
+    def events(self) -> Events:
+        """Return what makes the events. Raises InputError that lists all rows with something wrong in them."""
+        return Events(self, self.survey())
+
+    def _clashes(self, where: str, row: ImportedRow, seen: Remembered, survey: Survey) -> Iterator[str]:
+        """Take a row into the survey; yield in what it contradicts an earlier one."""
+        sample_id, repetition = str(row.sample["id"]), row.repetition or 1
+        place = where.removeprefix(str(self.path)).strip(": ")
+        known = seen.set(f"sample {sample_id}", row.sample_sha256)
+        if known is None:
+            survey.questions.append(row.question_id)
+        elif known != row.sample_sha256:
+            yield f"the sample {sample_id!r} has another question, answer or field than in an earlier row"
+        earlier = seen.set(f"task {self.response_id(row)}", place)
+        if earlier is not None:
+            yield f"repetition {repetition} of {sample_id!r} under {row.condition!r} stands in row {earlier} already"
+        survey.conditions[row.condition] = None
+        survey.repetitions = max(survey.repetitions, repetition)
+
+    def response_id(self, row: ImportedRow) -> str:
+        """Return the id of a row's response."""
+        condition = ids.imported_condition_id(row.condition)
+        return ids.response_id(row.question_id, condition, self.mapping.agent_id, row.repetition or 1)
+
+
+@dataclass(frozen=True)
+class Events:
+    """Makes the events of a file, whose ids are the same each time."""
+
+    answers: AnswerFile
+    survey: Survey
+
+    def all(self) -> Iterator[JsonObject]:
+        """Yield the run, its plan, and each row's response with the judgments of it."""
+        plan = plan_id(self.survey.questions)
+        yield self._run(plan)
+        yield from plan_events(plan, self.survey.questions, self.answers.run_id)
+        for _, row in self.answers.numbered():
+            yield from self.of(row)
+
+    def of(self, row: ImportedRow) -> Iterator[JsonObject]:
+        """Yield a row's response and the judgments of it."""
+        response = self._response(row) | {"time": row.time or self.answers.changed_at}
+        yield response
+        yield from (each | {"time": response["time"]} for each in self._judgments(row, response))
+
+    def problems(self, row: ImportedRow) -> Iterator[str]:
+        """Yield why events of a row can be no lines of a log."""
+        for each in self.of(row):
+            try:
+                written(each)
+            except InvalidEventError as error:
+                yield str(error)
+
+    def _run(self, plan: str) -> JsonObject:
+        answers, mapping, survey = self.answers, self.answers.mapping, self.survey
+        tasks = len(survey.questions) * survey.repetitions
+        conditions = survey.ordered_conditions(mapping.baseline or BASELINE)
+        return bare_run_event("import", answers.run_id) | {
+            "config": mapping.as_written,
+            "config_sha256": digest(mapping.as_written),
+            "config_name": mapping.name,
+            "dataset": {"path": str(answers.path), "sha256": answers.sha256, "samples": len(survey.questions)},
+            "agent": self._described_agent(),
+            "conditions": {name: _condition(name, tasks) for name in conditions},
+            "judges": [judge.described() for judge in mapping.judges],
+            "repetitions": survey.repetitions,
+            "plan_id": plan,
+        }
+
+    def _described_agent(self) -> JsonObject:
+        mapping = self.answers.mapping
+        unreported = {} if mapping.tool_calls is not None else {"reports_tool_calls": False}
+        return {**self._agent(), "agent_id": mapping.agent_id, "options": {}, "files": [], **unreported}
+
+    def _agent(self) -> JsonObject:
+        mapping = self.answers.mapping
+        return {"name": mapping.agent_name, "type": IMPORTED, "model": mapping.agent_model}
+
+    def _response(self, row: ImportedRow) -> JsonObject:
+        return event(
+            "response",
+            self.answers.response_id(row),
+            self.answers.run_id,
+            sample=row.sample,
+            sample_sha256=row.sample_sha256,
+            question_id=row.question_id,
+            condition=row.condition,
+            condition_id=ids.imported_condition_id(row.condition),
+            repetition=row.repetition,
+            agent=self._agent(),
+            agent_id=self.answers.mapping.agent_id,
+            status="answered" if row.text.strip() else "empty",
+            text=row.text,
+            turns=row.turns,
+            mcp={},
+            attempts=1,
+            **row.fields,
+        )
+
+    def _judgments(self, row: ImportedRow, response: JsonObject) -> Iterator[JsonObject]:
+        given = ids.given_sha256(row.sample, GIVEN)
+        for judge in self.answers.mapping.judges:
+            yield event(
+                "judgment",
+                ids.judgment_id(response["id"], row.text, given, judge.judge_id, 1),
+                self.answers.run_id,
+                response_id=response["id"],
+                sample_id=row.sample["id"],
+                **{name: response[name] for name in ("condition", "condition_id", "repetition", "agent_id")},
+                judge={"name": judge.name, "type": IMPORTED, "model": judge.model},
+                judge_id=judge.judge_id,
+                replicate=1,
+                sample_fields=list(GIVEN),
+                sample_sha256=response["sample_sha256"],
+                answer_sha256=ids.answer_sha256(row.text),
+                scores=row.scores[judge.name],
+                unverified_claims=[],
+                outcome=None,
+                usage=None,
+                cost_usd=None,
+                duration_ms=None,
+            )
+
+
+def _condition(name: str, tasks: int) -> JsonObject:
+    gates = {"require_mcp_tool_use": False, "require_mcp_tool_success": False}
+    known = {"condition_id": ids.imported_condition_id(name), "system_prompt": "", "mcp_servers": []}
+    return {**known, "gates": gates, "tools": [], "tasks": tasks}
+
+
+def import_answers(
+    events: Events, sink: Sink, log: Path | None, warn: Warn, *, skip_invalid: bool = False
+) -> tuple[int, int]:
+    """Write the events of a file that a log, which is open, does not hold yet; without a log all of them.
+
+    Returns how many were written, and how many were there already.
+    """
+    new = there_already = 0
+    with closing(Remembered()) as there:
+        if log is not None:
+            for line in read(log, warn, skip_invalid=skip_invalid):
+                there.set(line.event["id"], _content(line.event))
+        is_empty = log is None or not log.stat().st_size
+
+        async def main(stop: asyncio.Event) -> None:
+            nonlocal new, there_already
+            sink.tell(stop)
+            waiting: list[asyncio.Future[None]] = []
+            for each in events.all():
+                event_, line = written(each)
+                known = None if is_empty else there.get(event_["id"])
+                if known is None and _has_no_score(event_):
+                    continue
+                if known is not None and known == _content(event_):
+                    there_already += 1
+                    continue
+                new += 1
+                waiting.append(asyncio.ensure_future(sink.write(line)))
+                if len(waiting) >= AT_ONCE:
+                    await _all(waiting)
+            await _all(waiting)
+
+        interrupt.run(main, warn)
+    return new, there_already
+
+
+async def _all(waiting: list[asyncio.Future[None]]) -> None:
+    await asyncio.gather(*waiting)
+    waiting.clear()
+
+
+def _has_no_score(event_: JsonObject) -> bool:
+    """Whether an event is a judgment that says nothing, but for taking back what an earlier one said."""
+    return event_["type"] == "judgment" and all(given["score"] is None for given in event_["scores"].values())
+
+
+def _content(event_: JsonObject) -> str:
+    """Return the hash of what an event says; a run, which has the time and the machine in it, is known by its id."""
+    if event_["type"] == "run":
+        return str(event_["id"])
+    return digest({name: value for name, value in event_.items() if name not in {"time", "run_id"}})

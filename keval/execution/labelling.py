@@ -1,0 +1,66 @@
+"""Appends what people say of verdicts to a log: all of a sheet at once, or one label after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from keval import projections
+from keval.events import new_run_id
+from keval.execution.appending import append_all
+from keval.execution.run_events import bare_run_event
+from keval.execution.session import Warn
+from keval.labels.draw import Entry, Wanted, draw
+from keval.labels.labels import Known, Said, check_targets, known_labels
+from keval.labels.sheet import Filled
+from keval.logs.collect import collected
+
+Ask = Callable[[Entry, int, int], Said | None]
+"""Asks a person about a verdict, given its number and how many there are; None: nothing was said."""
+
+
+def take_in(log: Path, filled: Filled, warn: Warn, *, skip_invalid: bool) -> int:
+    """Append what a sheet says and the log does not hold yet; return how many labels that are.
+
+    Raises InputError if the sheet is about other answers than the log has; nothing is written then.
+    """
+    with collected([log], warn, skip_invalid=skip_invalid) as (file,), projections.connect([file]) as connection:
+        check_targets(connection, filled.answers)
+        known = known_labels(connection, file.path)
+    run_id = new_run_id()
+    new = [said.event(run_id) for said in filled.said if known.lacks(said)]
+    if new:
+        append_all(log, (), bare_run_event("calibrate", run_id), new, warn)
+    return len(new)
+
+
+def drawn(log: Path, wanted: Wanted, warn: Warn, labeler: str | None, *, skip_invalid: bool) -> list[Entry]:
+    """Return the verdicts that are drawn and have no label yet; of this person, if one is named."""
+    with collected([log], warn, skip_invalid=skip_invalid) as (file,), projections.connect([file]) as connection:
+        known = known_labels(connection, file.path)
+        return [entry for entry in draw(connection, file.path, wanted) if not _has_label(known, entry, labeler)]
+
+
+def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> int:
+    """Ask about one verdict after the other; each label is in the log before the next question. Return how many.
+
+    Answers that are to be scored are counted as answers, whatever the number of metrics.
+    """
+    run_id, together, labels = new_run_id(), list(entries), 0
+    places: dict[object, int] = {}
+    numbers = [places.setdefault(_counted(entry), len(places) + 1) for entry in together]
+    for number, entry in zip(numbers, together, strict=True):
+        said = ask(entry, number, len(places))
+        if said is not None:
+            announcement = bare_run_event("label", run_id) if not labels else None
+            append_all(log, (), announcement, [each.event(run_id) for each in said.for_all(entry.also)], warn)
+            labels += 1
+    return labels
+
+
+def _counted(entry: Entry) -> object:
+    return entry.response_id if entry.is_blind else (entry.response_id, entry.judge_id, entry.metric)
+
+
+def _has_label(known: Known, entry: Entry, labeler: str | None) -> bool:
+    return known.has((entry.response_id, entry.judge_id, entry.metric), labeler, random=entry.is_blind)

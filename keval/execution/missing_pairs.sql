@@ -1,0 +1,26 @@
+-- One row per judgment that is missing, of the judges of pairs: the position of its response, the judge's place, the
+-- replicate, and the position of the baseline's response. It is missing as soon as both responses are there.
+with baseline as (
+    select condition_id as baseline, question_id, agent_id, repetition, id as other, position as other_position
+    from facts
+    where type = 'response' and condition_id in (select baseline from judging where baseline is not null)
+),
+wanted as (
+    select
+        e.position, j.place, j.judge_id, unnest(range(1, j.replicates + 1)) as replicate, o.other, o.other_position
+    from facts as e
+    semi join ($responses) as r using (position)
+    cross join judging as j
+    join baseline as o
+        on o.baseline = j.baseline and o.question_id = e.question_id and o.agent_id = e.agent_id
+        and o.repetition = e.repetition
+    where e.type = 'response'
+        and (
+            j.rate >= 1 or substr(sha256(j.seed || ' ' || e.repetition || ' ' || e.sample_id), 1, 13)
+                < format('{:013x}', floor(j.rate * (1::bigint << 52))::bigint)
+        )
+)
+select w.position, w.place, w.replicate, w.other_position
+from wanted as w
+anti join (select * from ($judgments) where same_answer and same_sample) as j
+    on j.answer = w.position and j.judge_id = w.judge_id and j.replicate = w.replicate and j.other = w.other

@@ -1,0 +1,7 @@
+-- One row per sample of the config that was asked before: its place in the dataset, and the question that its last
+-- response answers.
+select n.place, arg_max(e.question_id, e.position) as question_id
+from events as e
+join config_sample_ids as n using (sample_id)
+where e.type = 'response'
+group by n.place

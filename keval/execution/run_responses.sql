@@ -1,0 +1,6 @@
+-- The responses of a config's tasks that are not asked for again; with $everything also those of no task of the config
+-- that answer a current question.
+select position from answered_tasks where not $fresh
+union
+select position from facts
+where type = 'response' and $everything and asked and position not in (select position from ($of_config))

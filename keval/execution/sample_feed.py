@@ -1,0 +1,69 @@
+"""Hands out tasks sample by sample, and no further ahead of the finished ones than what is in flight may cost.
+
+When a run is decided, at most as many samples were begun in vain as there are workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from keval.execution.finished_samples import FinishedSamples, Place
+from keval.execution.tasks import Task, TaskList
+
+
+class SampleFeed:
+    """The tasks that remain, until all is decided or `stop` is set."""
+
+    def __init__(self, tasks: TaskList, finished: FinishedSamples, ahead: int, stop: asyncio.Event) -> None:
+        """Begin at the first task; samples are begun as long as fewer than `ahead` are open."""
+        self._tasks = zip(tasks.positions(), tasks, strict=True)
+        self._next: tuple[int, Task] | None = None
+        self._finished = finished
+        self._ahead = ahead
+        self._stop = stop
+        self._moved = asyncio.Event()
+        self.taken = 0
+        """Tasks that were handed out."""
+
+    def moved(self) -> None:
+        """Let those who wait look again: samples were finished."""
+        self._moved.set()
+
+    async def take(self) -> Task | None:
+        """Return the next task as soon as it may be begun; None when there will be no more."""
+        while not self._stop.is_set():
+            found = self._peek()
+            if found is None:
+                return None
+            position, task = found
+            if position < self._finished.n + self._ahead:
+                self._next = None
+                self._finished.open(_place(position, task), task.response_id)
+                self.taken += 1
+                return task
+            await self._wait()
+        return None
+
+    def _peek(self) -> tuple[int, Task] | None:
+        """Return the next task that is still wanted, and where its sample stands."""
+        while True:
+            if self._finished.is_decided:
+                return None
+            self._next = self._next or next(self._tasks, None)
+            if self._next is None or self._finished.wants(self._next[1].condition_id):
+                return self._next
+            self._next = None
+
+    async def _wait(self) -> None:
+        """Wait until a sample is finished, or the user stops."""
+        self._moved.clear()
+        either = [asyncio.ensure_future(event.wait()) for event in (self._moved, self._stop)]
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in either:
+                each.cancel()
+
+
+def _place(position: int, task: Task) -> Place:
+    return Place(position, str(task.sample["id"]), task.condition_id, task.repetition)

@@ -1,0 +1,258 @@
+"""A run that stops when it is decided: what it may ask, what the log holds of it already, and what it writes down."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from keval.errors import UsageError
+from keval.events import event
+from keval.execution.config_past import ConfigPast
+from keval.execution.finished_samples import AS_MINIMUM, Decided, FinishedSamples, Place
+from keval.execution.preparation import Prepared
+from keval.execution.recording import EncodedEvent
+from keval.execution.sample_feed import SampleFeed
+from keval.execution.session import OnWritten, Request, Session, Warn
+from keval.execution.stopping_family import as_recorded, recorded_rule
+from keval.execution.tasks import TaskList, by_sample, drawn_order
+from keval.failure_kinds import GATES
+from keval.ids import JsonObject, digest
+from keval.logs.past import Past
+from keval.projections.sql_file import load
+from keval.stats.recorded_rule import RecordedRule, changed, from_json, look_fields
+
+Why = Literal["decided", "dataset", "budget", "interrupted"]
+
+
+def refuse_without_judges(request: Request, past: Past, config_name: str) -> None:
+    """Raise UsageError where responses are to be generated alone: what nobody judges is never decided."""
+    if request.until is not None:
+        raise UsageError(
+            "until: only `keval run` stops when decided, as it judges meanwhile; remove `until`, or use it"
+        )
+    if past.stopping_rule(config_name, mock=request.mock) is not None:
+        raise UsageError(f"{past.log}: its runs stop when decided, which `keval run` does; -o LOG begins another log")
+
+
+@dataclass
+class Stopping:
+    """What one command knows of the stopping rule."""
+
+    prepared: Prepared
+    """With its samples in the order in which they are asked."""
+    rule: RecordedRule
+    is_new: bool
+    """Whether the log lacks the rule."""
+    finished: FinishedSamples
+    tasks: TaskList
+    """Those that remain, were nothing decided."""
+    failed_before: int
+    has_ended: bool
+    """Whether the log says how the last such run ended."""
+    feed: SampleFeed | None = None
+
+    @property
+    def must_end(self) -> bool:
+        """Whether nothing is left to ask, and the log does not say so: a crash came between."""
+        return (self.finished.is_decided or self.finished.is_complete) and not self.has_ended
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether all was decided before the dataset's end."""
+        return self.finished.is_decided and not self.finished.is_complete
+
+    @property
+    def remaining(self) -> TaskList:
+        """The tasks that may be asked."""
+        return replace(self.tasks, numbers=self.tasks.numbers[:0]) if self.finished.is_decided else self.tasks
+
+    def record(self, run_id: str) -> list[JsonObject]:
+        """Return the event of the rule, if the log lacks it."""
+        if not self.is_new:
+            return []
+        return [
+            event(
+                "until_rule",
+                digest("until_rule", self._mock, self.prepared.plan_id, self.rule.rule_id),
+                run_id,
+                config_name=self.prepared.config.name,
+                plan_id=self.prepared.plan_id,
+                rule_id=self.rule.rule_id,
+                mock=self._mock,
+                rule=self.rule.as_json(),
+            )
+        ]
+
+    def begin(self, session: Session) -> SampleFeed:
+        """Return what hands out the tasks of a session."""
+        self.feed = SampleFeed(self.remaining, self.finished, session.execution.max_concurrent, session.stop)
+        return self.feed
+
+    def noting(self, session: Session) -> OnWritten:
+        """Return who takes note of what came of a task or a judging, and writes down what that decides."""
+
+        def note(encoded: EncodedEvent) -> Awaitable[None] | None:
+            before = self.finished.n
+            self.finished.note(encoded.event)
+            found = self.finished.advance()
+            if self.feed is not None and self.finished.n > before:
+                self.feed.moved()
+            return self._write(found, session) if found else None
+
+        return note
+
+    async def end(self, session: Session, warn: Warn) -> None:
+        """Write down how a session ended, and say it."""
+        why = self._why(session)
+        warn(self.told(why, session.ledger.spent_usd))
+        run_id = session.run_id
+        await session.sink.append(
+            event(
+                "until_end",
+                digest("until_end", self._mock, self.prepared.plan_id, self.rule.rule_id, run_id),
+                run_id,
+                **self._of_rule(),
+                why=why,
+                n=self.finished.n,
+                samples=self.rule.samples,
+                asked=self.finished.asked,
+                comparisons=[look_fields(*each, self.rule.samples) for each in self.finished.looks()],
+            )
+        )
+
+    def _why(self, session: Session) -> Why:
+        if self.finished.is_complete:
+            return "dataset"
+        if self.finished.is_decided:
+            return "decided"
+        return "budget" if session.ledger.refused else "interrupted"
+
+    async def _write(self, found: Sequence[Decided], session: Session) -> None:
+        for member, look in found:
+            names = (self._mock, self.prepared.plan_id, self.rule.rule_id, member.key)
+            fields = self._of_rule() | look_fields(member, look, self.rule.samples)
+            await session.sink.append(event("until_decided", digest("until_decided", *names), session.run_id, **fields))
+
+    def _of_rule(self) -> JsonObject:
+        return {"plan_id": self.prepared.plan_id, "rule_id": self.rule.rule_id, "mock": self._mock}
+
+    @property
+    def _mock(self) -> bool:
+        return self.prepared.mock_url is not None
+
+    def told(self, why: Why, spent_usd: float = 0.0) -> str:
+        """Return the sentence for the user: why nothing more is asked, and what that saves."""
+        n, samples = self.finished.n, self.rule.samples
+        if why == "decided":
+            taken = self.feed.taken if self.feed else 0
+            left = len(self.tasks) - taken
+            usd = f", which saved about ${spent_usd / taken * left:.2f}" if taken and spent_usd > 0 else ""
+            asked = f"{left:,} of {self._planned:,} answers were not asked for{usd}"
+            return f"stopped after {n:,} of {samples:,} samples: decided; {asked}"
+        if why == "dataset":
+            return f"all {samples:,} samples were asked; the report says what they decide"
+        return f"{n:,} of {samples:,} samples are finished and it is not decided; the same command goes on"
+
+    @property
+    def _planned(self) -> int:
+        config = self.prepared.config
+        return self.rule.samples * len(config.conditions) * config.execution.repetitions
+
+
+def both(one: Awaitable[None] | None, other: Awaitable[None] | None) -> Awaitable[None] | None:
+    """Return what waits for one and then for the other, or for the one that there is."""
+    if one is None or other is None:
+        return one or other
+
+    async def in_turn() -> None:
+        await one
+        await other
+
+    return in_turn()
+
+
+def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> Stopping | None:
+    """Return how a run that generates and judges is to stop, None if it asks all and the log knows no rule.
+
+    Raises UsageError for what no rule can be made for, and for another rule than the log has.
+    """
+    config = prepared.config
+    known = past.stopping_rule(config.name, mock=request.mock)
+    if known is None and (request.until is None or request.complete):
+        return None
+    prepared = replace(prepared, samples=drawn_order(prepared.samples, config.execution.seed))
+    before = None if known is None else known["rule"]
+    until = request.until if request.until and not request.complete else as_recorded(from_json(before or {}))
+    rule = recorded_rule(config, prepared.samples, until)
+    _check_request(request)
+    if before is not None:
+        _check_same(before, rule.as_json(), past)
+    about = ConfigPast.about(past, prepared)
+    final = {*GATES, *AS_MINIMUM}
+    skipped, failed = about.skipped(retry_failed=request.retry_failed, final=final)
+    if known is None and "1" in skipped:
+        raise UsageError(
+            f"{past.log}: holds answers of this config that were not asked to stop when decided; -o LOG begins another "
+            "log, and --until complete goes on with this one"
+        )
+    if request.complete:
+        warn(f"{past.log}: its runs stop when decided; this one goes on to the end, and is read by the same rule")
+    tasks = by_sample(config, prepared.samples, skipped)
+    finished = FinishedSamples(rule, config, goes_on=request.complete)
+    _replay(about, finished, tasks)
+    finished.advance()
+    return Stopping(
+        prepared=prepared, rule=rule, is_new=known is None, finished=finished, tasks=tasks,
+        failed_before=failed, has_ended=past.has_ended(mock=request.mock),
+    )  # fmt: skip
+
+
+def _check_request(request: Request) -> None:
+    """Raise UsageError for parts of the tasks: only what is asked in the drawn order says what the rule says."""
+    if request.chosen:
+        raise UsageError("until: --sample and --condition choose, and a stopping rule needs all in its order")
+    if request.fresh:
+        raise UsageError("until: --fresh asks again for what was looked at; -o LOG begins another log")
+
+
+def _check_same(before: JsonObject, now: JsonObject, past: Past) -> None:
+    """Raise UsageError for another rule than the log has."""
+    differing = changed(before, now)
+    if not differing:
+        return
+    margins = sorted({each["margin"] for each in before["family"] if each["margin"] is not None})
+    at = "".join(f" at margin {margin:g}," for margin in margins[:1])
+    raise UsageError(
+        f"{past.log}: its runs were begun to stop{at} at alpha {before['alpha']:g}, after {before['samples']:,} "
+        f"samples at most; what is asked now is not the same in: {', '.join(differing)}. A rule that changes on the "
+        "way says nothing: -o LOG begins another log"
+    )
+
+
+def _replay(about: ConfigPast, finished: FinishedSamples, tasks: TaskList) -> None:
+    """Tell the finished samples what the log holds of them; failures that are tried again are none yet."""
+    config, samples = about.prepared.config, about.prepared.samples
+    again = set(tasks.numbers)
+    sql = load(
+        "execution",
+        "until_events",
+        responses=about.tasks_of("response", mock=about.mock),
+        failures=about.tasks_of("failure", mock=about.mock),
+        mock=str(about.mock),
+    )
+    for event_type, number, response_id, kind, judge_id, replicate, scores in about.past.rows(sql):
+        if number in again:
+            continue
+        if event_type != "judgment":
+            rest, place = divmod(number, len(config.conditions))
+            before, position = divmod(rest, len(samples))
+            condition_id = config.conditions[place].condition_id
+            finished.open(Place(position, str(samples[position]["id"]), condition_id, before + 1), response_id)
+        finished.note(
+            {
+                "type": event_type, "id": response_id, "response_id": response_id, "stage": "generate", "kind": kind,
+                "judge_id": judge_id, "replicate": replicate,
+                "scores": {name: {"score": score} for name, score in (scores or {}).items()},
+            }
+        )  # fmt: skip

@@ -1,0 +1,99 @@
+"""What the judges still have to do in a log, and what is done: the views decide it, as for every report."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from keval.config.model import JudgeConfig
+from keval.execution.pairs import baseline_id
+from keval.ids import HEX_DIGITS, JsonObject
+from keval.logs.past import Past
+from keval.projections.sql_file import literal, load
+
+Missing = tuple[int, int, int, int, int]
+"""A judgment that is missing: where in the log the line of its response begins, and where that of the newest record of
+its sample does, in bytes; the judge's place among the judges, from 0; the replicate; and where the line of the other
+response of a pair begins, or -1."""
+
+
+class Unjudged:
+    """The judgments of some judges in a log: to a real run those of the mock are none.
+
+    `changing` are the `sample_change` events that the command is about to write, `conditions` the ids of the config's
+    conditions by name, the first of which is the baseline.
+    """
+
+    def __init__(
+        self,
+        past: Past,
+        judges: Sequence[JudgeConfig],
+        *,
+        mock: bool,
+        changing: Sequence[JsonObject] = (),
+        conditions: Mapping[str, str] | None = None,
+    ) -> None:
+        self._past = past
+        self._there = load("execution", "judgments_there", mock=str(mock))
+        self._units = {judge.judge.unit for judge in judges}
+        past.table(
+            "judging",
+            judge_id=("varchar", [judge.judge_id for judge in judges]),
+            replicates=("bigint", [judge.replicates for judge in judges]),
+            rate=("double", [judge.sampling.rate for judge in judges]),
+            seed=("bigint", [judge.sampling.seed for judge in judges]),
+            baseline=("varchar", [baseline_id(judge, conditions or {}) for judge in judges]),
+        )
+        past.table(
+            "sample_changing",
+            question_id=("varchar", [change["question_id"] for change in changing]),
+            sample_sha256=("varchar", [change["sample_sha256"] for change in changing]),
+            changed=("varchar[]", [change["changed"] for change in changing]),
+        )
+        if changing:  # to look for changes where there is none takes as long as to look for some
+            changes = load("execution", "changing_judgments")
+            self._there = load("execution", "judgments_after_changes", judgments=self._there, changing=changes)
+
+    def missing(self, responses: str) -> Iterator[Missing]:
+        """Yield the judgments that are missing of responses, which a query names by their positions."""
+        parts = [] if self._past.connection is None else list(self._parts(responses))
+        sql = "\nunion all\n".join(f"from ({part})" for part in parts)
+        found: Iterator[Missing] = iter(())
+        if parts and self._past.keep("missing_judgments", sql):
+            found = self._past.rows(load("execution", "missing_lines"))
+        return found
+
+    def _parts(self, responses: str) -> Iterator[str]:
+        """Yield the queries for the judgments that are missing; none where it is known that there are none."""
+        if "response" in self._units:
+            lines = sum(number for (number,) in self._past.rows("select max(position) from events"))
+            given = {"responses": responses, "judgments": self._there, "lines": str(lines)}
+            if self._past.keep("unjudged_responses", load("execution", "unjudged_responses", **given)):
+                yield load("execution", "missing_judgments")
+        if "pair" in self._units:
+            yield load("execution", "missing_pairs", responses=responses, judgments=self._there)
+
+    def known(self, agent_id: str, *, fresh: bool) -> KnownIds:
+        """Return the judgments that need not be made again should the answers come back that are asked for again.
+
+        Of the config that the past was last asked about (`ConfigPast`), and its agent. `fresh`: all are asked again.
+        """
+        agent = literal(agent_id)
+        sql = load("execution", "known_judgments", judgments=self._there, agent_id=agent, fresh=str(fresh))
+        return KnownIds(target for (target,) in self._past.rows(sql))
+
+
+class KnownIds:
+    """Ids, each as the bytes of its hex digits and nothing more: a million fit into 24 MB."""
+
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        """Keep ids, which come in order; what is no id that we make is left out."""
+        self._digits = b"".join(target.encode() for target in ids if len(target.encode()) == HEX_DIGITS)
+        self._places = range(len(self._digits) // HEX_DIGITS)
+
+    def __contains__(self, target: object) -> bool:
+        found = bisect_left(self._places, str(target).encode(), key=self._at)
+        return found < len(self._places) and self._at(found) == str(target).encode()
+
+    def _at(self, place: int) -> bytes:
+        return self._digits[place * HEX_DIGITS : (place + 1) * HEX_DIGITS]

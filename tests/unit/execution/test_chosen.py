@@ -1,0 +1,68 @@
+"""Which part of the work is done where the user chooses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keval import projections
+from keval.config.model import Config
+from keval.config.reader import load
+from keval.errors import UsageError
+from keval.execution.chosen import Chosen
+from keval.execution.tasks import work_list
+from keval.ids import JsonObject
+from keval.projections import rows
+from tests.builders import response_event, run_event, write_log
+
+CONFIG = """\
+name: unit
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+conditions: {plain: {system_prompt: a}, with_docs: {system_prompt: b}}
+judge: {type: exact_match}
+execution: {repetitions: 2}
+"""
+SAMPLES: list[JsonObject] = [{"id": name, "question": name, "answer": "a"} for name in ("law-1", "law-2", "art[1]")]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    (tmp_path / "questions.jsonl").write_text('{"question": "q", "answer": "a"}\n')
+    (tmp_path / "eval.yaml").write_text(CONFIG)
+    return load(tmp_path / "eval.yaml")
+
+
+def test_tasks_are_chosen_by_names_and_patterns(config: Config) -> None:
+    """All repetitions of what fits, in the order of the run; a name with brackets is a name first."""
+    tasks = work_list(config, SAMPLES)
+    chosen = Chosen(("law-*", "art[1]"), ("with*",)).of_tasks(tasks)
+    expected = [task for task in tasks if task.condition.name == "with_docs"]
+    assert [task.response_id for task in chosen] == [task.response_id for task in expected]
+    assert {task.sample["id"] for task in Chosen(("law-2",)).of_tasks(tasks)} == {"law-2"}
+    assert len(Chosen().of_tasks(tasks)) == len(tasks)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        (Chosen(("law-3",)), "no sample 'law-3'; did you mean 'law-"),
+        (Chosen((), ("with_doc",)), "no condition 'with_doc'; did you mean 'with_docs'"),
+    ],
+)
+def test_a_name_that_nothing_has_is_an_error(chosen: Chosen, message: str, config: Config) -> None:
+    """Before anything is paid, with what may be meant."""
+    with pytest.raises(UsageError, match=message):
+        chosen.of_tasks(work_list(config, SAMPLES))
+
+
+@pytest.mark.parametrize("chosen", [Chosen(), Chosen(("q?",)), Chosen(("q1",), ("base*",)), Chosen((), ("with_docs",))])
+def test_responses_of_a_log_and_of_a_pipe_are_chosen_alike(chosen: Chosen, tmp_path: Path) -> None:
+    """What SQL finds in a log is what fits one by one."""
+    responses = [response_event(name, condition) for name in ("q1", "q2") for condition in ("baseline", "with_docs")]
+    query = chosen.of_responses("select position from facts where type = 'response'")
+    with projections.connect([write_log(tmp_path / "run.jsonl", [run_event(), *responses])]) as connection:
+        places = {row["position"] for row in rows(connection, query)}
+        found = {row["id"] for row in rows(connection, "from facts") if row["position"] in places}
+    assert found == {response["id"] for response in responses if chosen.has(response)}

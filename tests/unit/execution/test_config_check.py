@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+
+from keval.config.reader import load
+from keval.execution.config_check import check
+from keval.mock import Mock
+
+CONFIG = """\
+name: checked
+dataset: {path: questions.jsonl}
+agent: {type: command, command: [cat], model: claude-opus-5}
+conditions: {plain: {system_prompt: "Answer."}, polite: {system_prompt: "Please answer."}}
+judges: [{type: exact_match}, JUDGE]
+"""
+
+
+def told(folder: Path, judge: str) -> list[str]:
+    """Return what a check warns of."""
+    (folder / "questions.jsonl").write_text('{"id": "1", "question": "Q", "answer": "A"}\n')
+    (folder / "eval.yaml").write_text(CONFIG.replace("JUDGE", judge))
+    found: list[str] = []
+    check(load(folder / "eval.yaml", environ={}), folder / "none.jsonl", found.append)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("judge", "is_warned"),
+    [
+        ("{type: rubric, model: claude-opus-5}", True),
+        ("{type: jury, models: [claude-sonnet-5, claude-opus-5]}", True),
+        ("{type: pairwise, model: claude-opus-5}", True),
+        ("{type: rubric, model: claude-sonnet-5}", False),
+    ],
+)
+def test_a_judge_that_asks_the_agents_model_is_warned_of(judge: str, is_warned: bool, tmp_path: Path) -> None:
+    """Before anything is paid: a model may favour its own answers."""
+    assert any("the same model, claude-opus-5" in each for each in told(tmp_path, judge)) == is_warned
+
+
+def test_a_judge_of_tool_calls_that_nobody_reports_is_warned_of(tmp_path: Path) -> None:
+    """A command says nothing of the tools that it calls; the check says that the judge has nothing to judge."""
+    found = told(tmp_path, "{type: trajectory, at_most: {'*': 3}}")
+    assert "judge trajectory looks at tool calls, which agent command does not report" in " ".join(found)
+
+
+def test_a_sample_that_no_judge_is_for_is_warned_of(tmp_path: Path) -> None:
+    """Its answers would be paid for and never judged; with a judge for all samples nothing is said."""
+    assert not any("no judge is for" in each for each in told(tmp_path, "{type: contains}"))
+    config = CONFIG.replace("{type: exact_match}, JUDGE", "{type: exact_match, only_for: {id: '1'}}")
+    (tmp_path / "questions.jsonl").write_text(
+        "".join(f'{{"id": "{number}", "question": "Q{number}", "answer": "A"}}\n' for number in (1, 2, 3))
+    )
+    (tmp_path / "eval.yaml").write_text(config)
+    found: list[str] = []
+    check(load(tmp_path / "eval.yaml", environ={}), tmp_path / "none.jsonl", found.append)
+    assert [each for each in found if "judge" in each] == [
+        "no judge is for 2 samples, as '2': what is answered there is paid for and never judged"
+    ]
+
+
+def test_a_mock_run_needs_no_keys(tmp_path: Path) -> None:
+    """Without keys a check names what lacks; for a mock run nothing does."""
+    told(tmp_path, "{type: rubric, model: claude-sonnet-5}")
+    config = load(tmp_path / "eval.yaml", environ={})
+    assert any("ANTHROPIC_API_KEY" in each for each in check(config, tmp_path / "none.jsonl", print).problems)
+    with Mock() as mock:
+        found = check(config, tmp_path / "none.jsonl", print, mock_url=mock.base_url)
+    assert not found.problems

@@ -1,0 +1,95 @@
+"""A row says what it says, and what is wrong with it is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keval.config.import_mapping import load
+from keval.execution.imported_rows import RowReader
+from tests.importing import MAPPING, ROW
+
+
+def reader(folder: Path) -> RowReader:
+    """Return a reader of rows by the mapping."""
+    (folder / "mapping.yaml").write_text(MAPPING)
+    return RowReader(load(folder / "mapping.yaml", {}, "rows"))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"out": None}, "text: 'out' is null, neither text nor a number"),
+        ({"gold": "1080"}, "answer: 'gold' holds no '####'"),
+        ({"prompt": " "}, "question: is blank"),
+        ({"run": 0}, "repetition: must be from 1 to 10000, not 0"),
+        ({"run": "second"}, "repetition: must be a number, not 'second'"),
+        ({"at": "yesterday"}, "time: must be a time such as 2026-03-01T12:00:00Z"),
+        ({"at": "9999-12-31T23:59:59-12:00"}, "time: "),
+        ({"usage": {"out": 1.5}}, "output_tokens: must be a whole number from 0, not 1.5"),
+        ({"cost": -1}, "cost_usd: must be an amount from 0, not -1"),
+        ({"pages": "Sums"}, "sources: must be a list of texts, not 'Sums'"),
+        ({"calls": "add"}, "tool_calls: 'calls' is not a list of objects"),
+        ({"calls": [{"function": {"name": "add", "arguments": "a=1"}, "result": ""}]}, "tool_calls: input: must be"),
+        ({"ok": 2}, "correct: the score 2 is outside of the scale, 0 to 1"),
+        ({"ok": "yes"}, "correct: must be a number, not 'yes'"),
+    ],
+)
+def test_what_a_row_has_in_another_form_is_a_problem(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+    """Nothing is turned into something else: the one field that is wrong is named."""
+    (problem,) = reader(tmp_path).read({**ROW, **change}).problems
+    assert problem.startswith(told)
+
+
+def test_all_that_is_wrong_with_a_row_is_said_at_once(tmp_path: Path) -> None:
+    """Whoever corrects a file sees all of it."""
+    problems = reader(tmp_path).read({"prompt": "Q?"}).problems
+    assert {problem.partition(":")[0] for problem in problems} == {
+        "id", "answer", "level", "text", "condition", "repetition", "time", "output_tokens", "cost_usd", "sources",
+        "tool_calls", "correct",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ok", "score"),
+    [(True, 1), (False, 0), (1, 1), ("0", 0), ("0.5", 0.5), (" 1e-1 ", 0.1), (".5", 0.5), ("True", 1), ("FALSE", 0)],
+)
+def test_a_score_is_a_number_or_a_truth_value(tmp_path: Path, ok: object, score: float) -> None:
+    """True and false are the ends of the scale, and a text may hold a number, as in a CSV file."""
+    assert reader(tmp_path).read({**ROW, "ok": ok}).scores["board"]["correct"]["score"] == score
+
+
+@pytest.mark.parametrize("ok", [None, ""])
+def test_a_score_that_is_not_there_is_not_the_worst_one(tmp_path: Path, ok: object) -> None:
+    """It is missing, and that is no problem."""
+    row = reader(tmp_path).read({**ROW, "ok": ok})
+    assert (row.scores["board"]["correct"]["score"], row.problems) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ('{"a": 100000000000000000000000000000}', "an integer beyond 64 bits"),
+        ('{"a": ' * 300 + "1" + "}" * 300, "nested deeper than 200 levels"),
+        ('{"a": ' * 100_000, "must be an object or JSON text of one"),
+        ('{"a": NaN}', "NaN is not JSON"),
+        ('{"a": 1e999}', "1e999 is beyond what a number can hold"),
+        ('{"a": 1, "a": 2}', "the key 'a' appears twice in one object"),
+    ],
+)
+def test_arguments_that_no_event_can_hold_are_a_problem(tmp_path: Path, arguments: str, told: str) -> None:
+    """Text inside of a row is read as strictly as the row itself."""
+    call = {"function": {"name": "add", "arguments": arguments}, "result": "2"}
+    (problem,) = reader(tmp_path).read({**ROW, "calls": [call]}).problems
+    assert problem.startswith("tool_calls: input: ")
+    assert told in problem
+
+
+@pytest.mark.parametrize("arguments", [{"a": 1}, '{"a": 1}'])
+def test_arguments_are_an_object_or_its_text(tmp_path: Path, arguments: object) -> None:
+    """Some services write them as text."""
+    call = {"function": {"name": "add", "arguments": arguments}, "result": "2"}
+    turn, _ = reader(tmp_path).read({**ROW, "calls": [call]}).turns
+    assert (turn["input"], turn["result"]) == ({"a": 1}, "2")

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keval.ids import JsonObject
+from tests.conftest import Keval
+from tests.labelled import judged_log
+
+
+def labels(log: Path) -> list[JsonObject]:
+    return [event for line in log.read_bytes().splitlines() if (event := json.loads(line))["type"] == "label"]
+
+
+@pytest.mark.slow
+def test_a_sheet_goes_out_and_comes_back_once(keval: Keval, tmp_path: Path) -> None:
+    """What is filled in becomes labels and numbers, reading it again adds nothing, and no sheet is written over."""
+    log = judged_log(tmp_path, 60, 40)
+    made = keval("calibrate", log, "-o", "sheet.jsonl", "--labeler", "ada")
+    assert made.returncode == 0, made.stderr
+    rows = [json.loads(line) for line in (tmp_path / "sheet.jsonl").read_text().splitlines()]
+    verdicts = ["valid_failure"] * 7 + ["judge_bug"] * 2 + ["ambiguous"]
+    filled = [row | {"verdict": verdict} for row, verdict in zip(rows, verdicts, strict=True)]
+    (tmp_path / "sheet.jsonl").write_text("".join(json.dumps(row) + "\n" for row in filled))
+    done = keval("calibrate", log, "--read", "sheet.jsonl", "-f", "jsonl")
+    found = json.loads(done.stdout)
+    assert (found["pass_rate"], round(found["corrected_pass_rate"], 4)) == (0.6, 0.6889)
+    assert len(labels(log)) == 10
+    before = log.read_bytes()
+    again = keval("calibrate", log, "--read", "sheet.jsonl")
+    assert (log.read_bytes(), "corrected pass rate  68.9%" in again.stdout) == (before, True), again.stderr
+    assert keval("calibrate", log, "-o", "sheet.jsonl").returncode == 2
+
+
+@pytest.mark.slow
+def test_the_terminal_asks_and_goes_on_where_it_stopped(keval: Keval, tmp_path: Path) -> None:
+    """Each answer is a label at once; a labeler who stops is asked the rest next time, and only that."""
+    log = judged_log(tmp_path, 1, 3)
+    first = keval("label", log, "--labeler", "ada", stdin="v\nit is bad\nq\n")
+    assert first.returncode == 0, first.stderr
+    assert [(each["verdict"], each["note"]) for each in labels(log)] == [("valid_failure", "it is bad")]
+    second = keval("label", log, "--labeler", "ada", "--scores", stdin="9\n4\n\ns\ns\ns\n")
+    assert second.returncode == 0, second.stderr
+    assert "'9' is no number from 1 to 5" in second.stderr
+    assert "── 4 of 4" in second.stderr
+    assert labels(log)[1]["scores"] == {"completeness": 4}
+    assert len(labels(log)) == 2

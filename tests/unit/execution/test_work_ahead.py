@@ -1,0 +1,67 @@
+"""Before anything is paid, a user reads how much is there, how much is new, and what that costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keval.config.reader import load
+from keval.execution.preparation import Prepared, prepare
+from keval.execution.tasks import work_list
+from keval.execution.work_ahead import work_ahead
+from tests.tasks import answer_to, config_past, tasks_of
+
+CONFIG = """\
+name: unit
+dataset: {path: questions.jsonl}
+agent: AGENT
+conditions: {plain: {system_prompt: "Answer."}, terse: {system_prompt: "Be brief."}}
+judges: [JUDGE]
+prices: {mine: {input: 1, output: 2}}
+execution: {repetitions: 2}
+"""
+
+
+def prepared(folder: Path, agent: str = "{type: claude, model: mine}", judge: str = "{type: exact_match}") -> Prepared:
+    """Return a config of one sample, two conditions and two repetitions."""
+    (folder / "questions.jsonl").write_text('{"id": "q", "question": "Q?", "answer": "A"}\n')
+    (folder / "eval.yaml").write_text(CONFIG.replace("AGENT", agent).replace("JUDGE", judge))
+    return prepare(load(folder / "eval.yaml", environ={}), None, warn=lambda _: None)
+
+
+def said(found: Prepared, answered: int = 0) -> str:
+    """Return what is said when so many of the config's four tasks have an answer, each of $0.25."""
+    answers = [answer_to(found, task, time=f"2026-11-20T11:5{n}:00.000Z") for n, task in enumerate(tasks_of(found))]
+    with config_past(found, answers[:answered]) as about:
+        tasks = work_list(found.config, found.samples, "1" * answered + "0" * (4 - answered) if answered else "")
+        return work_ahead(about, tasks, found.config.judges)
+
+
+def test_what_is_there_what_is_asked_for_and_its_cost_stand_in_one_line(tmp_path: Path) -> None:
+    """The cost is that of the answers so far, for those that are new."""
+    assert said(prepared(tmp_path), answered=2) == (
+        "2 answers are there, the newest of 2026-11-20 11:51 UTC; 2 more will be asked for, ≈ $0.50 with judgments"
+    )
+
+
+def test_a_first_run_is_guessed_at_and_says_so(tmp_path: Path) -> None:
+    """Nothing was measured: 4 answers of 2,000 and 500 tokens at $1 and $2 a million, rounded to cents."""
+    assert said(prepared(tmp_path)) == "4 answers will be asked for, ≈ $0.01 with judgments, a rough guess"
+
+
+@pytest.mark.parametrize(
+    ("agent", "judge", "cost"),
+    [
+        ("{type: echo}", "{type: exact_match}", "free"),
+        ("{type: claude, model: secret-model}", "{type: exact_match}", "cost unknown (plain, terse)"),
+        (
+            "{type: claude, model: mine}",
+            "{type: rubric, model: secret-model}",
+            "≈ $0.01 with judgments, without rubric (price unknown), a rough guess",
+        ),
+    ],
+)
+def test_what_is_free_or_has_no_price_is_no_amount(tmp_path: Path, agent: str, judge: str, cost: str) -> None:
+    """Nothing unknown is taken for nothing, and what cannot cost anything is free."""
+    assert said(prepared(tmp_path, agent, judge)) == f"4 answers will be asked for, {cost}"
