@@ -6,24 +6,29 @@ agent and the judges, which are built, hold resolved values. `reader.py` reads o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from keval import ids
 from keval.agents import Agent
 from keval.config import plugin_options
+from keval.datasets import Layout
 from keval.errors import PluginError
+from keval.ids import canonical
 from keval.judges import Judge, Metric
 from keval.models.prices import Prices
 from keval.processes.local_files import LocalFile
+from keval.processes.workspace_template import Template
 from keval.retry import Retry
+from keval.sampling import ALL, Sampling
 from keval.secrets.variables import Secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from keval.config.formulas import ComputedMetric
     from keval.ids import JsonObject
 
 
@@ -33,15 +38,27 @@ LARGEST_SCORE = 1e15
 
 @dataclass(frozen=True, slots=True)
 class DatasetConfig:
-    """Where the samples are and what their fields are called there."""
+    """Where the samples are, and how the records there become samples."""
 
     path: Path
     """The file as it can be opened from where the command runs."""
     written: str
-    id_key: str = "id"
-    question_key: str = "question"
-    answer_key: str | None = "answer"
-    """None: the samples have no golden answers."""
+    layout: Layout = field(default_factory=Layout)
+
+
+Keep = Literal["none", "failed", "all"]
+"""Which workspaces stay when their task is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceConfig:
+    """The folders in which the agent works."""
+
+    template: Template | None = None
+    """What each begins with; None: they are empty."""
+    keep: Keep = "none"
+    keep_in: str | None = None
+    """Where those stay that are kept, relative to the config; None: a folder named after the config."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +71,7 @@ class AgentConfig:
     options: JsonObject
     files: tuple[LocalFile, ...] = ()
     """The local files that the agent's command names."""
+    workspace: WorkspaceConfig = field(default_factory=WorkspaceConfig)
 
     @property
     def model(self) -> str | None:
@@ -63,9 +81,11 @@ class AgentConfig:
 
     @cached_property
     def agent_id(self) -> str:
-        """The identity of the agent: its type, model, options and local files; never its name."""
+        """The identity of the agent: its type, model, options, local files and what it finds; never its name."""
         options = plugin_options.identity(type(self.agent), self.options)
-        return ids.agent_id(self.type, self.model, options, [file.sha256 for file in self.files])
+        template = self.workspace.template
+        found = [] if template is None else [f"workspace {template.content}"]
+        return ids.agent_id(self.type, self.model, options, [*(file.sha256 for file in self.files), *found])
 
     def described(self) -> JsonObject:
         """Return the agent's entry in a `run` event."""
@@ -76,6 +96,8 @@ class AgentConfig:
             "agent_id": self.agent_id,
             "options": self.options,
             "files": [file.as_event_field() for file in self.files],
+            **({} if self.agent.reports_tool_calls else {"reports_tool_calls": False}),
+            **({} if self.workspace.template is None else {"workspace": self.workspace.template.described()}),
         }
 
 
@@ -137,6 +159,10 @@ class JudgeConfig:
     judge: Judge = field(repr=False)
     replicates: int
     parameters: JsonObject
+    only_for: JsonObject = field(default_factory=dict)
+    """Of the samples that the judge is for: a field's value, or a list of values, by the field; empty: all samples."""
+    sampling: Sampling = ALL
+    """Which tasks it judges; like `replicates` it makes no other judge."""
 
     def __post_init__(self) -> None:
         """Raise PluginError for a judge whose metrics no event can hold."""
@@ -159,28 +185,64 @@ class JudgeConfig:
         model: str | None = self.parameters.get("model", self.judge.model_name)
         return model
 
+    def not_for(self, sample: JsonObject) -> str | None:
+        """Return why no metric of the judge applies to a sample, None if the judge is for it."""
+        for name, wanted in self.only_for.items():
+            value = sample.get(name)
+            if not any(_is_same(value, each) for each in (wanted if isinstance(wanted, list) else [wanted])):
+                return f"the judge is not for this sample: its {name} is {canonical(value).decode()}"
+        return None
+
+    @property
+    def baseline(self) -> str | None:
+        """The condition that a judge of pairs names to compare with."""
+        return getattr(self.judge, "baseline", None)
+
+    def unknown_baseline(self, conditions: Iterable[str]) -> str | None:
+        """Return what is wrong if the baseline that the judge names is not one of the conditions, else None."""
+        there = list(conditions)
+        if self.baseline is None or self.baseline in there:
+            return None
+        return f"judge {self.name}: the baseline {self.baseline!r} is not a condition (there are: {', '.join(there)})"
+
+    @property
+    def sample_fields(self) -> tuple[str, ...] | None:
+        """The fields of a sample that decide on a judgment: what the judge is given, and what it is chosen by."""
+        given = self.judge.sample_fields
+        return None if given is None else (*given, *(name for name in self.only_for if name not in given))
+
     @cached_property
     def judge_id(self) -> str:
-        """The identity of the judge: its type, model, options, texts, and its metrics with their scales."""
+        """The identity of the judge: its type, model, options, texts, metrics with their scales, and samples."""
         parameters = {
             "options": plugin_options.identity(type(self.judge), self.parameters),
             "texts": self.judge.texts(),
             "metrics": [_scale(metric) for metric in self.judge.metrics],
+            **({"only_for": self.only_for} if self.only_for else {}),
         }
         return ids.judge_id(self.type, self.model, parameters)
 
     def described(self) -> JsonObject:
         """Return the judge's entry in a `run` event, from which it can be built again."""
+        models = list(dict.fromkeys(self.judge.calls))
         return {
             "name": self.name,
             "type": self.type,
             "model": self.model,
+            **({"models": models} if len(models) > 1 else {}),
             "judge_id": self.judge_id,
             "replicates": self.replicates,
+            **self.sampling.as_event_field(),
+            **({"only_for": self.only_for} if self.only_for else {}),
             "parameters": self.parameters,
             "texts": dict(self.judge.texts()),
             "metrics": [_described(metric) for metric in self.judge.metrics],
         }
+
+
+def _is_same(value: object, wanted: object) -> bool:
+    """Return whether two JSON values are the same; to Python true is 1."""
+    return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
 
 
 def _scale(metric: Metric) -> JsonObject:
@@ -221,11 +283,14 @@ class Config:
     """The absolute path of the file; what it names is relative to its folder."""
     name: str
     version: str
-    dataset: DatasetConfig
+    datasets: tuple[DatasetConfig, ...]
+    """One, or several with names."""
     agent: AgentConfig
     mcp_servers: Mapping[str, JsonObject]
     conditions: tuple[Condition, ...]
     judges: tuple[JudgeConfig, ...]
+    metrics: tuple[ComputedMetric, ...]
+    """Those that are computed from the judges' scores."""
     execution: Execution
     prices: Prices
     """The shipped prices, and those of the config in place of theirs."""
@@ -235,6 +300,19 @@ class Config:
     secrets: Secrets
     environ: Mapping[str, str] = field(repr=False)
     """Where variables are looked up."""
+
+    def sampled(self, rate: float | None) -> Config:
+        """Return the config with judges that judge this share of all tasks; None leaves each its own."""
+        if rate is None:
+            return self
+        sampling = Sampling(rate, self.execution.seed)
+        return replace(self, judges=tuple(replace(judge, sampling=sampling) for judge in self.judges))
+
+    @property
+    def scales(self) -> list[tuple[str, str, str, float, float]]:
+        """Of each metric the judge's name and id, its own name, and its least and greatest score."""
+        found = ((judge.name, judge.judge_id, metric) for judge in self.judges for metric in judge.judge.metrics)
+        return [(name, judge_id, metric.name, metric.min, metric.max) for name, judge_id, metric in found]
 
     def missing_variables(self, *sections: str) -> list[str]:
         """Return all variables that the config, or some of its top-level keys, names and that are not set."""

@@ -81,8 +81,13 @@ def identity(plugin_class: type, written: Mapping[str, Any]) -> JsonObject:
     return {
         option.name: _as_json(values.get(option.name, option.default))
         for option in plugins.options(plugin_class)
-        if option.identity and option.name != "model"
+        if option.identity and option.name != "model" and not _is_as_before(option, values)
     }
+
+
+def _is_as_before(option: plugins.Option, values: Mapping[str, Any]) -> bool:
+    """Return whether an option that came later has its default: then the plug-in is the one that it was."""
+    return option.identity == "if set" and values.get(option.name, option.default) == option.default
 
 
 class _Unfit(Exception):  # noqa: N818 - never leaves this file

@@ -11,19 +11,28 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from keval import datasets, plugins, schema
+from keval import ids, plugins, schema
 from keval.agents import Agent
-from keval.config import plugin_options
-from keval.config.model import AgentConfig, Condition, Config, DatasetConfig, Execution, Gates, JudgeConfig
+from keval.config import (
+    comparison_section,
+    dataset_section,
+    gate_section,
+    metrics_section,
+    plugin_options,
+    workspace_section,
+)
+from keval.config.model import AgentConfig, Condition, Config, Execution, Gates, JudgeConfig
+from keval.config.sections import list_in, mapping_in
 from keval.documents import yaml_document
 from keval.errors import InputError, KevalError, PluginError, UsageError
 from keval.judges import Judge, Metric
 from keval.models import prices
 from keval.retry import Retry
+from keval.sampling import Sampling
 from keval.secrets.variables import Secrets, malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from keval.documents.yaml_document import Document, Keys
     from keval.ids import JsonObject
@@ -31,11 +40,10 @@ if TYPE_CHECKING:
 Plugin = TypeVar("Plugin", bound=Agent | Judge)
 
 AGENT_KEYS = ("type", "name")
-JUDGE_KEYS = ("type", "name", "replicates")
+JUDGE_KEYS = ("type", "name", "replicates", "only_for", "sample_rate")
 """Keys of an agent and of a judge that are not options of the plug-in."""
 
 GATES = ("require_mcp_tool_use", "require_mcp_tool_success", "retry_gates")
-DATASET_KEYS = ("id_key", "question_key", "answer_key")
 
 
 def load(path: Path, *, environ: Mapping[str, str] | None = None) -> Config:
@@ -48,20 +56,30 @@ def load(path: Path, *, environ: Mapping[str, str] | None = None) -> Config:
     draft = _Draft(yaml_document.read(path), Secrets(environ))
     draft.secrets.register_all(draft.written)
     draft.check("config")
-    dataset, agent, judges = draft.dataset(), draft.agent(), draft.judges()
+    gate_section.check(draft.written, draft.problem)
+    found = dataset_section.read_all(draft.written, path, draft.secrets, draft.problem)
+    agent, judges = draft.agent(), draft.judges()
     conditions = draft.conditions(() if agent is None else agent.agent.tool_names)
-    if draft.problems or dataset is None or agent is None:
+    draft.check_pairs(judges, [condition.name for condition in conditions])
+    for judge in judges:
+        if agent is not None and judge.judge.uses_workspace and not agent.agent.uses_workspace:
+            draft.problem((), f"judge {judge.name!r} looks at workspaces, and agent {agent.name!r} works in no folder")
+    # Over judges that are wrong nothing can be said of a formula.
+    metrics = () if draft.problems else tuple(metrics_section.read_all(draft.written, judges, draft.problem))
+    comparison_section.check(draft.written, judges, metrics, draft.problem)
+    if draft.problems or agent is None:
         raise draft.error()
     written = draft.written
     return Config(
         path=path.absolute(),
         name=written["name"],
         version=str(written.get("version", "1")),
-        dataset=dataset,
+        datasets=tuple(found),
         agent=agent,
         mcp_servers=written.get("mcp_servers", {}),
         conditions=tuple(conditions),
         judges=tuple(judges),
+        metrics=metrics,
         execution=_execution(written.get("execution", {})),
         prices=prices.load(written.get("prices")),
         as_written=written,
@@ -128,22 +146,27 @@ def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets |
         raise InputError(
             f"the log's judge {name!r} cannot be built again: {told}; give it with -j JUDGE.yaml"
         ) from error
-    return JudgeConfig(name, judge_type, judge, _whole(description["replicates"]), dict(description["parameters"]))
+    replicates, parameters = _whole(description["replicates"]), dict(description["parameters"])
+    sampling = Sampling(**description.get("sampling", {}))
+    only_for = dict(description.get("only_for") or {})
+    return JudgeConfig(name, judge_type, judge, replicates, parameters, only_for, sampling)
 
 
 def _rebuilt(judge_class: type[Judge], description: Mapping[str, Any], secrets: Secrets) -> Judge:
     options = dict(description["parameters"])
-    if description["model"] is not None:
+    named = any(option.name == "model" for option in plugins.options(judge_class))
+    if description["model"] is not None and named:
         options.setdefault("model", description["model"])  # another version may have another default
     values, mistakes = plugin_options.read(judge_class, secrets.resolve_known(options))
     if mistakes:
         raise InputError("; ".join(f"{schema.json_path(keys)}: {message}" for keys, message in mistakes))
     metrics = [Metric(**metric) for metric in description["metrics"]]
-    judge = judge_class.from_texts(values, description["texts"], metrics)
+    judge = judge_class.from_texts(values, description["texts"], metrics).placed(Path.cwd())
     lacking = _lacking(judge)
     if lacking is not None:
         raise InputError(f"it {lacking}")
-    judge.texts()
+    if ids.canonical(judge.texts()) != ids.canonical(description["texts"]):
+        raise InputError("the files that it names are not here, or not what they were")
     _ = judge.metrics
     return judge
 
@@ -177,52 +200,35 @@ class _Draft:
             raise self.error()
         # To explain takes a library that is as long to import as a small command takes altogether.
         if not schema.is_valid(name, self.document.value):
-            for found in schema.problems(name, self.document.value):
-                self.problem(found.keys, found.message)
+            told = [keys for _, keys, _ in self.problems]
+            for found in filter(lambda each: each.keys not in told, schema.problems(name, self.document.value)):
+                self.problem(found.keys, yaml_document.with_quotes_hint(found.message))
         if not self.written:
             raise self.error()
         for keys, text in _texts(self.written, ()):
             for wrong in malformed(text):
                 self.problem(keys, f"{wrong!r} names no variable (${{NAME}} does); write $${{ for a literal ${{")
 
-    def dataset(self) -> DatasetConfig | None:
-        """Check that the dataset is there and can be read by one of the plug-ins."""
-        section = _mapping(self.written, "dataset")
-        written = section.get("path")
-        if not isinstance(written, str) or not written:
-            return None
-        path = self.folder / self.secrets.resolve_known(written)
-        if not self.secrets.missing(written):
-            self.check_dataset_path(path)
-        if section.get("question_key", "question") == section.get("answer_key", "answer"):
-            self.problem(("dataset",), "question_key and answer_key are the same: the agent would be told the answer")
-        return DatasetConfig(path, written, **{key: section[key] for key in section if key in DATASET_KEYS})
-
-    def check_dataset_path(self, path: Path) -> None:
-        try:
-            datasets.format_of(path)
-        except InputError as error:
-            self.problem(("dataset", "path"), str(error))
-        if not path.is_file():
-            what = "is a folder" if path.is_dir() else "does not exist"
-            self.problem(("dataset", "path"), f"{path} {what}; paths are relative to {self.document.path.name}")
-
     def agent(self) -> AgentConfig | None:
         """Build the agent."""
-        section = _mapping(self.written, "agent")
+        section = mapping_in(self.written, "agent")
         built = self.plugin("agent", Agent, section, ("agent",))
         if built is None:
             return None
         name = str(section.get("name") or section["type"])
-        files = built.local_files(self.folder.absolute())
-        return AgentConfig(name, section["type"], built, _without(section, AGENT_KEYS), files)
+        folder = self.folder.absolute()
+        options, files = _without(section, AGENT_KEYS), built.local_files(folder)
+        workspace = workspace_section.read(
+            mapping_in(self.written, workspace_section.SECTION), folder, built, self.secrets, self.problem
+        )
+        return AgentConfig(name, section["type"], built, options, files, workspace)
 
     def judges(self) -> list[JudgeConfig]:
         """Build all judges."""
         if not self.written.keys() & {"judge", "judges"}:
             self.problem((), "'judges' is missing")
         sections: list[tuple[Keys, Any]] = [
-            (("judges", index), section) for index, section in enumerate(_list(self.written, "judges"))
+            (("judges", index), section) for index, section in enumerate(list_in(self.written, "judges"))
         ]
         if "judge" in self.written:
             sections.append((("judge",), self.written["judge"]))
@@ -251,7 +257,22 @@ class _Draft:
             self.problem((*keys, "type"), f"the judge {section['type']!r} {lacking}")
             return None
         name, replicates = str(section.get("name") or section["type"]), _whole(section.get("replicates", 1))
-        return JudgeConfig(name, section["type"], built, replicates, _without(section, JUDGE_KEYS))
+        only_for = mapping_in(section, "only_for")
+        seed = _whole(mapping_in(self.written, "execution").get("seed", 0))
+        sampling = Sampling(section.get("sample_rate", 1), seed)
+        options = _without(section, JUDGE_KEYS)
+        return JudgeConfig(name, section["type"], built, replicates, options, only_for, sampling)
+
+    def check_pairs(self, judges: Sequence[JudgeConfig], conditions: Sequence[str]) -> None:
+        """Note judges of pairs whose baseline is not a condition, or that have nothing to compare it with."""
+        for judge in judges:
+            if judge.judge.unit != "pair":
+                continue
+            unknown = judge.unknown_baseline(conditions)
+            if unknown is not None:
+                self.problem((), unknown)
+            elif len(conditions) == 1:
+                self.problem((), f"judge {judge.name} compares conditions, and there is only {conditions[0]!r}")
 
     def plugin(self, kind: str, base: type[Plugin], section: JsonObject, keys: Keys) -> Plugin | None:
         """Build an agent or a judge from a section, or note what is wrong with it."""
@@ -270,7 +291,7 @@ class _Draft:
         if mistakes:
             return None
         try:
-            return _built(plugin_class, values)
+            return _built(plugin_class, values, self.folder.absolute())
         except (KevalError, ValueError, OSError) as error:
             if isinstance(error, PluginError):
                 raise
@@ -292,10 +313,10 @@ class _Draft:
 
     def conditions(self, tools: tuple[str, ...]) -> list[Condition]:
         """Check each condition's servers, and that no two conditions are the same."""
-        servers = _mapping(self.written, "mcp_servers")
+        servers = mapping_in(self.written, "mcp_servers")
         first_of: dict[str, str] = {}
         conditions = []
-        for name, section in _mapping(self.written, "conditions").items():
+        for name, section in mapping_in(self.written, "conditions").items():
             if not isinstance(section, dict) or not isinstance(section.get("system_prompt"), str):
                 continue
             condition = self.condition(name, section, servers, tools)
@@ -309,7 +330,7 @@ class _Draft:
         self, name: str, section: JsonObject, servers: Mapping[str, JsonObject], tools: tuple[str, ...]
     ) -> Condition:
         used = {}
-        for index, server in enumerate(_list(section, "mcp_servers")):
+        for index, server in enumerate(list_in(section, "mcp_servers")):
             if not isinstance(server, str):
                 continue
             if server in servers:
@@ -320,7 +341,7 @@ class _Draft:
         return Condition(name, section["system_prompt"], used, gates, tools)
 
 
-def _built(plugin_class: type[Plugin], values: Mapping[str, Any]) -> Plugin:
+def _built(plugin_class: type[Plugin], values: Mapping[str, Any], folder: Path) -> Plugin:
     """Return a plug-in made from its options; a judge has read its texts.
 
     Raises what a plug-in says against its options; anything else that it raises is PluginError.
@@ -328,6 +349,7 @@ def _built(plugin_class: type[Plugin], values: Mapping[str, Any]) -> Plugin:
     try:
         built = plugin_class(**values)
         if isinstance(built, Judge):
+            built = built.placed(folder)
             built.texts()
             _ = built.metrics
     except (KevalError, ValueError, OSError):
@@ -338,17 +360,15 @@ def _built(plugin_class: type[Plugin], values: Mapping[str, Any]) -> Plugin:
 
 
 def _lacking(judge: Judge) -> str | None:
-    """Return what a judge needs that no run gives it yet, so that each of its judgments would fail."""
-    if judge.unit == "pair":
-        return "compares two responses, and keval plans judgments of single responses only"
-    if judge.uses_workspace:
-        return "reads the agent's workspace, and keval keeps none until it judges"
-    return None
+    """Return what a judge needs and does not get, so that each of its judgments would fail."""
+    if judge.unit == "pair" and judge.uses_workspace:
+        return "compares two responses, and keval shows such judges no workspaces"
+    return judge.missing()
 
 
 def _execution(section: JsonObject) -> Execution:
     values = {key: _whole(value) for key, value in section.items() if key != "retry"}
-    retry = {key: _whole(value) for key, value in _mapping(section, "retry").items()}
+    retry = {key: _whole(value) for key, value in mapping_in(section, "retry").items()}
     return Execution(**values, retry=Retry(**retry))
 
 
@@ -372,16 +392,6 @@ def _texts(value: object, keys: Keys) -> Iterator[tuple[Keys, str]]:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _texts(item, (*keys, index))
-
-
-def _mapping(written: JsonObject, key: str) -> JsonObject:
-    value = written.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _list(written: JsonObject, key: str) -> list[Any]:
-    value = written.get(key)
-    return value if isinstance(value, list) else []
 
 
 def _without(section: JsonObject, keys: tuple[str, ...]) -> JsonObject:

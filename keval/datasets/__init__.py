@@ -6,7 +6,6 @@ no value is turned into text, no empty question is sent to an agent that costs m
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import math
 from abc import ABC, abstractmethod
@@ -17,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keval import plugins
+from keval.datasets._layout import ROW, ROW_TAKEN, Draw, Layout
+from keval.documents.mapping import UnfitError
+from keval.documents.packed import opened, unpacked_name
 from keval.documents.strict_json import DEEPEST_VALUE, is_deeper
 from keval.errors import InputError
 from keval.ids import JsonObject, digest
@@ -25,8 +27,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+__all__ = [
+    "ROW",
+    "ROW_TAKEN",
+    "Dataset",
+    "Draw",
+    "Layout",
+    "Row",
+    "Samples",
+    "count",
+    "format_of",
+    "not_json",
+    "opened",
+    "parse_json",
+    "read",
+    "reader",
+    "sha256_of",
+    "unfit",
+]
+
 MOST_PRINTED = 20
 """Problems that an error lists before it only counts the rest."""
+
+LONGEST_TIMEOUT_S = 31_536_000
+"""A year, as in the config's schema."""
 
 LARGEST_INT = 2**64 - 1
 SMALLEST_INT = -(2**63)
@@ -55,6 +79,10 @@ class Dataset(ABC):
         Raises InputError, without the path in its message, for a file that cannot be read at all.
         """
 
+    def count(self, path: Path) -> int | None:  # noqa: ARG002 - a format that can count looks at it
+        """Return how many records a good file has; None if that takes as long as to read them."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Samples:
@@ -70,43 +98,74 @@ class Samples:
 
 
 def format_of(path: Path) -> str:
-    """Return the name of the plug-in that reads a file, which is the file's ending.
+    """Return the name of the plug-in that reads a file, which is the file's ending, without `.gz` or `.zst`.
 
     Raises InputError when there is none.
     """
-    ending, known = path.suffix.lower().removeprefix("."), plugins.find("dataset")
+    suffix = unpacked_name(path).suffix
+    ending, known = suffix.lower().removeprefix("."), plugins.find("dataset")
     if ending not in known:
+        import difflib
+
         near = difflib.get_close_matches(ending, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"cannot read files that end in {path.suffix!r}{hint} (known: {', '.join(known)})")
+        raise InputError(f"cannot read files that end in {suffix!r}{hint} (known: {', '.join(known)})")
     return ending
 
 
-def read(
-    path: Path, *, id_key: str = "id", question_key: str = "question", answer_key: str | None = "answer"
-) -> Samples:
+def reader(path: Path, columns: tuple[str, ...] = ()) -> Dataset:
+    """Return the plug-in that reads a file; `columns` are the names that the file itself lacks.
+
+    Raises InputError for an ending that none reads, and for columns of a file that names its own.
+    """
+    name = format_of(path)
+    plugin = plugins.load("dataset", Dataset, name)
+    if not columns:
+        return plugin()
+    if "columns" not in {option.name for option in plugins.options(plugin)}:
+        raise InputError(f"columns: a {name} file names its fields itself")
+    named: dict[str, Any] = {"columns": columns}
+    return plugin(**named)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hash of a file's bytes, as `sha256sum` prints it."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def count(path: Path, layout: Layout) -> int | None:
+    """Return how many samples a good file gives; None if only reading it would tell."""
+    if layout.fields:  # what they are made from, variables too, may differ from one reading to the next
+        return None
+    records = reader(path, layout.columns).count(path)
+    return records if records is None or layout.draw is None else min(records, layout.draw.samples)
+
+
+def read(path: Path, layout: Layout | None = None) -> Samples:
     """Read a dataset file, its fields renamed to `id`, `question` and `answer`.
 
-    A record without the default id field gets a hash of its content as id. Without `answer_key` there are
-    no golden answers. Raises InputError that lists all bad rows with their lines.
+    A record without the default id field gets a hash of its content as id. Raises InputError that lists
+    all bad rows with their lines.
     """
-    named = {} if answer_key is None else {"answer": answer_key}
-    checked = _Checked(path, {"id": id_key, "question": question_key, **named})
+    layout = layout or Layout()
+    checked = _Checked(path, layout)
     try:
-        reader = plugins.load("dataset", Dataset, format_of(path))()
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        for position, row in enumerate(reader.rows(path)):
-            checked.add(f"[{position}]" if row.line is None else row.line, row)
-    except InputError as error:
+        sha256 = sha256_of(path)
+        number = 0
+        for number, row in enumerate(reader(path, layout.columns).rows(path), start=1):
+            checked.add(number, row)
+        checked.say_once(number)
+        samples = checked.drawn()
+    except (InputError, UnfitError) as error:
         checked.problems.append(f"{path}: {error}")
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     if checked.problems:
         raise InputError(*_summary(checked.problems, path))
-    if not checked.samples:
+    if not samples:
         raise InputError(f"{path}: no samples in it; a dataset has at least one record")
-    return Samples(tuple(checked.samples), sha256, path)
+    return Samples(samples, sha256, path)
 
 
 @dataclass
@@ -114,23 +173,49 @@ class _Checked:
     """What has been read so far."""
 
     path: Path
-    keys: dict[str, str]
-    """What the file calls `id`, `question` and, if it has golden answers, `answer`."""
+    layout: Layout
     samples: list[JsonObject] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     first_use: dict[str, int | str] = field(default_factory=dict)
     """Where each id was first used."""
+    lacking: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+    """The fields of the records that lack question or answer, one text each, by what they lack."""
 
-    def add(self, place: int | str, row: Row) -> None:
+    def __post_init__(self) -> None:
+        """Keep what the file calls `id`, `question` and, if it has golden answers, `answer`."""
+        self.keys = self.layout.keys
+
+    def drawn(self) -> tuple[JsonObject, ...]:
+        """Return the samples that are taken. Raises UnfitError for one that lacks the field to draw by."""
+        draw = self.layout.draw
+        return tuple(self.samples if draw is None or self.problems else draw.of(self.samples))
+
+    def add(self, number: int, row: Row) -> None:
+        """Take a row, or what is wrong with it; `number` counts the file's rows from 1."""
+        place = f"[{number - 1}]" if row.line is None else row.line
         found = [row.problem] if row.problem else []
         if row.record is not None:
-            found += self._record(place, row.record)
+            found += self._record(place, number, row.record)
         where = f"{self.path}:{place}" if isinstance(place, int) else f"{self.path}: {place}"
         self.problems += [f"{where}: {problem}" for problem in found]
 
-    def _record(self, place: int | str, record: JsonObject) -> list[str]:
-        unfit = _too_deep(record) or not_json(record)
-        found = [unfit] if unfit else self._field_problems(record)
+    def say_once(self, rows: int) -> None:
+        """Let one problem stand for all if each of the rows lacks the same fields: the file calls them otherwise."""
+        for names, fields in self.lacking.items():
+            if len(fields) == rows:
+                keys = " or ".join(repr(self.keys[name]) for name in sorted(names, reverse=True))
+                options = " and ".join(f"{name}_key" for name in sorted(names, reverse=True))
+                self.problems = [f"{self.path}: no column {keys}; it has {fields[0]}: name them with {options}"]
+
+    def _record(self, place: int | str, number: int, record: JsonObject) -> list[str]:
+        problem = unfit(record)
+        if problem:
+            return [problem]
+        record, found = self.layout.mapped(record, number)
+        lacks = tuple(name for name, key in self.keys.items() if name != "id" and key not in record)
+        if lacks:
+            self.lacking.setdefault(lacks, []).append(_names(record))
+        found = found or self._field_problems(record)
         if found:
             return found
         sample = self._sample(record)
@@ -152,7 +237,7 @@ class _Checked:
             found.append(
                 "answer: a field of that name, but answer_key is null; name the field as answer_key, or rename it"
             )
-        return found
+        return found + _timeout_problems(record)
 
     def _sample(self, record: JsonObject) -> JsonObject:
         sample = {name: record[key] for name, key in self.keys.items() if key in record}
@@ -160,17 +245,50 @@ class _Checked:
         return {**sample, **({} if "answer" in self.keys else {"answer": None}), **rest}
 
 
+def timeout_s(record: JsonObject) -> float | None:
+    """Return how long an answer to a sample may take, in seconds, by its field `timeout_s`; None: as the config says.
+
+    A number may be written as text, for a CSV file has nothing else. Raises ValueError for anything else.
+    """
+    value = record.get("timeout_s")
+    if value is None or value == "":
+        return None
+    try:
+        seconds = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= LONGEST_TIMEOUT_S:
+        raise ValueError(
+            f"timeout_s: must be a number of seconds above 0 and up to {LONGEST_TIMEOUT_S}, not {_described(value)}"
+        )
+    return seconds
+
+
+def _timeout_problems(record: JsonObject) -> list[str]:
+    try:
+        timeout_s(record)
+    except ValueError as error:
+        return [str(error)]
+    return []
+
+
 def _text_problems(record: JsonObject, key: str, name: str) -> list[str]:
     label = name if key == name else f"{key} (the {name})"
     if key not in record:
-        fields = ", ".join(map(repr, record)) or "none"
-        return [f"{label}: missing; the record's fields: {fields}"]
+        return [f"{label}: missing; the record's fields: {_names(record)}"]
     value = record[key]
+    if name == "question" and isinstance(value, list):
+        texts = all(isinstance(message, str) and message.strip() for message in value)
+        return [] if value and texts else [f"{label}: a list must be of texts that are not blank, one or more"]
     if not isinstance(value, str):
         return [f"{label}: must be a string, not {_described(value)}"]
     # By a blank golden answer an agent that says nothing would be right.
     hint = "; a dataset without golden answers has `answer_key: null` in its config" if name == "answer" else ""
     return [] if value.strip() else [f"{label}: is blank{hint}"]
+
+
+def _names(record: JsonObject) -> str:
+    return ", ".join(map(repr, record)) or "no fields"
 
 
 def _described(value: object) -> str:
@@ -242,8 +360,9 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
         raise JSONDecodeError("nested too deeply", text, 0) from None
 
 
-def _too_deep(record: JsonObject) -> str | None:
-    return f"nested deeper than {DEEPEST_VALUE} levels" if is_deeper(record, DEEPEST_VALUE) else None
+def unfit(record: JsonObject) -> str | None:
+    """Return why no event can hold a record, or None."""
+    return f"nested deeper than {DEEPEST_VALUE} levels" if is_deeper(record, DEEPEST_VALUE) else not_json(record)
 
 
 def not_json(value: object) -> str | None:

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keval.datasets import Dataset, Row, not_json, parse_json
+from keval.datasets import Dataset, Row, not_json, opened, parse_json
 from keval.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ class Json(Dataset):
 
     def rows(self, path: Path) -> Iterator[Row]:
         """Yield a row for each element."""
-        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        with opened(path) as file:
+            content = file.read().removeprefix(codecs.BOM_UTF8)
         try:
             records = parse_json(content.decode())
         except UnicodeDecodeError as error:

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keval.datasets import Dataset, Row, not_json, parse_json
+from keval.datasets import Dataset, Row, not_json, opened, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,11 +24,16 @@ class Jsonl(Dataset):
 
     def rows(self, path: Path) -> Iterator[Row]:
         """Yield a row for each line that is not blank."""
-        with path.open("rb") as file:
+        with opened(path) as file:
             for number, line in enumerate(file, start=1):
                 content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if content.strip():
                     yield _row(number, content)
+
+    def count(self, path: Path) -> int:
+        """Return how many lines are not blank."""
+        with opened(path) as file:
+            return sum(1 for line in file if line.strip())
 
 
 def _row(number: int, line: bytes) -> Row:

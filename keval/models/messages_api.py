@@ -9,42 +9,45 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import math
 import operator
-import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
-from email.utils import mktime_tz, parsedate_tz
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from keval.ids import JsonObject
 from keval.models import prices
+from keval.models.clients import is_login_error, new_client
+from keval.models.http_statuses import is_overloaded, passes
+from keval.models.retry_after import retry_after_s
+from keval.models.services import Service
 from keval.secrets.excerpts import beginning_of
-from keval.usage import Usage
+from keval.usage import Usage, known_cost_usd, known_count
 
 if TYPE_CHECKING:
     import anthropic
 
-BASE_URL = "ANTHROPIC_BASE_URL"
-"""Where the Messages API is; unset means the service's own address."""
+    from keval.models.clients import Client
 
-SERVICE_URL = "https://api.anthropic.com"
-
-RETRYABLE_STATUS = (408, 409, 429)
-"""Beside every 5xx: what the service says when the same call may succeed later."""
-
-OVERLOADED_STATUS = (429, 529)
-"""What the service says when it wants fewer calls at once."""
+OVERLOADED_ERRORS = ("overloaded_error", "rate_limit_error")
+PASSING_ERRORS = ("api_error", "timeout_error", *OVERLOADED_ERRORS)
+"""What the service calls such failures."""
 
 KEY_CHECK_TIMEOUT_S = 10.0
 """How long the service may take to say whether it takes a key."""
 
+KEPT = {"type": "ephemeral"}
+"""What marks the end of what the service's prompt cache keeps."""
+
 LONGEST_MESSAGE = 400
 """Characters of a service's error message that are kept."""
 
+LARGEST_REPLY_BYTES = 10 * 1024 * 1024
+"""As much of a reply is read, unless who asks says otherwise: some ten times the longest message of a model."""
+
 LONGEST_EXCERPT = 100
-"""Characters that are shown of a reply that is none."""
+"""Characters that are shown of an unusable reply."""
 
 
 class ModelError(Exception):
@@ -61,12 +64,19 @@ class ModelError(Exception):
         retryable: bool = False,
         retry_after_s: float | None = None,
         overloaded: bool = False,
+        status: int | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.retryable = retryable
         self.retry_after_s = retry_after_s
         self.overloaded = overloaded
+        self.status = status
+        """The HTTP status, None where there was none."""
+
+
+class ReplyTooLongError(ModelError):
+    """The service replied with more than was asked for; it was not read to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +89,8 @@ class Reply:
     """The model that really replied."""
     usage: Usage
     cost_usd: float | None
+    content: tuple[JsonObject, ...] = ()
+    """All blocks as the service sent them, tool calls among them: to be sent back as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,43 +101,86 @@ class Model:
     max_tokens: int
     temperature: float | None = None
     effort: str | None = None
-    api_key_env: str = "ANTHROPIC_API_KEY"
+    service: Service = field(default_factory=Service)
     timeout_s: float = 120
+    max_reply_bytes: int = LARGEST_REPLY_BYTES
+    prompt_cache: bool = False
+    """Whether the service is asked to keep for the next call what will be sent again."""
 
     async def ask(
         self,
         env: Mapping[str, str],
         *,
         system: str,
-        messages: Sequence[Mapping[str, str]],
+        messages: Sequence[Mapping[str, Any]],
         schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
     ) -> Reply:
         """Send a conversation and return the reply; with `schema` its text is JSON of that shape.
 
+        With `tools` the reply may call some of them; what a prompt cache keeps is then the conversation so far, too.
         Raises ModelError.
         """
         import anthropic
 
-        client = await _client(env.get(BASE_URL) or SERVICE_URL, _key(env, self.api_key_env))
+        client = await _client(self.service.reached_by(env), _key(env, self.service.key_name))
+        request = self._request(system, messages, schema, tools)
         try:
-            async with asyncio.timeout(self.timeout_s):
-                raw = await client.messages.with_raw_response.create(**self._request(system, messages, schema))
-                return _reply(await raw.read())
+            async with (
+                asyncio.timeout(self.timeout_s),
+                client.messages.with_streaming_response.create(**request) as reply,
+            ):
+                return _reply(await self._read(reply))
         except (TimeoutError, anthropic.APITimeoutError) as error:
             raise ModelError(f"no reply from {self.name} within {self.timeout_s:g} s", retryable=True) from error
         except anthropic.AnthropicError as error:
             raise model_error(error) from error
+        except Exception as error:
+            if not is_login_error(error):
+                raise
+            raise ModelError(f"the key was refused: {beginning_of(str(error), LONGEST_MESSAGE)}") from error
+
+    async def _read(self, reply: anthropic.AsyncAPIResponse[Any]) -> bytes:
+        """Return the body of a reply. Raises ReplyTooLongError, and what the SDK raises when it reads one itself."""
+        import anthropic
+        import httpx2
+
+        body = bytearray()
+        try:
+            async for part in reply.iter_bytes():
+                body += part
+                if len(body) > self.max_reply_bytes:
+                    raise ReplyTooLongError(f"the reply is longer than {self.max_reply_bytes} bytes")
+        except httpx2.TimeoutException as error:
+            raise anthropic.APITimeoutError(request=reply.http_request) from error
+        except httpx2.RequestError as error:
+            raise anthropic.APIConnectionError(request=reply.http_request) from error
+        return bytes(body)
+
+    def check_key(self, env: Mapping[str, str]) -> None:
+        """Raise ModelError when there is no key to ask with."""
+        _key(env, self.service.key_name)
 
     def _request(
-        self, system: str, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any] | None
+        self,
+        system: str,
+        messages: Sequence[Mapping[str, Any]],
+        schema: Mapping[str, Any] | None,
+        tools: Sequence[Mapping[str, Any]],
     ) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": self.name,
             "max_tokens": self.max_tokens,
-            "system": system,
             "messages": [dict(message) for message in messages],
             "timeout": self.timeout_s,
         }
+        if system:
+            # The service takes no empty one. A conversation with tools is kept whole, this with it.
+            request["system"] = _kept(system) if self.prompt_cache and not tools else system
+        if tools:
+            request["tools"] = [dict(tool) for tool in tools]
+            if self.prompt_cache:
+                request["cache_control"] = KEPT
         if self.temperature is not None:
             # Current models refuse it and the SDK has no argument for it; older ones still take it.
             request["extra_body"] = {"temperature": self.temperature}
@@ -139,19 +194,27 @@ class Model:
         return request
 
 
-async def refusal(env: Mapping[str, str], api_key_env: str) -> str | None:
-    """Ask the service, free of charge, whether it takes a key, and return its refusal if it does not.
+def _kept(system: str) -> list[dict[str, Any]]:
+    """Return a system prompt that the service's prompt cache keeps; the schema of the reply is part of its entry."""
+    return [{"type": "text", "text": system, "cache_control": KEPT}]
+
+
+async def refusal(env: Mapping[str, str], service: Service) -> str | None:
+    """Ask a service, free of charge, whether it takes a key, and return its refusal if it does not.
 
     None also means that the service could not be asked, or answers such questions in another way:
     only a plain «no» is one.
     """
     import anthropic
 
+    reached = service.reached_by(env)
     try:
-        client = await _client(env.get(BASE_URL) or SERVICE_URL, _key(env, api_key_env))
+        client = await _client(reached, _key(env, service.key_name))
+        if not isinstance(client, anthropic.AsyncAnthropic):
+            return None  # a cloud has no such question
         await client.models.list(limit=1, timeout=KEY_CHECK_TIMEOUT_S)
     except anthropic.AuthenticationError as error:
-        return f"{api_key_env}: {_status_error(error).message}"
+        return f"{service.key_name}: {_status_error(error).message}"
     except anthropic.AnthropicError:
         return None
     except ModelError as error:
@@ -163,7 +226,7 @@ def total(replies: Sequence[Reply]) -> tuple[Usage, float | None]:
     """Return tokens and cost in USD of one or more replies; one unknown makes the sum unknown."""
     costs = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
     usage = functools.reduce(operator.add, (reply.usage for reply in replies))
-    return usage, sum(costs) if len(costs) == len(replies) else None
+    return usage, known_cost_usd(sum(costs)) if len(costs) == len(replies) else None
 
 
 def model_error(error: anthropic.AnthropicError) -> ModelError:
@@ -187,28 +250,16 @@ def _status_error(error: anthropic.APIStatusError) -> ModelError:
         403: "the key may not do this",
         404: "the service does not know this model or address",
     }.get(status, "the service refused the call")
-    retryable = status in RETRYABLE_STATUS or status >= 500  # noqa: PLR2004 - 5xx: the service's own fault
+    retryable = passes(status)
     if retryable:
         advice = "the service failed or is busy"
     return ModelError(
         beginning_of(f"{advice} (HTTP {status}): {error.api_message or error.message}", LONGEST_MESSAGE),
         retryable=retryable,
-        retry_after_s=_retry_after_s(error.response.headers),
-        overloaded=status in OVERLOADED_STATUS,
+        retry_after_s=retry_after_s(error.response.headers),
+        overloaded=is_overloaded(status),
+        status=status,
     )
-
-
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Return the wait that a Retry-After header asks for, in seconds or as a date (RFC 9110, 10.2.3)."""
-    written = headers.get("retry-after", "")
-    try:
-        seconds = float(written)
-    except ValueError:
-        date = parsedate_tz(written)
-        if date is None:
-            return None
-        seconds = mktime_tz(date) - time.time()
-    return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
 def _key(env: Mapping[str, str], name: str) -> str:
@@ -221,46 +272,30 @@ def _key(env: Mapping[str, str], name: str) -> str:
     return key
 
 
-_clients: dict[
-    tuple[asyncio.AbstractEventLoop, str, str], tuple[anthropic.AsyncAnthropic, AsyncGenerator[None, None]]
-] = {}
+_clients: dict[tuple[asyncio.AbstractEventLoop, Service, str], tuple[Client, AsyncGenerator[None, None]]] = {}
 
 
-async def _client(base_url: str, key: str) -> anthropic.AsyncAnthropic:
-    """Return the client of this address and key; the running event loop closes it at its end."""
-    index = (asyncio.get_running_loop(), base_url, key)
+async def _client(service: Service, key: str) -> Client:
+    """Return the client of this service and key; the running event loop closes it at its end."""
+    index = (asyncio.get_running_loop(), service, key)
     if index not in _clients:
-        client = _new_client(base_url, key)
+        try:
+            client = new_client(service, key)
+        except (ImportError, OSError, ValueError) as error:
+            raise ModelError(f"provider {service.provider}: {beginning_of(str(error), LONGEST_MESSAGE)}") from error
         closing = _closing(client, index)
         _clients[index] = client, closing
         await anext(closing)
     return _clients[index][0]
 
 
-async def _closing(
-    client: anthropic.AsyncAnthropic, index: tuple[asyncio.AbstractEventLoop, str, str]
-) -> AsyncGenerator[None, None]:
+async def _closing(client: Client, index: tuple[asyncio.AbstractEventLoop, Service, str]) -> AsyncGenerator[None, None]:
     """Close a client when the event loop shuts down its async generators, as `asyncio.run` does."""
     try:
         yield
     finally:
         del _clients[index]
         await client.close()
-
-
-def _new_client(base_url: str, key: str) -> anthropic.AsyncAnthropic:
-    import anthropic
-
-    direct = {f"all://{host}": None for host in ("127.0.0.1", "localhost", "[::1]")}
-    client = anthropic.AsyncAnthropic(
-        base_url=base_url,
-        api_key=key,
-        max_retries=0,
-        http_client=anthropic.DefaultAsyncHttpxClient(mounts=direct),
-    )
-    # The constructor merges ANTHROPIC_CUSTOM_HEADERS of the process into every call and has no argument against it.
-    client._custom_headers = {}  # noqa: SLF001 - see above
-    return client
 
 
 def _reply(body: bytes) -> Reply:
@@ -270,19 +305,34 @@ def _reply(body: bytes) -> Reply:
     except ValueError as error:
         # A proxy's page, most likely: the next call may get through.
         raise ModelError(f"the reply is not JSON: {_excerpt(body)}", retryable=True) from error
+    if isinstance(message, dict) and message.get("type") == "error":
+        raise _error_in_good_order(message)
     if not isinstance(message, dict) or not isinstance(message.get("content"), list):
         raise ModelError(f"the reply is not a message: {_excerpt(body)}")
-    model, usage = message.get("model"), _usage(message.get("usage"))
+    model, usage = _text(message.get("model")), _usage(message.get("usage"))
     return Reply(
         text="".join(
             block["text"]
             for block in message["content"]
             if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
         ),
-        stop_reason=message.get("stop_reason"),
+        stop_reason=_text(message.get("stop_reason")),
         model=model,
         usage=usage,
         cost_usd=prices.cost_usd(model, usage),
+        content=tuple(block for block in message["content"] if isinstance(block, dict)),
+    )
+
+
+def _error_in_good_order(message: Mapping[str, Any]) -> ModelError:
+    """Return what an error means that came with HTTP 200, as gateways pass on errors of what is behind them."""
+    error = message.get("error")
+    kind = error.get("type") if isinstance(error, dict) else None
+    told = error.get("message") if isinstance(error, dict) else error
+    return ModelError(
+        beginning_of(f"the service failed: {kind}: {told}", LONGEST_MESSAGE),
+        retryable=kind in PASSING_ERRORS,
+        overloaded=kind in OVERLOADED_ERRORS,
     )
 
 
@@ -290,16 +340,10 @@ def _excerpt(body: bytes) -> str:
     return repr(beginning_of(body.decode(errors="replace"), LONGEST_EXCERPT))
 
 
+def _text(written: object) -> str | None:
+    return written if isinstance(written, str) else None
+
+
 def _usage(written: object) -> Usage:
     counts = written if isinstance(written, dict) else {}
-
-    def count(name: str) -> int | None:
-        value = counts.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-    return Usage(
-        input_tokens=count("input_tokens"),
-        output_tokens=count("output_tokens"),
-        cache_read_input_tokens=count("cache_read_input_tokens"),
-        cache_creation_input_tokens=count("cache_creation_input_tokens"),
-    )
+    return Usage(**{name: known_count(counts.get(name)) for name in Usage.__dataclass_fields__})

@@ -55,13 +55,17 @@ class Prices:
         """Return whether the config itself gives the price of a model."""
         return self._listed(model) in self.own
 
+    def price_of(self, model: str | None) -> Price | None:
+        """Return the price of a model, None when it is unknown."""
+        return self.models.get(self._listed(model))
+
     def cost_usd(self, model: str | None, usage: Usage) -> float | None:
         """Return the cost of one call in USD, or None when the price or a needed token count is unknown.
 
         The cost is the sum of tokens times price over input, output, cache reads and 5-minute cache
         writes. `input_tokens` does not include cached ones, as in the Messages API.
         """
-        price = self.models.get(self._listed(model))
+        price = self.price_of(model)
         if price is None or not _holds(price, usage):
             return None
         parts = [
@@ -72,6 +76,19 @@ class Prices:
         ]
         known = [part for part in parts if part is not None]
         return sum(known) / PER_TOKENS if len(known) == len(parts) else None
+
+    def saved_by_cache_usd(self, model: str | None, usage: Usage) -> float | None:
+        """Return what many calls together cost less in USD than without the prompt cache; None when that is unknown.
+
+        What is read from the cache costs less than other input, what is written to it more: it can be less than 0.
+        """
+        price = self.price_of(model)
+        reads, writes = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+        if price is None or price.max_prompt_tokens is not None or reads is None or writes is None:
+            return None
+        if price.input is None or price.cache_read is None or price.cache_write_5m is None:
+            return None
+        return (reads * (price.input - price.cache_read) - writes * (price.cache_write_5m - price.input)) / PER_TOKENS
 
     def _listed(self, model: str | None) -> str:
         """Return the name under which a model may have a price: a snapshot costs what its model costs."""
@@ -98,10 +115,16 @@ def cost_usd(model: str | None, usage: Usage) -> float | None:
     return load().cost_usd(model, usage)
 
 
+def has_cache(model: str | None) -> bool:
+    """Return whether the shipped prices say what a model's prompt cache costs."""
+    price = load().price_of(model)
+    return price is not None and None not in (price.cache_read, price.cache_write_5m)
+
+
 def load(overrides: Mapping[str, Mapping[str, float]] | None = None) -> Prices:
     """Return the shipped prices, with the models in `overrides` (in the shape of the file) in place of theirs.
 
-    Raises InputError for an override that is no price.
+    Raises InputError for an invalid override.
     """
     shipped = _shipped()
     if not overrides:

@@ -8,6 +8,7 @@ import pytest
 from keval.config.model import LARGEST_SCORE, Gates, JudgeConfig
 from keval.config.reader import load
 from keval.errors import PluginError
+from keval.ids import JsonObject
 from keval.judges import Case, Context, Judge, Judgment, Metric
 
 CONFIG = """\
@@ -96,3 +97,33 @@ def test_missing_variables_are_told_for_the_sections_that_need_them(path: Path) 
     assert config.missing_variables() == ["DOCS_TOKEN", "TEAM"]
     assert config.missing_variables("mcp_servers", "dataset") == ["DOCS_TOKEN"]
     assert load(path, environ={"TEAM": ""}).missing_variables() == ["DOCS_TOKEN"]
+
+
+@pytest.mark.parametrize(
+    ("only_for", "sample", "is_for"),
+    [
+        ({}, {"dataset": "a"}, True),
+        ({"dataset": "a"}, {"dataset": "a"}, True),
+        ({"dataset": ["a", "b"]}, {"dataset": "b"}, True),
+        ({"dataset": "a"}, {"dataset": "c"}, False),
+        ({"dataset": "a"}, {}, False),
+        ({"dataset": "a", "level": 1}, {"dataset": "a", "level": 2}, False),
+        ({"level": 1}, {"level": 1.0}, True),
+        ({"level": 1}, {"level": True}, False),
+        ({"level": True}, {"level": 1}, False),
+        ({"level": "1"}, {"level": 1}, False),
+    ],
+)
+def test_a_judge_is_for_the_samples_with_these_values(
+    only_for: JsonObject, sample: JsonObject, *, is_for: bool
+) -> None:
+    """Every field that is named has the value, or one of those that are listed; nothing else is close enough."""
+    assert (replace(judge(), only_for=only_for).not_for(sample) is None) == is_for
+
+
+def test_what_a_judge_is_for_is_part_of_it() -> None:
+    """Another choice of samples is another judge, and the field that decides is one that its judgments depend on."""
+    chosen = replace(judge(), only_for={"level": 1})
+    assert chosen.judge_id != judge().judge_id
+    assert chosen.sample_fields == ("question", "answer", "level")
+    assert replace(judge(), only_for={"answer": "A"}).sample_fields == judge().sample_fields == ("question", "answer")

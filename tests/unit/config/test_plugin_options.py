@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keval.agents.messages import Messages
 from keval.config import plugin_options
 from keval.errors import PluginError
 from keval.plugins import option
@@ -173,3 +174,20 @@ def test_one_number_has_one_identity() -> None:
     assert plugin_options.identity(Everything, {"needed": "n", "number": 2}) == plugin_options.identity(
         Everything, {"needed": "n", "number": 2.0}
     )
+
+
+def test_an_option_that_came_later_changes_no_identity_until_it_is_set() -> None:
+    """Answers of before stay those of the same agent; what decides which model answers makes another one."""
+    before = {"model": "m"}
+    same: dict[str, Any] = {
+        **before,
+        "provider": "anthropic",
+        "base_url": None,
+        "headers": {},
+        "api_key_env": "MINE",
+        "region": "r",
+    }
+    assert plugin_options.identity(Messages, same) == plugin_options.identity(Messages, before)
+    assert not {"provider", "base_url", "headers"} & plugin_options.identity(Messages, before).keys()
+    for name, value in {"provider": "bedrock", "base_url": "http://g", "headers": {"anthropic-beta": "x"}}.items():
+        assert plugin_options.identity(Messages, {**before, name: value})[name] == value

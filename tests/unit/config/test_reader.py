@@ -18,6 +18,7 @@ from keval.config import reader
 from keval.config.model import Config, Execution, Gates, JudgeConfig
 from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.retry import Retry
+from keval.sampling import Sampling
 from keval.secrets.variables import Secrets
 from keval.usage import Usage
 
@@ -91,8 +92,8 @@ def test_a_config_has_all_that_it_says_and_defaults_for_the_rest(folder: Path) -
     assert (loaded.name, loaded.version, loaded.path) == ("docs-server", "1", folder / "eval.yaml")
     assert loaded.sha256 == hashlib.sha256((folder / "eval.yaml").read_bytes()).hexdigest()
     assert loaded.as_written == YAML(typ="safe", pure=True).load(EVAL)
-    assert loaded.dataset.path.read_text().startswith("{")
-    assert (loaded.dataset.written, loaded.dataset.question_key) == ("questions.jsonl", "question")
+    assert loaded.datasets[0].path.read_text().startswith("{")
+    assert (loaded.datasets[0].written, loaded.datasets[0].layout.question_key) == ("questions.jsonl", "question")
     assert (loaded.agent.name, loaded.agent.type, loaded.agent.model) == ("echo", "echo", None)
     assert [condition.name for condition in loaded.conditions] == ["baseline", "with_docs"]
     assert loaded.conditions[1].mcp_servers == {"docs": loaded.mcp_servers["docs"]}
@@ -111,7 +112,11 @@ def test_what_the_config_says_replaces_the_defaults(folder: Path) -> None:
     content += "execution: {repetitions: 2.0, budget_usd: 0.5, retry: {max_attempts: 1, initial_backoff_s: 0.5}}\n"
     loaded = load(folder, content)
     assert loaded.version == "2"
-    assert (loaded.dataset.question_key, loaded.dataset.answer_key, loaded.dataset.id_key) == (
+    assert (
+        loaded.datasets[0].layout.question_key,
+        loaded.datasets[0].layout.answer_key,
+        loaded.datasets[0].layout.id_key,
+    ) == (
         "prompt",
         "answer",
         "uid",
@@ -212,7 +217,11 @@ def test_three_mistakes_are_three_lines(folder: Path) -> None:
             "type: rubric, model: m, rubric: questions.jsonl",
             "16: $.judges[0].rubric: questions.jsonl:1: $",
         ),
-        ("type: exact_match", "type: rubric, model: m, max_tokens: 0", "16: $.judges[0].max_tokens: 0 is less than 1"),
+        (
+            "type: exact_match",
+            "type: rubric, model: m, max_tokens: 0",
+            "16: $.judges[0].max_tokens: must be more than 0",
+        ),
         ("  - {type: exact_match}", "  - 3", "16: $.judges[0]: expected an object, found 3"),
         ("judges:\n  - {type: exact_match}", "judges: []", "15: $.judges: must not be empty"),
         ("judges:\n  - {type: exact_match}", "execution: {}", "1: $: 'judges' is missing"),
@@ -316,8 +325,8 @@ def test_a_dataset_path_may_hold_a_variable(folder: Path) -> None:
     """It is resolved to open the file and kept as written for the log; unset, it is not looked for."""
     content = edited("path: questions.jsonl", 'path: "${DATA}/questions.jsonl"')
     loaded = load(folder, content, DATA=str(folder))
-    assert loaded.dataset.path == folder / "questions.jsonl"
-    assert loaded.dataset.written == "${DATA}/questions.jsonl"
+    assert loaded.datasets[0].path == folder / "questions.jsonl"
+    assert loaded.datasets[0].written == "${DATA}/questions.jsonl"
     assert load(folder, content).missing_variables("dataset") == ["DATA"]
 
 
@@ -392,8 +401,7 @@ class Needy(Judge):
 @pytest.mark.parametrize(
     ("module", "need", "told"),
     [
-        ("needs_pairs", "unit = 'pair'", "compares two responses"),
-        ("needs_workspace", "uses_workspace = True", "reads the agent's workspace"),
+        ("needs_workspace", "unit, uses_workspace = 'pair', True", "compares two responses"),
     ],
 )
 def test_a_judge_that_needs_what_no_run_gives_is_refused(  # noqa: PLR0917 - fixtures and three parameters
@@ -463,8 +471,21 @@ def test_descriptions_and_configs_are_what_the_schemas_say(folder: Path) -> None
     """What a run event records of a judge has exactly the fields of its schema."""
     entry = schema.document("run")["properties"]["judges"]["items"]
     described = load(folder).judges[0].described()
-    assert set(entry["properties"]) == set(described)
+    assert set(entry["required"]) == set(described)
+    jury = "{type: jury, models: [one, two], only_for: {answer: A}, sample_rate: 0.5}"
+    chosen = load(folder, edited("{type: exact_match}", jury))
+    assert set(entry["properties"]) == set(chosen.judges[0].described())
     assert not schema.problems("config", load(folder).as_written)
+
+
+def test_a_judge_of_a_share_draws_by_the_runs_seed(folder: Path) -> None:
+    """`sample_rate` is no option of the plug-in, is above 0, and at most 1."""
+    share = edited("{type: exact_match}", "{type: exact_match, sample_rate: 0.5}") + "execution: {seed: 7}\n"
+    assert load(folder, share).judges[0].sampling == Sampling(0.5, 7)
+    assert load(folder).sampled(0.25).judges[0].sampling == Sampling(0.25, 0)
+    for rate in ("0", "1.5", "-1", "half"):
+        with pytest.raises(InputError, match="sample_rate"):
+            load(folder, share.replace("0.5", rate))
 
 
 def test_yaml_aliases_and_merges_are_used(folder: Path) -> None:
@@ -485,7 +506,7 @@ def test_paths_are_relative_to_the_config(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(folder / "elsewhere")
     (folder / "eval.yaml").write_text(edited("type: exact_match", "type: rubric, model: m, rubric: tone.yaml"))
     loaded = reader.load(Path("../eval.yaml"), environ={})
-    assert loaded.dataset.path.read_text()
+    assert loaded.datasets[0].path.read_text()
     assert loaded.path.is_absolute()
     assert [metric.name for metric in loaded.judges[0].judge.metrics] == ["tone"]
 
@@ -600,5 +621,5 @@ def test_an_edited_program_of_the_agent_is_another_agent(folder: Path) -> None:
 def test_a_dataset_may_be_said_to_have_no_golden_answers(folder: Path) -> None:
     """`answer_key: null` is another thing than leaving it out."""
     without = EVAL.replace("path: questions.jsonl", "path: questions.jsonl\n  answer_key: null")
-    assert load(folder, without).dataset.answer_key is None
-    assert load(folder).dataset.answer_key == "answer"
+    assert load(folder, without).datasets[0].layout.answer_key is None
+    assert load(folder).datasets[0].layout.answer_key == "answer"

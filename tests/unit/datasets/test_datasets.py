@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import io
 import json
@@ -14,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval import datasets, ids
+from keval.datasets import Draw, Layout
+from keval.documents.mapping import rule
 from keval.errors import InputError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -41,10 +44,15 @@ RECORDS = st.lists(
 GOOD = '{"id": "a", "question": "Q?", "answer": "A"}'
 
 
-def problems(path: Path, **keys: str) -> list[str]:
+def problems(path: Path, **keys: Any) -> list[str]:  # noqa: ANN401 - whatever a layout takes
     """Return the lines of the error that reading a bad file gives, without the file's path."""
+    return problems_of(path, Layout(**keys))
+
+
+def problems_of(path: Path, layout: Layout) -> list[str]:
+    """Return the lines of the error that a file gives which does not fit its layout, without its path."""
     with pytest.raises(InputError) as caught:
-        datasets.read(path, **keys)
+        datasets.read(path, layout)
     return str(caught.value).replace(str(path), path.name).splitlines()
 
 
@@ -92,7 +100,8 @@ def test_a_record_without_id_gets_a_hash_of_its_content(tmp_path: Path) -> None:
     """The same record has the same id whatever its keys' order and whatever the file calls them."""
     first = datasets.read(write(tmp_path, "a.jsonl", '{"question": "Q?", "answer": "A", "x": 1}')).samples[0]
     second = datasets.read(
-        write(tmp_path, "b.jsonl", '{"x": 1, "gold": "A", "prompt": "Q?"}'), question_key="prompt", answer_key="gold"
+        write(tmp_path, "b.jsonl", '{"x": 1, "gold": "A", "prompt": "Q?"}'),
+        Layout(question_key="prompt", answer_key="gold"),
     ).samples[0]
     assert first == second
     assert first["id"] == ids.digest({"question": "Q?", "answer": "A", "x": 1})
@@ -108,7 +117,7 @@ def test_every_bad_line_is_reported_with_its_physical_line(tmp_path: Path) -> No
         '{"question": "Q?", "answer": null}',
         '{"question": "Q?"}',
         '{"question": " \\t", "answer": "A"}',
-        '{"question": ["Q?"], "answer": 7}',
+        '{"question": ["Q?", ""], "answer": 7}',
         '["Q?", "A"]',
         '{"question": "Q?", "answer": "A", "x": NaN}',
         '{"id": 7, "question": "Q?", "answer": "A"}',
@@ -125,7 +134,7 @@ def test_every_bad_line_is_reported_with_its_physical_line(tmp_path: Path) -> No
         "q.jsonl:5: answer: must be a string, not null",
         "q.jsonl:6: answer: missing; the record's fields: 'question'",
         "q.jsonl:7: question: is blank",
-        "q.jsonl:8: question: must be a string, not a list",
+        "q.jsonl:8: question: a list must be of texts that are not blank, one or more",
         "q.jsonl:8: answer: must be a string, not 7",
         "q.jsonl:9: not a JSON object",
         "q.jsonl:10: NaN is not JSON",
@@ -193,14 +202,14 @@ def test_a_file_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
 def test_other_field_names_become_ours(tmp_path: Path) -> None:
     """The dataset's own names are renamed; everything else stays."""
     path = write(tmp_path, "q.jsonl", '{"uid": "1", "prompt": "Q?", "gold": "A", "x": 1}')
-    read = datasets.read(path, id_key="uid", question_key="prompt", answer_key="gold")
+    read = datasets.read(path, Layout(id_key="uid", question_key="prompt", answer_key="gold"))
     assert read.samples == ({"id": "1", "question": "Q?", "answer": "A", "x": 1},)
 
 
 def test_swapped_field_names_are_no_clash(tmp_path: Path) -> None:
     """A field that is itself renamed does not stand in the way."""
     path = write(tmp_path, "q.jsonl", '{"question": "A", "answer": "Q?"}')
-    sample = datasets.read(path, question_key="answer", answer_key="question").samples[0]
+    sample = datasets.read(path, Layout(question_key="answer", answer_key="question")).samples[0]
     assert (sample["question"], sample["answer"]) == ("Q?", "A")
 
 
@@ -246,7 +255,7 @@ def test_csv_values_are_strings_and_lines_are_physical(tmp_path: Path) -> None:
     path = write(tmp_path, "q.csv", content)
     assert problems(path)[:-1] == [
         "q.csv:5: question: is blank",
-        "q.csv:6: 2 values under a header of 4; a comma inside needs quotes",
+        "q.csv:6: 2 values under a header of 4; a separator inside needs quotes",
         "q.csv:7: not CSV: unexpected end of data",
     ]
     good = write(tmp_path, "good.csv", "\n".join(content.splitlines()[:3]))
@@ -382,7 +391,7 @@ def test_a_blank_golden_answer_is_refused_with_its_place(tmp_path: Path) -> None
 def test_a_dataset_may_have_no_golden_answers(tmp_path: Path) -> None:
     """Then each sample's answer is null, and its record as it was otherwise."""
     path = write(tmp_path, "q.jsonl", '{"id": "a", "question": "Q?", "topic": "x"}')
-    assert datasets.read(path, answer_key=None).samples == (
+    assert datasets.read(path, Layout(answer_key=None)).samples == (
         {"id": "a", "question": "Q?", "answer": None, "topic": "x"},
     )
 
@@ -391,5 +400,157 @@ def test_an_answer_that_is_to_be_none_is_no_metadata(tmp_path: Path) -> None:
     """A field called answer, where the config says that there are no golden answers, is a contradiction."""
     path = write(tmp_path, "q.jsonl", GOOD)
     with pytest.raises(InputError) as refused:
-        datasets.read(path, answer_key=None)
+        datasets.read(path, Layout(answer_key=None))
     assert "answer: a field of that name, but answer_key is null" in str(refused.value)
+
+
+def test_a_csv_without_header_gets_its_columns_from_the_layout(tmp_path: Path) -> None:
+    """The first line is a record then, and has its line."""
+    path = write(tmp_path, "q.csv", 'What is 1 + 1?,1,2,3,4,B\n"two, three",1\n')
+    layout = Layout(columns=("question", "A", "B", "C", "D", "answer"))
+    assert "q.csv:2: 2 values under a header of 6" in problems_of(path, layout)[0]
+    (sample,) = datasets.read(write(tmp_path, "r.csv", "Q?,1,2,3,4,B\n"), layout).samples
+    assert (sample["question"], sample["C"], sample["answer"]) == ("Q?", "3", "B")
+
+
+def test_columns_of_a_file_that_names_its_fields_are_a_problem(tmp_path: Path) -> None:
+    """They would be passed over in silence."""
+    path = write(tmp_path, "q.jsonl", GOOD)
+    assert "columns: a jsonl file names its fields itself" in problems_of(path, Layout(columns=("a",)))[0]
+
+
+@pytest.mark.parametrize("name", ["q.jsonl.gz", "q.json.gz", "q.csv.gz"])
+def test_a_packed_file_is_read_as_what_it_holds(tmp_path: Path, name: str) -> None:
+    """The ending before .gz says what it is, and the hash is that of the file as it lies there."""
+    plain = {"q.jsonl.gz": GOOD, "q.json.gz": f"[{GOOD}]", "q.csv.gz": "id,question,answer\na,Q?,A\n"}[name]
+    path = write(tmp_path, name, gzip.compress(plain.encode()))
+    read = datasets.read(path)
+    assert read.samples == ({"id": "a", "question": "Q?", "answer": "A"},)
+    assert read.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"no gzip", gzip.compress(GOOD.encode() * 50)[:-20], gzip.compress(b"x")[:5]],
+    ids=["no gzip", "cut off", "cut off in its header"],
+)
+def test_a_damaged_packed_file_is_an_input_error(tmp_path: Path, content: bytes) -> None:
+    """Half a file is no dataset."""
+    assert problems_of(write(tmp_path, "q.jsonl.gz", content), Layout())
+
+
+def test_made_fields_take_the_place_of_the_records_own(tmp_path: Path) -> None:
+    """All rules read the record as it is in the file, and what they do not make stays."""
+    path = write(tmp_path, "q.jsonl", '{"question": "Q?", "answer": "because\\n#### 72", "level": 2}\n')
+    fields = {"question": rule("{question} Level {level}."), "answer": rule({"field": "answer", "after": "####"})}
+    layout = Layout(fields={**fields, "id": rule("n-{@row}"), "reasoning": rule("{answer}")})
+    assert datasets.read(path, layout).samples == (
+        {
+            "id": "n-1",
+            "question": "Q? Level 2.",
+            "answer": "72",
+            "level": 2,
+            "reasoning": "because\n#### 72",
+        },
+    )
+
+
+def test_a_field_that_cannot_be_made_is_a_problem_with_its_line(tmp_path: Path) -> None:
+    """Nothing is left out or guessed, and each row says what it has."""
+    path = write(tmp_path, "q.jsonl", '{"q": "Q?", "choices": ["a"]}\n\n{"question": "Q?"}\n')
+    layout = Layout(fields={"question": rule("{q} {choices[1]}"), "answer": rule({"field": "gold"})})
+    assert problems_of(path, layout)[:4] == [
+        "q.jsonl:1: question: no field 'choices[1]': 1; the list there has 1 items",
+        "q.jsonl:1: answer: no field 'gold'; the fields there: 'q', 'choices', '@row'",
+        "q.jsonl:3: question: no field 'q'; the fields there: 'question', '@row'",
+        "q.jsonl:3: answer: no field 'gold'; the fields there: 'question', '@row'",
+    ]
+
+
+def test_a_field_of_the_file_is_not_taken_for_the_number_of_the_row(tmp_path: Path) -> None:
+    """Rules would read something else than what stands there; without rules it is a field as any other."""
+    path = write(tmp_path, "q.jsonl", '{"@row": 5, "question": "Q?", "answer": "A"}\n')
+    layout = Layout(fields={"id": rule("n-{@row}")})
+    assert problems_of(path, layout)[0].startswith("q.jsonl:1: a field is called '@row', as rules call the number")
+    assert datasets.read(path, Layout()).samples[0]["@row"] == 5
+
+
+SUBJECTS = "".join(f'{{"id": "{n}", "question": "Q", "answer": "A", "s": "{"abb"[n % 3]}"}}\n' for n in range(30))
+
+
+def drawn(folder: Path, draw: Draw) -> list[str]:
+    """Return the ids of the samples that are drawn of thirty."""
+    path = write(folder, "q.jsonl", SUBJECTS)
+    return [sample["id"] for sample in datasets.read(path, Layout(draw=draw)).samples]
+
+
+def test_a_draw_depends_on_its_seed_and_on_the_ids_alone(tmp_path: Path) -> None:
+    """The same samples are drawn again, a larger draw holds the smaller one, and the file's order stays."""
+    few, more, other = drawn(tmp_path, Draw(8)), drawn(tmp_path, Draw(12)), drawn(tmp_path, Draw(8, seed=1))
+    assert set(few) < set(more)
+    assert set(few) != set(other)
+    assert more == sorted(more, key=int)
+    assert len(drawn(tmp_path, Draw(100))) == 30
+
+
+def test_an_even_draw_has_as_many_of_each_value(tmp_path: Path) -> None:
+    """A small group is not drowned by a large one, and gives all it has if that is less than its part."""
+    subjects = [int(number) % 3 == 0 for number in drawn(tmp_path, Draw(10, evenly_by="s"))]
+    assert sum(subjects) == 5
+    assert sum(int(number) % 3 == 0 for number in drawn(tmp_path, Draw(28, evenly_by="s"))) == 10
+
+
+def test_a_draw_by_a_field_that_is_missing_is_a_problem(tmp_path: Path) -> None:
+    """A group without a name is none."""
+    path = write(tmp_path, "q.jsonl", GOOD)
+    assert "no field 'subject'" in problems_of(path, Layout(draw=Draw(1, evenly_by="subject")))[0]
+
+
+@pytest.mark.parametrize("wrong", ["soon", "-1", "0", "nan", "inf", "1e9"])
+def test_a_timeout_that_is_none_is_a_problem_with_its_line(tmp_path: Path, wrong: str) -> None:
+    """Before anything is asked: a limit that is not understood would be a paid answer cut off, or one without end."""
+    path = tmp_path / "d.csv"
+    path.write_text(f"question,answer,timeout_s\nq,a,30\nr,a,\ns,a,{wrong}\n")
+    with pytest.raises(InputError, match=r"d\.csv:4: timeout_s: must be a number of seconds above 0 and up to"):
+        datasets.read(path)
+    for odd in ("true", "[1]", "0"):
+        (tmp_path / "d.jsonl").write_text(f'{{"question": "q", "answer": "a", "timeout_s": {odd}}}\n')
+        with pytest.raises(InputError, match="timeout_s: must be"):
+            datasets.read(tmp_path / "d.jsonl")
+
+
+@pytest.mark.parametrize("wrong", ["[]", '[" "]', "[1]", '[["Q?"]]', '"  "', "{}"])
+def test_a_question_may_be_several_messages(tmp_path: Path, wrong: str) -> None:
+    """A list of texts is kept as it is, also one that the config makes; any other list is a problem."""
+    path = write(tmp_path, "q.jsonl", '{"id": "1", "question": ["Q?", "And?"], "answer": "A"}')
+    assert datasets.read(path).samples[0]["question"] == ["Q?", "And?"]
+    path = write(tmp_path, "made.csv", "first,then,answer\nQ?,And?,A")
+    layout = Layout(fields={"question": rule(["{first}", "{then}"])})
+    assert datasets.read(path, layout).samples[0]["question"] == ["Q?", "And?"]
+    path = write(tmp_path, "wrong.jsonl", f'{{"question": {wrong}, "answer": "A"}}')
+    with pytest.raises(InputError, match="question: "):
+        datasets.read(path)
+
+
+def test_a_file_may_have_semicolons_or_tabs(tmp_path: Path) -> None:
+    """A first record that is one value by commas is divided by semicolons; a .tsv file by tabs, commas or not."""
+    texts = {"a.csv": 'question;answer\n"Why; so?";a,b\n', "b.tsv": "question\tanswer\nWhy; so?\ta,b\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        (sample,) = datasets.read(tmp_path / name).samples
+        assert (sample["question"], sample["answer"]) == ("Why; so?", "a,b")
+
+
+def test_columns_that_are_called_otherwise_are_told_once(tmp_path: Path) -> None:
+    """However many rows there are; what only some rows lack is told of each of them."""
+    path = tmp_path / "q.csv"
+    path.write_text("Nr.;Frage\n" + "1;Warum?\n" * 30)
+    with pytest.raises(InputError) as caught:
+        datasets.read(path)
+    problem, count = caught.value.problems
+    assert problem == (
+        f"{path}: no column 'question' or 'answer'; it has 'Nr.', 'Frage': name them with question_key and answer_key"
+    )
+    assert count.startswith("1 problem in ")
+    path.write_text("Nr.;Frage\n1;Warum?\n")
+    assert len(datasets.read(path, Layout(id_key="Nr.", question_key="Frage", answer_key=None)).samples) == 1

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from email.utils import formatdate
 from typing import Any
 
 import anthropic
@@ -16,6 +15,7 @@ import pytest
 from keval.mock import Mock
 from keval.models import messages_api, prices
 from keval.models.messages_api import Model, ModelError, Reply
+from keval.models.services import Service
 from keval.usage import Usage
 
 MODEL = Model(name="claude-opus-5", max_tokens=1000)
@@ -54,6 +54,16 @@ async def test_a_reply_has_text_model_tokens_and_cost(mock: Mock) -> None:
     assert reply.cost_usd
 
 
+@pytest.mark.parametrize("prompt_cache", [True, False])
+async def test_the_service_keeps_a_conversation_only_where_it_may(mock: Mock, *, prompt_cache: bool) -> None:
+    """The one setting counts for the system prompt and for a conversation with tools."""
+    model = Model(name="claude-opus-5", max_tokens=1000, prompt_cache=prompt_cache)
+    tool = {"name": "search", "input_schema": {"type": "object"}}
+    await model.ask(mock.env, system="Be brief.", messages=HELLO, tools=[tool])
+    await model.ask(mock.env, system="Be brief.", messages=HELLO)
+    assert ["cache_control" in str(asked.body) for asked in mock.recorded[-2:]] == [prompt_cache] * 2
+
+
 async def test_only_what_is_set_is_sent(mock: Mock) -> None:
     """A parameter that is None would be refused by models that do not know it."""
     await ask(mock.env)
@@ -85,9 +95,8 @@ async def test_nothing_is_taken_from_the_environment_of_the_process(
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
-    await ask(
-        {**mock.env, "JUDGE_KEY": "judges-key"}, Model(name="claude-opus-5", max_tokens=9, api_key_env="JUDGE_KEY")
-    )
+    model = Model(name="claude-opus-5", max_tokens=9, service=Service(api_key_env="JUDGE_KEY"))
+    await ask({**mock.env, "JUDGE_KEY": "judges-key"}, model)
     headers = mock.recorded[-1].headers
     assert "judges-key" in headers.get("authorization", "") + headers.get("x-api-key", "")
     assert "stray-secret" not in str(headers)
@@ -263,29 +272,11 @@ def test_every_error_of_the_sdk_has_a_meaning(kind: type[anthropic.AnthropicErro
 
 @pytest.mark.parametrize("status", [402, 405, 408, 409, 418, 422, 429, 499, 500, 502, 503, 504, 529, 599])
 def test_a_status_without_a_class_of_its_own_goes_by_its_number(status: int) -> None:
-    """408, 409, 429 and every 5xx may pass; 429 and 529 ask for fewer calls."""
+    """408, 409, 429 and every 5xx may pass; 429, 503 and 529 ask for fewer calls."""
     response = httpx2.Response(status, request=REQUEST)
     error = messages_api.model_error(anthropic.APIStatusError("failed", response=response, body=None))
     assert error.retryable == (status in {408, 409, 429} or status >= 500)
-    assert error.overloaded == (status in {429, 529})
-
-
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [("7", 7), ("0.5", 0.5), ("0", 0), ("-3", 0), ("soon", None), ("", None), ("nan", None), ("inf", None)],
-)
-def test_retry_after_is_read_as_seconds(written: str, expected: float | None) -> None:
-    """What cannot be read is unknown, and nobody waits for ever."""
-    assert retry_after_s({"retry-after": written}) == expected
-
-
-def test_retry_after_is_read_as_a_date() -> None:
-    """A date that is past asks for no wait."""
-    in_a_minute = retry_after_s({"retry-after": formatdate(time.time() + 60, usegmt=True)})
-    assert in_a_minute is not None
-    assert 50 < in_a_minute <= 60
-    assert retry_after_s({"retry-after": formatdate(time.time() - 60, usegmt=True)}) == 0
-    assert retry_after_s({}) is None
+    assert error.overloaded == (status in {429, 503, 529})
 
 
 def retry_after_s(headers: dict[str, str]) -> float | None:
@@ -303,12 +294,14 @@ def test_a_long_error_message_is_cut() -> None:
 
 async def test_a_refused_key_is_told_before_the_run(mock: Mock) -> None:
     """A key that the service takes is no refusal, a missing one is, and an unreachable service cannot tell."""
-    assert await messages_api.refusal(mock.env, "ANTHROPIC_API_KEY") is None
-    assert await messages_api.refusal(mock.env, "OTHER_KEY") == "OTHER_KEY is not set"
+    assert await messages_api.refusal(mock.env, Service()) is None
+    assert await messages_api.refusal(mock.env, Service(api_key_env="OTHER_KEY")) == "OTHER_KEY is not set"
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         nowhere = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        assert await messages_api.refusal({"ANTHROPIC_BASE_URL": nowhere, "KEY": "k"}, "KEY") is None
+        assert (
+            await messages_api.refusal({"ANTHROPIC_BASE_URL": nowhere, "KEY": "k"}, Service(api_key_env="KEY")) is None
+        )
 
 
 async def test_a_401_is_a_refusal_that_names_the_variable() -> None:
@@ -327,7 +320,7 @@ async def test_a_401_is_a_refusal_that_names_the_variable() -> None:
     server = ServerThread(Starlette(routes=[Route("/v1/models", refuse)]))
     try:
         env = {"ANTHROPIC_BASE_URL": server.url, "KEY": "sk-wrong"}
-        told = await messages_api.refusal(env, "KEY")
+        told = await messages_api.refusal(env, Service(api_key_env="KEY"))
     finally:
         server.stop()
     assert told is not None

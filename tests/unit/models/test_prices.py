@@ -100,3 +100,16 @@ def test_a_known_cost_is_never_negative_and_grows_with_the_tokens(a: int, b: int
     assert cost is not None
     assert more is not None
     assert 0 <= cost < more
+
+
+def test_the_prompt_cache_saves_on_what_is_read_and_costs_more_on_what_is_written() -> None:
+    """A million tokens read cost 0.50 in place of 5 USD, a million written 6.25."""
+    saved = prices.load().saved_by_cache_usd
+    assert saved("claude-opus-5", usage(read=1_000_000)) == pytest.approx(4.5)
+    assert saved("claude-opus-5", usage(write=1_000_000)) == pytest.approx(-1.25)
+    assert saved("claude-opus-5", usage(read=None)) is None
+    assert saved("gpt-4o", usage(read=1000)) is None
+    assert saved("claude-haiku-5-5", usage(read=1000)) is None, "which price each call had is not known"
+    assert prices.has_cache("claude-opus-5")
+    assert prices.has_cache("claude-haiku-5-5")
+    assert not prices.has_cache("gpt-4o")

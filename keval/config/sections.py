@@ -1,0 +1,21 @@
+"""Parts of what a user wrote, checked by its schema or not: what is of the wrong kind is as if it were not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from keval.ids import JsonObject
+
+
+def mapping_in(section: Mapping[str, Any], key: str) -> JsonObject:
+    """Return the mapping under a key, an empty one if there is none."""
+    value = section.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def list_in(section: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the list under a key, an empty one if there is none."""
+    value = section.get(key)
+    return value if isinstance(value, list) else []
