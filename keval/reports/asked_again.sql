@@ -7,8 +7,8 @@ from (
     select condition_id, agent_id, len(list_filter(
         failed_attempts, lambda attempt: list_contains(gate.kinds, attempt.kind)
     )) as refused
-    from response_facts, gate
-    where current
+    from current_lines, gate
+    where type = 'response' and len(failed_attempts) > 0
 )
 where refused > 0
 group by condition_id, agent_id

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from keval.ids import JsonObject
-from keval.projections.log_file import LogFile, as_log_file
-from keval.reports import warnings
+from keval.projections.line_text import line_in, opened
+from keval.reports import drift, prompt_cache, warnings
+from keval.reports.calibration import calibration
+from keval.reports.changed_scores import changed_scores
 from keval.reports.conclusions import MetricTable, in_order, metric_tables, reversals, small_numbers
+from keval.reports.groups import grouped_metrics
 from keval.reports.model import (
     BANNER,
     AgentInfo,
@@ -24,15 +26,23 @@ from keval.reports.model import (
     Header,
     JudgeInfo,
     Report,
+    Retraction,
+    ServerInfo,
     ServerUse,
     Total,
 )
 from keval.reports.queries import ask, by_condition
+from keval.reports.retractions import retractions
+from keval.reports.sentences import headlines, read_with_care
+from keval.reports.stopping import stopping
 from keval.reports.tool_use import ToolUse, tool_use
 from keval.stats.aggregates import rounded
+from keval.stats.asked import Asked
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from keval.projections.log_file import LogFile
 
 Rows = list[JsonObject]
 
@@ -40,59 +50,83 @@ TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_cre
 
 
 def compose(
-    connection: DuckDBPyConnection, logs: Sequence[LogFile | Path], aggregates: Iterable[JsonObject] | None = None
+    connection: DuckDBPyConnection,
+    aggregates: Iterable[JsonObject] | None = None,
+    by: Sequence[str] = (),
+    *,
+    logs: Sequence[LogFile] = (),
 ) -> Report:
-    """Return the report of logs that a connection of `keval.projections.connect` has views of.
+    """Return the report of the logs that a connection of `keval.projections.connect` has views of.
 
-    `aggregates` are the bodies of `aggregate` and `comparison` events; None computes them.
+    `logs` are these, where the reasons of what was retracted stand. `aggregates` are the bodies of `aggregate` and
+    `comparison` events; None computes them. `by`: fields of the samples, for numbers of each group of samples with the
+    same values; the connection needs its views of texts for that.
     """
     order, judge_ids = _order(connection)
-    header = _header(connection, judge_ids)
+    taken_back = retractions(connection, logs) if logs else ()
+    header = _header(connection, judge_ids, taken_back)
     measured = bool(header.responses or header.judgments or header.failures)
     bodies = list(aggregates or ())
     if aggregates is None and measured:
         from keval.stats.aggregates import aggregate
 
-        bodies = list(aggregate(connection, levels={"condition"}))
-    tables = metric_tables(bodies, order, judge_ids)
-    # Plans alone are no measurement: beside saved aggregates they would look like an unfinished run.
-    used = tool_use(connection, logs)
+        bodies = list(aggregate(connection, levels={"condition"}, asked=Asked(by=tuple(by))))
+    imported = any(row["imported"] for row in ask(connection, "newest_run"))
+    tables = tuple(replace(table, can_be_asked_again=not imported) for table in metric_tables(bodies, order, judge_ids))
+    # Plans alone measure nothing: beside saved aggregates they would look like an unfinished run.
+    used = tool_use(connection)
     conditions = _conditions(connection, order, used) if measured or not tables else ()
     mock = _is_mock(connection, conditions, bodies)
+    small = tuple(small_numbers(tables, _programs(connection)))
     return Report(
         mock=mock,
         banner=BANNER if mock else None,
-        warnings_first=(*reversals(tables), *warnings.incomplete(conditions)),
+        warnings_first=(
+            *stopping(connection),
+            *drift.warnings(connection),
+            *warnings.incomplete(conditions, imported=imported),
+            *reversals(tables),
+            *warnings.useless_servers(conditions),
+        ),
+        headlines=headlines(tables, is_incomplete=any(found.not_done for found in conditions)),
+        read_with_care=read_with_care(tables, small),
         header=header,
         conditions=conditions,
         metrics=tables,
+        changed_scores=changed_scores(connection, order),
         claims=_claims(connection, conditions),
         failures=_failures(connection, conditions),
         warnings=(
-            *small_numbers(tables, _programs(connection)),
+            *small,
+            *warnings.failure_rates(tables),
             *warnings.others(connection, header, conditions, bodies, used),
         ),
-        notes=tuple(_notes(header, tables, measured=measured)),
+        retractions=taken_back,
+        notes=(
+            *_notes(header, tables, measured=measured),
+            *_formulas(connection, tables),
+            *prompt_cache.notes(connection, header),
+        ),
+        groups=grouped_metrics(bodies),
     )
 
 
-def saved_aggregates(logs: Sequence[LogFile | Path]) -> Rows | None:
+def evaluation_names(connection: DuckDBPyConnection) -> list[str]:
+    """Return the names of the configs whose runs stand in logs, in the order in which they came."""
+    return [row["name"] for row in ask(connection, "evaluation_names")]
+
+
+def saved_aggregates(connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Rows | None:
     """Return the `aggregate` and `comparison` events of logs that hold nothing from which to compute them.
 
     None where there are none, and for logs with responses, judgments or failures: what is computed
     from these is newer.
     """
-    found: dict[str, JsonObject] = {}
-    for line in chain.from_iterable(as_log_file(log).read() for log in logs):
-        event = orjson.loads(line)
-        if event["type"] in {"response", "judgment", "failure"}:
-            return None
-        if event["type"] in {"aggregate", "comparison"}:
-            found.pop(event["id"], None)  # what counts is the last one, in its place
-            found[event["id"]] = event
-        if event["type"] == "retraction":
-            found.pop(event["target"], None)
-    return list(found.values()) or None
+    with opened(logs) as descriptors:
+        return [
+            orjson.loads(line_in(descriptors[row["file"] - 1], row["line_offset"]))
+            for row in ask(connection, "saved_aggregates")
+        ] or None
 
 
 def _programs(connection: DuckDBPyConnection) -> set[str]:
@@ -100,20 +134,28 @@ def _programs(connection: DuckDBPyConnection) -> set[str]:
     return {str(row["judge_id"]) for row in ask(connection, "programs")}
 
 
-def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str]) -> Header:
+def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str], taken_back: Sequence[Retraction] = ()) -> Header:
     (counts,) = ask(connection, "event_counts")
     (newest,) = ask(connection, "newest_run")
     agent, dataset = newest["agent"], newest["dataset"]
+    labels = {row["judge_id"]: row for row in ask(connection, "judge_labels")}
     return Header(
         name=newest["name"],
         version=newest["version"],
         agent=AgentInfo(agent["name"], agent["type"], agent["model"]) if agent else None,
         models=tuple(row["model"] for row in ask(connection, "models")),
         judges=tuple(
-            JudgeInfo(**row) for row in in_order(ask(connection, "judges"), judge_ids, lambda row: str(row["judge_id"]))
+            JudgeInfo(**row | {"models": tuple(row["models"]), "calibration": calibration(row, labels)})
+            for row in in_order(ask(connection, "judges"), judge_ids, lambda row: str(row["judge_id"]))
         ),
         dataset=DatasetInfo(dataset["path"], dataset["samples"], dataset["sha256"]) if dataset else None,
         seed=newest["seed"],
+        retracted=sum(found.events for found in taken_back),
+        files=tuple("stdin" if row["log"] == "-" else row["log"] for row in ask(connection, "read_logs")),
+        servers=tuple(
+            ServerInfo(**row | {"tools": None if row["tools"] is None else tuple(row["tools"])})
+            for row in ask(connection, "servers")
+        ),
         **counts,
     )
 
@@ -174,6 +216,8 @@ def _summary(
         ),
         answers_searched=used.searched,
         answers_with_leakage=used.found,
+        p90_duration_ms=rounded(answered.get("p90_duration_ms")),
+        p99_duration_ms=rounded(answered.get("p99_duration_ms")),
     )
 
 
@@ -185,19 +229,18 @@ def _is_mock(
     connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary], bodies: Iterable[JsonObject]
 ) -> bool:
     mocked = by_condition(connection, "mocked")
-    of_events = [row["mock"] for found in conditions for row in mocked.get(found.key, [])]
     of_bodies = [body["mock"] for body in bodies if body["current"]]
-    if of_events or of_bodies:
-        return any(of_events) or any(of_bodies)
+    if of_bodies or any(found.completed or found.failed for found in conditions):
+        return any(of_bodies) or any(found.key in mocked for found in conditions)
     return any(row["mock"] for row in ask(connection, "newest_run"))
 
 
 def _claims(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> tuple[ConditionClaims, ...]:
     """Return the claims of all conditions, or nothing where no judge found any: many judges look for none."""
     claims = by_condition(connection, "claims")
-    judged = by_condition(connection, "answers_judged")
     if not any(found.key in claims for found in conditions):
         return ()
+    judged = by_condition(connection, "answers_judged")
     return tuple(
         ConditionClaims(
             condition=found.name,
@@ -213,7 +256,7 @@ def _claims(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummar
 def _failures(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> tuple[FailureGroup, ...]:
     groups = by_condition(connection, "failure_groups")
     return tuple(
-        FailureGroup(found.name, row["stage"], row["kind"], row["count"], row["example"])
+        FailureGroup(found.name, row["stage"], row["kind"], row["count"], row["example"], row["judge"])
         for found in conditions
         for row in groups.get(found.key, [])
     )
@@ -230,6 +273,11 @@ def _notes(header: Header, tables: Sequence[MetricTable], *, measured: bool) -> 
             "Intervals are Student's t over samples. Differences are paired by sample; whether two conditions "
             "differ is read from their difference, never from two intervals."
         )
+    methods = {score.ci_method for table in tables for score in table.scores if score.ci_lower is not None}
+    if any(method.startswith("wilson") for method in methods):
+        yield "The interval of a pass rate is Wilson's, over as many independent cases as vary like the samples."
+    if any(method.endswith("clustered") for method in methods):
+        yield "Samples that belong together are one cluster; intervals and tests rest on the clusters."
     if not measured and tables:
         yield (
             "The log holds aggregates only: costs, durations, tool calls, unverified claims and messages of failures "
@@ -237,6 +285,15 @@ def _notes(header: Header, tables: Sequence[MetricTable], *, measured: bool) -> 
         )
     elif not measured:
         yield "The log holds no response: there is nothing to report." if header.runs else _EMPTY
+
+
+def _formulas(connection: DuckDBPyConnection, tables: Sequence[MetricTable]) -> Iterator[str]:
+    """Yield how each metric is computed that no judge scored."""
+    shown = {table.metric for table in tables if table.computed is not None}
+    for row in ask(connection, "computed"):
+        if row["metric"] in shown:
+            caution = "; a rule of thumb: the tokens are the agent's" if row["computed"] == "combined" else ""
+            yield f"{row['metric']} is computed, no judge scored it: {row['formula']}{caution}."
 
 
 _EMPTY = "The log is empty: there is nothing to report."

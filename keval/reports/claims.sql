@@ -2,7 +2,8 @@
 select condition_id, agent_id, claim, count(distinct response_id) as answers
 from (
     select condition_id, agent_id, response_id, trim(unnest(unverified_claims)) as claim
-    from judgment_facts where current
+    from current_lines
+    where type = 'judgment' and len(unverified_claims) > 0
 )
 where claim <> ''
 group by condition_id, agent_id, claim

@@ -1,35 +1,35 @@
 """Turns aggregates into tables that say what their numbers show, and what they do not.
 
-Pure functions of `aggregate` and `comparison` bodies. A condition is called higher or lower than
-its baseline only when the 95 % interval of the paired difference excludes 0, and nothing is read
-from two intervals side by side: intervals that overlap can belong to conditions that differ.
+Pure functions of `aggregate` and `comparison` bodies. What a difference shows is the comparison's own `conclusion`
+(`keval/stats/conclusions.py`); nothing is read from two intervals side by side: intervals that overlap can belong to
+conditions that differ.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from itertools import combinations
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from keval.ids import JsonObject
 from keval.projections import NOISE
+from keval.stats.conclusions import Conclusion, concluded, missing_share
 from keval.stats.intervals import FEWEST_SAMPLES
-from keval.stats.statistics import AGGREGATE, PAIRED
+from keval.stats.paired_statistics import PAIRED
+from keval.stats.statistics import AGGREGATE
+from keval.stats.stopped_run import DESCRIPTIVE
 
 Value = TypeVar("Value")
 
 FEW_SAMPLES = 30
 """With fewer samples an interval is wide and approximate."""
 
-MOST_MISSING = 0.05
-"""With a larger share of the planned answers missing, a difference must also survive the worst case."""
+FEW_CLUSTERS = 10
+"""With fewer clusters their standard error is unreliable."""
 
 _TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples"
-
-
-Conclusion = Literal["higher", "lower", "no difference shown", "cannot tell"]
-"""What a difference shows; there is no winner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,16 @@ class ConditionScore:
     other_statistics: Mapping[str, float | None] = field(default_factory=dict)
     """Statistics of the event that nothing is concluded from, by name; None for one that an older event lacks."""
 
+    @property
+    def expected(self) -> int:
+        """How many answers are, or could be, a number: all but those that are not applicable, or not sampled."""
+        return self.scored + self.agent_failed + self.not_measured + (self.not_done or 0)
+
+    @property
+    def missing_share(self) -> float:
+        """The share of those that were not measured or not done."""
+        return missing_share(asdict(self))
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -84,10 +94,19 @@ class Difference:
     ties: int
     losses: int
     conclusion: Conclusion
-    explanation: str
-    """The conclusion as a sentence, with its reason."""
+    qualification: str | None
+    """What the conclusion does not hold against."""
     reasons: Mapping[str, str]
+    """Why a statistic is None, and under `conclusion` why nothing can be told."""
+    until: Mapping[str, Any] | None = None
+    """In a run that stops when decided: by which rule, and after how many of the samples."""
     other_statistics: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a stopping rule did not decide it, or stopped the run for other comparisons."""
+        by_rule = self.until is not None or self.reasons.get("conclusion") == DESCRIPTIVE
+        return by_rule and self.conclusion == "cannot tell"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +120,10 @@ class MetricTable:
     max: float
     scores: tuple[ConditionScore, ...]
     differences: tuple[Difference, ...]
+    computed: str | None = None
+    """How it is computed from the metrics of judges; None for one that a judge scored."""
+    can_be_asked_again: bool = True
+    """Whether `keval run CONFIG` asks for what is missing: nothing does of answers that were imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +146,7 @@ def metric_tables(
     compared: dict[tuple[str, str], dict[tuple[str, str], JsonObject]] = {}
     for body in bodies:
         table = (body["judge_id"], body["metric"])
-        if not body["current"]:
+        if not body["current"] or body.get("by"):
             continue
         if body["type"] == "comparison":
             compared.setdefault(table, {})[body["baseline_id"], body["condition_id"]] = body
@@ -138,12 +161,13 @@ def metric_tables(
 
 def _table(scored: Sequence[JsonObject], compared: Sequence[JsonObject], order: Sequence[str]) -> MetricTable:
     scores = tuple(score(body) for body in in_order(scored, order, lambda body: body["condition"]))
-    by_condition = {found.condition_id: found for found in scores}
+    by_condition = {body["condition_id"]: body for body in scored}
     first = scored[0]
     return MetricTable(
         judge=first["judge"],
         judge_id=first["judge_id"],
         metric=first["metric"],
+        computed=first.get("computed"),
         min=first["min"],
         max=first["max"],
         scores=scores,
@@ -167,17 +191,15 @@ def score(body: JsonObject) -> ConditionScore:
     return ConditionScore(**_taken(ConditionScore, AGGREGATE, body) | shown)
 
 
-def difference(body: JsonObject, baseline: ConditionScore | None, condition: ConditionScore | None) -> Difference:
-    """Return a difference with its conclusion; the two scores tell how much was not measured."""
+def difference(body: JsonObject, baseline: JsonObject | None, condition: JsonObject | None) -> Difference:
+    """Return a difference; one of an older version, which does not conclude, is concluded from by what it has.
+
+    The bodies of both conditions tell how much was not measured.
+    """
+    if "conclusion" not in body:
+        body = body | concluded(body, baseline, condition)
     lower, upper, reasons = _interval(body, body["n_paired"])
-    conclusion, explanation = _conclusion(body["baseline"], lower, upper, _why_no_interval(body, reasons))
-    if conclusion != "cannot tell" and baseline and condition:
-        doubt = _doubt(conclusion, baseline, condition)
-        if doubt:
-            conclusion, explanation = "cannot tell", f"cannot tell: {doubt}"
-    shown = {"ci_lower": lower, "ci_upper": upper, "reasons": reasons}
-    concluded = {"conclusion": conclusion, "explanation": explanation}
-    return Difference(**_taken(Difference, PAIRED, body) | shown | concluded)
+    return Difference(**_taken(Difference, PAIRED, body) | {"ci_lower": lower, "ci_upper": upper, "reasons": reasons})
 
 
 def _taken(made: type[ConditionScore | Difference], statistics: Collection[str], body: JsonObject) -> dict[str, Any]:
@@ -200,46 +222,6 @@ def _interval(body: JsonObject, n: int) -> tuple[float | None, float | None, Map
     return lower, upper, reasons
 
 
-def _why_no_interval(body: JsonObject, reasons: Mapping[str, str]) -> str:
-    missing = "difference" if body["difference"] is None else "ci_lower"
-    return reasons.get(missing, "no interval in the input")
-
-
-def _conclusion(
-    baseline: str, lower: float | None, upper: float | None, why_no_interval: str
-) -> tuple[Conclusion, str]:
-    if lower is None or upper is None:
-        return "cannot tell", f"cannot tell: {why_no_interval}"
-    if lower > 0:
-        return "higher", f"higher than {baseline}"
-    if upper < 0:
-        return "lower", f"lower than {baseline}"
-    return "no difference shown", "no difference shown (the interval includes 0)"
-
-
-def _doubt(conclusion: Conclusion, baseline: ConditionScore, condition: ConditionScore) -> str | None:
-    """Return why too much is missing for the conclusion to hold, or None; statistics: Manski's worst case."""
-    lacking = [found for found in (baseline, condition) if _missing_share(found) > MOST_MISSING]
-    if not lacking or _bounds_agree(conclusion, baseline, condition):
-        return None
-    shares = ", ".join(f"{found.condition} {_missing_share(found):.0%}" for found in lacking)
-    return f"answers not measured or not done: {shares}; they could change the result"
-
-
-def _missing_share(found: ConditionScore) -> float:
-    missing = found.not_measured + (found.not_done or 0)
-    planned = found.planned or found.scored + found.agent_failed + missing
-    return missing / planned if planned else 0.0
-
-
-def _bounds_agree(conclusion: Conclusion, baseline: ConditionScore, condition: ConditionScore) -> bool:
-    if conclusion == "higher" and condition.mean_lower is not None and baseline.mean_upper is not None:
-        return condition.mean_lower > baseline.mean_upper
-    if conclusion == "lower" and condition.mean_upper is not None and baseline.mean_lower is not None:
-        return condition.mean_upper < baseline.mean_lower
-    return False
-
-
 def reversals(tables: Iterable[MetricTable]) -> Iterator[ReportWarning]:
     """Yield a sentence for each two conditions that the treatment of failures ranks differently."""
     for table in tables:
@@ -252,9 +234,10 @@ def reversals(tables: Iterable[MetricTable]) -> Iterator[ReportWarning]:
                 high, low = (one, other) if counted > 0 else (other, one)
                 yield ReportWarning(
                     "ranking_depends_on_failures",
-                    f"{table.metric}, judge {table.judge}: with failures counted, {high.condition} ({high.mean:.2f}) "
-                    f"is above {low.condition} ({low.mean:.2f}); among completed answers only, {low.condition} "
-                    f"({low.mean_complete_case:.2f}) is above {high.condition} ({high.mean_complete_case:.2f})",
+                    f"{table.metric}, judge {table.judge}: The order depends on how failures count: with them "
+                    f"{high.condition} ({high.mean:.2f}) is above {low.condition} ({low.mean:.2f}), among completed "
+                    f"answers {low.condition} ({low.mean_complete_case:.2f}) is above {high.condition} "
+                    f"({high.mean_complete_case:.2f}).",
                 )
 
 
@@ -288,6 +271,19 @@ _SMALL = (
         f"fewer than {FEW_SAMPLES} samples: intervals are wide, approximate",
         lambda score: FEWEST_SAMPLES <= score.n_samples < FEW_SAMPLES,
         lambda _, score: f"{score.condition}, {score.n_samples} samples",
+    ),
+    _Small(
+        "few_clusters",
+        f"fewer than {FEW_CLUSTERS} clusters: their standard error, and intervals that rest on it, are unreliable",
+        lambda score: 0 < (statistic(score, "n_clusters") or 0) < FEW_CLUSTERS,
+        lambda _, score: f"{score.condition}, {statistic(score, 'n_clusters')} clusters",
+    ),
+    _Small(
+        "clusters_vary_less",
+        "negative within-cluster correlation observed: samples of one cluster differ more than those of several; "
+        "intervals rest on the standard error over samples",
+        lambda score: (statistic(score, "se_clustered") or math.inf) < (score.se or 0),
+        lambda _, score: score.condition,
     ),
     _Small(
         "one_repetition",

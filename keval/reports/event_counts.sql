@@ -1,12 +1,15 @@
 -- One row: how many events of each type count, and of when the first and the last one are.
-with event as (
-    select 'run' as type, time from runs
-    union all select 'response', time from response_facts
-    union all select 'judgment', time from judgment_facts
-    union all select 'failure', time from failure_facts
+with counted as (
+    select type, min(time) as first_time, max(time) as last_time, count(*) as count
+    from events
+    where type in ('run', 'response', 'judgment', 'failure')
+        and position not in (select position from line_standings where not counts)
+    group by type
 )
 select
-    min(time) as first_time, max(time) as last_time,
-    count(*) filter (type = 'run') as runs, count(*) filter (type = 'response') as responses,
-    count(*) filter (type = 'judgment') as judgments, count(*) filter (type = 'failure') as failures
-from event
+    min(first_time) as first_time, max(last_time) as last_time,
+    coalesce(sum(count) filter (type = 'run'), 0)::bigint as runs,
+    coalesce(sum(count) filter (type = 'response'), 0)::bigint as responses,
+    coalesce(sum(count) filter (type = 'judgment'), 0)::bigint as judgments,
+    coalesce(sum(count) filter (type = 'failure'), 0)::bigint as failures
+from counted

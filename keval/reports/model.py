@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from keval.reports.changed_scores import ChangedScores
 from keval.reports.conclusions import MetricTable, ReportWarning
+from keval.reports.groups import GroupedMetric
+from keval.reports.sentences import Headline
 
 BANNER = "MOCK: the model was a stand-in; these numbers say nothing about a real model."
 
@@ -31,7 +34,12 @@ class JudgeInfo:
     name: str
     type: str
     model: str | None
+    """The model, or the names of several in one text."""
     judge_id: str
+    models: tuple[str, ...] = ()
+    """Each model that it asks; none for a program."""
+    calibration: str | None = None
+    """What people said of its verdicts, or that nobody did; None for a program, which is right or wrong by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,39 @@ class DatasetInfo:
     path: str
     samples: int
     sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """Where the numbers of one log come from, of several that are compared."""
+
+    log: str
+    agent: AgentInfo | None
+    dataset: DatasetInfo | None
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What an MCP server said of itself before the newest run."""
+
+    name: str
+    """Its name in the config."""
+    server_name: str | None
+    version: str | None
+    tools: tuple[str, ...] | None
+    error: str | None
+    """Why it could not be asked, or does not offer what it must."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retraction:
+    """Events of one type that somebody took back for one reason."""
+
+    type: str
+    events: int
+    reason: str | None
+    author: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +104,14 @@ class Header:
     judgments: int
     failures: int
     """Events of each type in the log, older condition versions included."""
+    retracted: int = 0
+    """Events that somebody took back."""
+    files: tuple[str, ...] = ()
+    """The logs that were read, by the names they were given."""
+    servers: tuple[ServerInfo, ...] = ()
+    """The MCP servers of the newest run."""
+    logs: tuple[LogSource, ...] = ()
+    """Each log of a comparison; `agent`, `dataset` and `seed` are None where these differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +159,17 @@ class ConditionSummary:
     judge_cost_usd: Total
     tokens: Mapping[str, Total]
     """Input, output, cache read and cache creation tokens of the responses."""
-    tool_calls: int
-    tool_calls_failed: int
+    tool_calls: int | None
+    """None for an agent that does not report them."""
+    tool_calls_failed: int | None
     servers: tuple[ServerUse, ...]
     answers_searched: int
     """Answers whose golden answer is long enough to be looked for in what the tools returned."""
     answers_with_leakage: int
     """Of these, answers of which a tool returned the golden answer word for word."""
+    p90_duration_ms: float | None = None
+    p99_duration_ms: float | None = None
+    """What 90 and 99 of 100 durations are no longer than, interpolated."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -144,13 +197,38 @@ class ConditionClaims:
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
-    """Failures of one kind in one condition, with one message as an example."""
+    """Failures of one kind in one condition, and of one judge if they are a judge's, with one message as an example."""
 
     condition: str
     stage: str
     kind: str
     count: int
     example: str
+    judge: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HouseScore:
+    """One number made of several by weights, of one condition."""
+
+    condition: str
+    about: str
+    """The judge and metric, or the trials."""
+    parts: Mapping[str, float | None]
+    """What it is made of, each from 0 to 1; None where it is not known."""
+    value: float | None
+    """None where a part is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class HouseScores:
+    """House scores by one strategy: rules of thumb from which nothing is concluded."""
+
+    strategy: str
+    weights: Mapping[str, float]
+    meaning: str
+    """What the parts are."""
+    scores: tuple[HouseScore, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +240,23 @@ class Report:
     """Stands on top of every format when a mock answered or judged."""
     warnings_first: tuple[ReportWarning, ...]
     """What must be read before any number."""
+    headlines: tuple[Headline, ...]
+    """What the comparisons show, in sentences."""
+    read_with_care: str | None
+    """What makes them doubtful, in one line."""
     header: Header
     conditions: tuple[ConditionSummary, ...]
     metrics: tuple[MetricTable, ...]
+    changed_scores: tuple[ChangedScores, ...]
+    """The samples that are worth reading first."""
     claims: tuple[ConditionClaims, ...]
     failures: tuple[FailureGroup, ...]
     warnings: tuple[ReportWarning, ...]
+    retractions: tuple[Retraction, ...]
+    """What was taken back, and why."""
     notes: tuple[str, ...]
     """How the numbers are made, and what the input does not hold."""
+    groups: tuple[GroupedMetric, ...] = ()
+    """The same numbers of groups of samples, where they were asked for."""
+    house_scores: HouseScores | None = None
+    """Rules of thumb, where they were asked for."""

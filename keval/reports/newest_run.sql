@@ -4,7 +4,8 @@ select
     arg_max(config ->> '$.name', rank) filter (config ->> '$.name' is not null) as name,
     arg_max(config ->> '$.version', rank) filter (config ->> '$.name' is not null) as version,
     arg_max(agent, rank) filter (agent is not null) as agent,
+    coalesce(arg_max(command, rank) filter (agent is not null) = 'import', false) as imported,
     arg_max(dataset, rank) filter (dataset is not null) as dataset,
     arg_max(seed, rank) filter (seed is not null) as seed,
     coalesce(arg_max(mock, position), false) as mock
-from runs
+from run_facts

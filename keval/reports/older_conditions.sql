@@ -2,9 +2,14 @@
 select condition, condition_id
 from conditions
 semi join (
-    select condition_id, agent_id from response_facts where asked
+    select distinct condition_id, agent_id
+    from events
+    where type = 'response'
+        and position not in (select position from line_standings where not (counts and asked))
     union all
-    select condition_id, agent_id from failure_facts
+    select condition_id, agent_id
+    from events
+    where type = 'failure' and position not in (select position from line_standings where not counts)
 ) as known using (condition_id, agent_id)
 where not newest
 order by condition, condition_id

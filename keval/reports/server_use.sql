@@ -4,7 +4,8 @@ select
     sum(use.called)::bigint as called, sum(use.failed)::bigint as failed
 from (
     select condition_id, agent_id, unnest(map_keys(mcp)) as server, unnest(map_values(mcp)) as use
-    from response_facts where current
+    from current_lines
+    where type = 'response' and cardinality(mcp) > 0
 )
 group by condition_id, agent_id, server
 order by server

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
-from keval.reports.conclusions import ReportWarning
+from keval.reports.conclusions import MetricTable, ReportWarning, statistic
 from keval.reports.model import ConditionSummary, Header
 from keval.reports.queries import ask, by_condition
 from keval.reports.tool_use import ToolUse
+from keval.stats.conclusions import ALPHA
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-def incomplete(conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
-    """Yield what must be read before any number: that planned answers are not done."""
+def incomplete(conditions: Sequence[ConditionSummary], *, imported: bool) -> Iterator[ReportWarning]:
+    """Yield what must be read before any number: that planned answers are not done, and what does them."""
     lacking = [found for found in conditions if found.not_done]
     if lacking:
         planned = sum(found.planned or 0 for found in conditions)
@@ -24,9 +25,35 @@ def incomplete(conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning
         not_done = sum(found.not_done or 0 for found in lacking)
         yield ReportWarning(
             "incomplete",
-            f"INCOMPLETE: {not_done} of {planned} planned answers are not done ({where}); "
-            "the same command does what is missing",
+            f"INCOMPLETE: {not_done} of {planned} planned answers are not done ({where})."
+            + ("" if imported else " keval run CONFIG does what is missing."),
         )
+
+
+def useless_servers(conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
+    """Yield where no call of an MCP server succeeded: such scores are those of an agent without it."""
+    for found in conditions:
+        for use in found.servers:
+            if use.called and use.failed == use.called:
+                calls = "its only call" if use.called == 1 else f"{use.called} of {use.called} calls"
+                yield ReportWarning(
+                    "all_calls_failed",
+                    f"{found.name}: {calls} of {use.server} failed; the scores say nothing about this server",
+                )
+
+
+def failure_rates(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
+    """Yield under which conditions the agent failed more often, or less often, than under the baseline."""
+    told = set()
+    for found in (found for table in tables for found in table.differences):
+        share, p = statistic(found, "failure_rate_difference"), statistic(found, "p_failure_rate")
+        if share and p is not None and p <= ALPHA and (found.condition, found.baseline) not in told:
+            told.add((found.condition, found.baseline))
+            yield ReportWarning(
+                "failure_rates_differ",
+                f"{found.condition}: the agent failed {'more' if share > 0 else 'less'} often than under "
+                f"{found.baseline} ({abs(share):.0%} of the answers; exact test of the failure rates, p = {p:.2g})",
+            )
 
 
 def others(
@@ -39,11 +66,9 @@ def others(
     """Yield everything else that the views over a log give cause for."""
     known = {model for model in (header.agent.model if header.agent else None, *header.models) if model}
     for judge in header.judges:
-        if judge.model in known:
-            yield ReportWarning(
-                "judge_is_agent",
-                f"judge {judge.name} and the agent are the same model, {judge.model}: it may favour its own answers",
-            )
+        for model in judge.models:
+            if model in known:
+                yield ReportWarning("judge_is_agent", judge_is_agent(judge.name, model))
     if len({found.agent_id for found in conditions}) > 1:
         yield ReportWarning(
             "several_agents", "the conditions were answered by different agents; only those of one agent are compared"
@@ -55,10 +80,19 @@ def others(
     count = sum(row["count"] for _, row in _each(connection, "unjudged", conditions))
     if count:
         have = "1 response has" if count == 1 else f"{count} responses have"
-        yield ReportWarning("unjudged", f"{have} no judgment: keval judge LOG")
+        # A judge elsewhere cannot be asked again, so the log alone names none.
+        can_ask = not header.judges or any(judge.type != "imported" for judge in header.judges)
+        command = "keval judge LOG" if can_ask else "keval judge LOG -j JUDGE.yaml"
+        yield ReportWarning("unjudged", f"{have} no judgment: {command}")
     yield from _not_applicable(connection)
+    yield from _order_dependent(connection)
     yield from _left_out(connection)
     yield from _older(connection, bodies)
+
+
+def judge_is_agent(judge: str, model: str) -> str:
+    """Return what is to be said of a judge that asks the model that answers."""
+    return f"judge {judge} and the agent are the same model, {model}: it may favour its own answers"
 
 
 def _unplanned(conditions: Sequence[ConditionSummary], bodies: Sequence[JsonObject]) -> Iterator[ReportWarning]:
@@ -145,10 +179,23 @@ def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iter
 def _left_out(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
     """Yield how many responses the newest plan does not have: what it leaves out is in no number of the report."""
     (row,) = ask(connection, "left_out")
-    if row["count"]:
+    if row["count"] and row["stopped"]:
+        responses = "1 response that" if row["count"] == 1 else f"{row['count']} responses that"
+        yield ReportWarning("after_the_stop", f"{responses} came in after the stop are in no mean")
+    elif row["count"]:
         one = row["count"] == 1
         responses = "1 response of an earlier plan is" if one else f"{row['count']} responses of earlier plans are"
         yield ReportWarning("earlier_plans", f"{responses} left out; --all takes them")
+
+
+def _order_dependent(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+    """Yield how often a judge of pairs preferred a place and not an answer."""
+    for row in ask(connection, "order_dependent"):
+        yield ReportWarning(
+            "order_dependent",
+            f"judge {row['judge']}: in {row['order_dependent']} of {_counted(row['compared'], 'pair')} the verdict "
+            "depended on the order of the answers; these count as ties",
+        )
 
 
 def _not_applicable(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:

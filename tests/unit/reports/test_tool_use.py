@@ -1,69 +1,55 @@
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+from keval import projections
 from keval.ids import JsonObject
-from keval.reports.tool_use import ToolUse
-
-GOLDEN = "The tower is  330 metres\nhigh."
-
-
-def call(result: str | None, name: str = "mcp__docs__search", server: str | None = "docs") -> JsonObject:
-    """Return a tool call as a turn."""
-    return {
-        "type": "tool_call", "id": "c", "name": name, "server": server, "input": {},
-        "result": result, "error": result is None, "duration_ms": 1,
-    }  # fmt: skip
+from keval.reports.tool_use import ToolUse, tool_use
+from tests.builders import condition_id, response_event, run_event, sample, sample_change_event, write_log
+from tests.unit.projections.test_tool_use import GOLDEN, call
 
 
-def used(*turns: JsonObject, golden: str | None = GOLDEN) -> ToolUse:
-    """Return what is counted of one answer to a question with that golden answer, after these turns."""
-    found = ToolUse()
-    found.add(turns, golden)
-    return found
+def used(folder: Path, *events: JsonObject) -> ToolUse:
+    """Return what the tools did in the answers of the condition baseline."""
+    with projections.connect([write_log(folder / "log.jsonl", events)]) as connection:
+        found = tool_use(connection)
+    ((_, only),) = [(key, use) for key, use in found.items() if key[0] == condition_id("baseline")]
+    return only
 
 
-@pytest.mark.parametrize(
-    "result",
-    [
-        "the tower is 330 metres high.",
-        "# Towers\n\nTHE TOWER\tis 330\u00a0metres \r\n high. It is red.",
-        r'{"result": "The tower is 330 metres\nhigh."}',
-        r'{"result": "The tower is 330\u2003metres\r\n\thigh."}'.replace(r"\u2003", "\u2003"),
-    ],
-)
-def test_a_golden_answer_is_found_whatever_its_whitespace_and_case(result: str) -> None:
-    """Runs of whitespace are one space, escaped line breaks of JSON too."""
-    found = used(call(result))
-    assert (found.searched, found.found, found.found_elsewhere) == (1, 1, 0)
+def answer(sample_id: str, *turns: JsonObject, golden: str = GOLDEN) -> JsonObject:
+    """Return an answer to a question with that golden answer, after these turns."""
+    return response_event(sample_id, sample=sample(sample_id) | {"answer": golden}, turns=list(turns))
 
 
-def test_quotation_marks_in_json_are_quotation_marks() -> None:
-    """A golden answer with quotation marks is found in JSON, where each has a backslash."""
-    assert used(call(r'{"result": "It is called \"the tower\" here"}'), golden='It is called "the tower"').found == 1
+def test_what_tools_did_is_summed_over_the_answers_of_a_condition(tmp_path: Path) -> None:
+    """Answers without tool calls count as searched; a call without a result as failed."""
+    found = used(
+        tmp_path,
+        answer("q1", call(GOLDEN), call(GOLDEN, "Read", None), call(GOLDEN, "Grep", None)),
+        answer("q2", call(None), call(GOLDEN, "Read", None)),
+        answer("q3", call(GOLDEN), golden="short"),
+        answer("q4"),
+        response_event("q1", "with_docs"),
+    )
+    assert found == ToolUse(6, 1, searched=3, found=2, found_elsewhere=2, tools_elsewhere=["Grep", "Read"])
 
 
-@pytest.mark.parametrize("result", [None, "", "The tower is 331 metres high.", "330 metres"])
-def test_another_text_is_no_leakage(result: str | None) -> None:
-    """Part of the answer, another answer and no answer are not found."""
-    assert used(call(result)).found == 0
+def test_calls_that_an_agent_does_not_report_are_not_known(tmp_path: Path) -> None:
+    """They are no 0, and nothing was searched for the golden answer; another agent's are counted."""
+    response = response_event("q1", sample=sample("q1") | {"answer": GOLDEN})
+    agent = {**response["agent"], "agent_id": response["agent_id"], "options": {}, "files": []}
+    assert used(tmp_path, run_event(agent=agent), response) == ToolUse(0, 0, searched=1, tools_elsewhere=[])
+    silent = run_event(agent=agent | {"reports_tool_calls": False})
+    assert used(tmp_path, silent, response) == ToolUse(None, None, tools_elsewhere=[])
 
 
-def test_short_golden_answers_are_not_searched() -> None:
-    """Nineteen characters may stand anywhere by chance; whitespace makes no answer longer."""
-    short, long = "x" * 19, "x" * 20
-    assert used(call(short), golden=f"  {short}\n\n ").searched == 0
-    assert used(call(long), golden=long).found == 1
-    assert used(call(long), golden=None).searched == 0
-
-
-def test_the_agents_own_words_are_not_searched() -> None:
-    """An answer that says the golden answer is a good one."""
-    found = used({"type": "text", "text": GOLDEN})
-    assert (found.searched, found.found) == (1, 0)
-
-
-def test_an_answer_counts_once_however_often_its_tools_return_the_golden_answer() -> None:
-    """Two calls of one tool are one answer; a tool that belongs to no MCP server is named."""
-    found = used(call(GOLDEN), call(GOLDEN), call(GOLDEN, "Read", None))
-    assert (found.calls, found.found, found.found_elsewhere, found.tools_elsewhere) == (3, 1, 1, {"Read"})
+def test_a_corrected_golden_answer_is_the_one_that_is_looked_for(tmp_path: Path) -> None:
+    """It counts for what was answered before, for whether it is looked for too; the answers of others keep theirs."""
+    short = sample_change_event(sample("q1") | {"answer": "short"}, "answer")
+    long = sample_change_event(sample("q3") | {"answer": GOLDEN}, "answer")
+    answers = [
+        answer(name, call(GOLDEN), golden=golden) for name, golden in {"q1": GOLDEN, "q2": GOLDEN, "q3": "x"}.items()
+    ]
+    found = used(tmp_path, *answers, short, long)
+    assert (found.calls, found.searched, found.found) == (3, 2, 2)

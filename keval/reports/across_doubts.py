@@ -1,0 +1,172 @@
+"""Says what stands between several logs that are compared: what forbids it, and what else differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from keval.errors import InputError
+from keval.reports.conclusions import ReportWarning
+from keval.reports.model import Header, HouseScore, JudgeInfo, LogSource, Report
+from keval.stats.declared import Declared
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the logs: its number, what it is called, and its own report."""
+
+    number: int
+    label: str
+    report: Report
+    declared: Declared
+    """Which metrics are primary, and which difference matters."""
+    house_scores: tuple[HouseScore, ...] = ()
+    """Those of its conditions, where they were asked for."""
+
+    def named(self, condition: str) -> str:
+        """Return what a condition of the log is called beside those of others."""
+        return f"{condition} in {self.label}"
+
+
+def check_comparable(sides: Sequence[Side]) -> None:
+    """Raise InputError where the numbers of two logs do not measure the same, with what would make them do so."""
+    mocked = [side.label for side in sides if side.report.mock]
+    real = [side.label for side in sides if not side.report.mock]
+    if mocked and real:
+        raise InputError(
+            f"{', '.join(mocked)}: a stand-in answered or judged; {', '.join(real)}: a real model did",
+            "a rehearsal is not compared with a run: keval run CONFIG without --mock answers it by the real model",
+        )
+    first, *others = sides
+    for other in others:
+        known, found = _judges(first), _judges(other)
+        if not known or not found:
+            lacking = other if known else first
+            raise InputError(f"{lacking.label}: nothing is judged; keval judge {lacking.label} -j JUDGE.yaml judges it")
+        if not known & found:
+            names = (f"{side.label}: {', '.join(map(_judge, side.report.header.judges))}" for side in (first, other))
+            raise InputError(
+                f"no judge has scored both logs ({'; '.join(names)})",
+                "scores of two judges are not compared; one judge for both: "
+                f"keval judge {first.label} -j JUDGE.yaml && keval judge {other.label} -j JUDGE.yaml",
+            )
+
+
+def _judges(side: Side) -> set[str]:
+    return {table.judge_id for table in side.report.metrics if any(score.n_judgments for score in table.scores)} | {
+        table.judge_id for table in side.report.metrics if table.computed is not None
+    }
+
+
+def _judge(judge: JudgeInfo) -> str:
+    return f"{judge.name} {judge.judge_id[:8]}" + (f" ({judge.model})" if judge.model else "")
+
+
+def declared_by_all(sides: Sequence[Side]) -> Declared | None:
+    """Return what all logs declare; None where they declare different things."""
+    first, *others = (side.declared for side in sides)
+    is_same = all((set(other.primary), other.margin) == (set(first.primary), first.margin) for other in others)
+    return first if is_same else None
+
+
+def differing(sides: Sequence[Side], samples: Sequence[str]) -> Iterator[ReportWarning]:
+    """Yield what differs between the logs beside what is compared; `samples` says which samples do."""
+    for text in samples:
+        yield ReportWarning("different_samples", text)
+    if declared_by_all(sides) is None:
+        yield ReportWarning(
+            "different_declarations",
+            "the configs declare different primary metrics or margins under `comparison`; neither counts here",
+        )
+    agents = {side.label: side.report.header.agent for side in sides}
+    if len(set(agents.values())) > 1:
+        each = (f"{label}: {_agent(agent)}" for label, agent in agents.items())
+        yield ReportWarning("different_agents", f"the agents differ ({'; '.join(each)})")
+    models = {side.label: side.report.header.models for side in sides}
+    if len({frozenset(found) for found in models.values()}) > 1:
+        each = (f"{label}: {', '.join(found) or 'unknown'}" for label, found in models.items())
+        yield ReportWarning("different_models", f"other models answered ({'; '.join(each)})")
+    shared = set.intersection(*map(_judges, sides))
+    for side in sides:
+        for judge in side.report.header.judges:
+            if judge.judge_id not in shared:
+                yield ReportWarning(
+                    "judge_of_one_log", f"{side.label}: judge {_judge(judge)} has not scored all logs; it is left out"
+                )
+    yield from _conditions(sides)
+
+
+def _agent(agent: object) -> str:
+    if agent is None:
+        return "unknown"
+    name, model = getattr(agent, "name", None), getattr(agent, "model", None)
+    return f"{name}, model {model}" if model else f"{name}"
+
+
+def _conditions(sides: Sequence[Side]) -> Iterator[ReportWarning]:
+    """Yield which conditions of one name are not the same, or were answered by another version of the agent."""
+    by_name: dict[str, list[tuple[str, str, str, tuple[str, ...]]]] = {}
+    for side in sides:
+        for condition in side.report.conditions:
+            servers = tuple(sorted(use.server for use in condition.servers))
+            known = (side.label, condition.condition_id, condition.agent_id, servers)
+            by_name.setdefault(condition.name, []).append(known)
+    for name, found in by_name.items():
+        if len({servers for *_, servers in found}) > 1:
+            each = (f"{label}: {', '.join(servers) or 'none'}" for label, _, _, servers in found)
+            yield ReportWarning("different_servers", f"{name}: its MCP servers differ ({'; '.join(each)})")
+        elif len({condition_id for _, condition_id, _, _ in found}) > 1:
+            yield ReportWarning(
+                "different_conditions",
+                f"{name}: its prompt, gates, tools, or what its servers turned out to be, is not the same in all logs",
+            )
+        if len({agent_id for _, _, agent_id, _ in found}) > 1:
+            yield ReportWarning("different_agent_versions", f"{name}: answered by agents of different options or files")
+
+
+def of_each(sides: Sequence[Side], which: Literal["warnings", "warnings_first"]) -> Iterator[ReportWarning]:
+    """Yield the warnings of each log's own report, with its name."""
+    for side in sides:
+        found: tuple[ReportWarning, ...] = getattr(side.report, which)
+        for warning in found:
+            yield replace(warning, text=f"{side.label}: {warning.text}")
+
+
+def small(sides: Sequence[Side]) -> Iterator[ReportWarning]:
+    """Yield what the logs' own reports warn of, each code once: what is too small of any."""
+    told: dict[str, ReportWarning] = {}
+    for side in sides:
+        for warning in side.report.warnings:
+            told.setdefault(warning.code, warning)
+    yield from told.values()
+
+
+def header(sides: Sequence[Side]) -> Header:
+    """Return where the numbers of all logs come from; what differs is unknown here, and named in a warning."""
+    headers = [side.report.header for side in sides]
+    agents, datasets = {found.agent for found in headers}, {found.dataset for found in headers}
+    seeds = {found.seed for found in headers}
+    times = [time for found in headers for time in (found.first_time, found.last_time) if time is not None]
+    return Header(
+        name=" and ".join(side.label for side in sides),
+        version=None,
+        agent=agents.pop() if len(agents) == 1 else None,
+        models=tuple(dict.fromkeys(model for found in headers for model in found.models)),
+        judges=tuple({judge.judge_id: judge for found in headers for judge in found.judges}.values()),
+        dataset=datasets.pop() if len(datasets) == 1 else None,
+        first_time=min(times, default=None),
+        last_time=max(times, default=None),
+        seed=seeds.pop() if len(seeds) == 1 else None,
+        runs=sum(found.runs for found in headers),
+        responses=sum(found.responses for found in headers),
+        judgments=sum(found.judgments for found in headers),
+        failures=sum(found.failures for found in headers),
+        retracted=sum(found.retracted for found in headers),
+        files=tuple(dict.fromkeys(file for found in headers for file in found.files)),
+        servers=tuple(dict.fromkeys(server for found in headers for server in found.servers)),
+        logs=tuple(
+            LogSource(side.label, side.report.header.agent, side.report.header.dataset, side.report.header.seed)
+            for side in sides
+        ),
+    )

@@ -1,0 +1,194 @@
+"""Compares conditions of several logs, by the rules by which those of one are compared.
+
+Each log says what it says alone: its own plan, its own failures. Their samples' means are then put side by side under
+names that tell the logs apart, and the same SQL, tests and sentences do the rest. The one named first is the baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from keval import projections
+from keval.errors import InputError, UsageError
+from keval.projections import rows
+from keval.projections.sql_file import load
+from keval.reports import across_doubts, drift
+from keval.reports.across_doubts import Side
+from keval.reports.builder import compose
+from keval.reports.changed_scores import changed_scores
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, difference
+from keval.reports.house_scores import house_scores, put_together
+from keval.reports.model import BANNER, Report
+from keval.reports.sentences import headlines, read_with_care
+from keval.reports.side_by_side import put_side_by_side, renamed, score_bodies
+from keval.stats.aggregates import comparison_bodies
+from keval.stats.declared import Declared, declared
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from keval.ids import JsonObject
+    from keval.projections.log_file import LogFile
+
+MOST_NAMED = 5
+"""Samples that are named before the rest is counted."""
+
+NOTES = (
+    "Each log counts as its own report does. Samples are paired by what was asked; the first log is the baseline.",
+    "Durations and costs are those of different runs: the time of day and the service's load are in them.",
+)
+
+
+def compare(  # noqa: PLR0913 - each says of something else what is asked
+    logs: Sequence[LogFile],
+    same: Mapping[str, str],
+    *,
+    everything: bool = False,
+    allow_mixed: bool = False,
+    strategy: str | None = None,
+    pass_from: Mapping[str, float] = MappingProxyType({}),
+) -> Report:
+    """Return the comparison of several logs of valid lines.
+
+    `same` says which condition of a later log is to be compared with one of an earlier log where their names differ.
+    `strategy` adds house scores by it, for which `pass_from` says which scores pass.
+    Raises InputError, with the way out, for logs that may not be compared or, unless `allow_mixed`, are of several
+    agents, and UsageError for an unknown condition.
+    """
+    sides = [
+        _side(number, log, logs, (strategy, pass_from), everything=everything, allow_mixed=allow_mixed)
+        for number, log in enumerate(logs, start=1)
+    ]
+    across_doubts.check_comparable(sides)
+    pairs = list(_pairs(sides, same))
+    with projections.connect(logs, everything=everything, apart=True) as connection:
+        samples = tuple(_samples(connection, sides))
+        put_side_by_side(connection, [side.label for side in sides], pairs)
+        tables = tuple(_tables(connection, sides))
+        if not tables:
+            raise InputError(
+                "nothing was scored under two conditions that are compared: keval judge LOG does what is missing"
+            )
+        found = _report(connection, sides, tables, samples)
+    if strategy is None:
+        return found
+    scores = [replace(each, condition=side.named(each.condition)) for side in sides for each in side.house_scores]
+    return replace(found, house_scores=put_together(strategy, scores))
+
+
+def _side(  # noqa: PLR0913 - as compare, which passes them on
+    number: int,
+    log: LogFile,
+    logs: Sequence[LogFile],
+    house: tuple[str | None, Mapping[str, float]],
+    *,
+    everything: bool,
+    allow_mixed: bool,
+) -> Side:
+    names = [each.name for each in logs]
+    label = log.name if names.count(log.name) == 1 else f"{log.name} ({number})"
+    with projections.connect([log], everything=everything, texts=False) as connection:
+        drift.refuse_mixed(connection, allow=allow_mixed, log=label)
+        report, (strategy, pass_from) = compose(connection, logs=[log]), house
+        scores = house_scores(strategy, connection, report, pass_from) if strategy else ()
+        return Side(number, label, report, declared(connection), scores)
+
+
+def _pairs(sides: Sequence[Side], same: Mapping[str, str]) -> Iterator[tuple[int, str, int, str]]:
+    """Yield which conditions are compared: those of one name, and those that the user says belong together."""
+    there = {name for side in sides for name in _conditions(side)}
+    for name in (*same, *same.values()):
+        if name not in there:
+            raise UsageError(f"no condition is called {name!r}; there are: {', '.join(sorted(there))}")
+    found = [
+        (one.number, name, other.number, same.get(name, name))
+        for one, other in combinations(sides, 2)
+        for name in _conditions(one)
+        if same.get(name, name) in _conditions(other)
+    ]
+    if not found:
+        each = "; ".join(f"{side.label}: {', '.join(_conditions(side)) or 'none'}" for side in sides)
+        raise UsageError(f"no condition has the same name in two logs ({each}); --condition A=B says which to compare")
+    yield from found
+
+
+def _conditions(side: Side) -> list[str]:
+    return [condition.name for condition in side.report.conditions]
+
+
+def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[str]:
+    """Yield which samples only one of two logs has. Raises InputError for a sample that is another question there."""
+    for one, other in combinations(sides, 2):
+        query = load("reports", "across_questions", one=str(one.number), other=str(other.number))
+        found = list(rows(connection, query))
+        changed = [row["sample_id"] for row in found if not row["is_same"]]
+        if changed:
+            raise InputError(
+                f"{one.label} and {other.label} asked different questions under the same id: {_named(changed)}",
+                "answers to different questions are not compared: keval generate CONFIG -o LOG asks what has changed",
+            )
+        for side in (one, other):
+            alone = [row["sample_id"] for row in found if row["asked_in"] == side.number]
+            if alone:
+                yield f"only {side.label} has answers to {_named(alone)}; they are left out of its comparisons"
+
+
+def _named(samples: Sequence[str]) -> str:
+    more = f" and {len(samples) - MOST_NAMED} more" if len(samples) > MOST_NAMED else ""
+    return ", ".join(samples[:MOST_NAMED]) + more
+
+
+def _tables(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[MetricTable]:
+    """Yield a table for each metric that is compared, with the scores of all logs."""
+    scores = _scores(sides)
+    bodies = [body for table, found in scores.values() for body in score_bodies(table, found)]
+    compared: dict[tuple[str, str], list[JsonObject]] = {}
+    for body in comparison_bodies(connection, bodies, across_doubts.declared_by_all(sides) or Declared()):
+        compared.setdefault((body["judge_id"], body["metric"]), []).append(body)
+    for key, (table, found) in scores.items():
+        if key in compared:
+            differences: list[Difference] = [difference(body, None, None) for body in compared[key]]
+            yield replace(table, scores=tuple(found), differences=tuple(differences))
+
+
+def _scores(sides: Sequence[Side]) -> dict[tuple[str, str], tuple[MetricTable, list[ConditionScore]]]:
+    """Return the scores of all logs by judge and metric, each under the name that tells its log."""
+    scores: dict[tuple[str, str], tuple[MetricTable, list[ConditionScore]]] = {}
+    for side in sides:
+        for table in side.report.metrics:
+            first, found = scores.get((table.judge_id, table.metric), (table, []))
+            can_be = first.can_be_asked_again and table.can_be_asked_again
+            scores[table.judge_id, table.metric] = replace(first, can_be_asked_again=can_be), found
+            found += [renamed(score, side.number, side.label) for score in table.scores]
+    return scores
+
+
+def _report(
+    connection: DuckDBPyConnection, sides: Sequence[Side], tables: Sequence[MetricTable], samples: Sequence[str]
+) -> Report:
+    mock = any(side.report.mock for side in sides)
+    conditions = tuple(
+        replace(condition, name=side.named(condition.name)) for side in sides for condition in side.report.conditions
+    )
+    return Report(
+        mock=mock,
+        banner=BANNER if mock else None,
+        warnings_first=tuple(across_doubts.of_each(sides, "warnings_first")),
+        headlines=headlines(tables, is_incomplete=any(found.not_done for found in conditions)),
+        read_with_care=read_with_care(tables, list(across_doubts.small(sides))),
+        header=across_doubts.header(sides),
+        conditions=conditions,
+        metrics=tuple(tables),
+        changed_scores=changed_scores(connection),
+        claims=(),
+        failures=tuple(
+            replace(group, condition=side.named(group.condition)) for side in sides for group in side.report.failures
+        ),
+        retractions=tuple(found for side in sides for found in side.report.retractions),
+        warnings=(*across_doubts.differing(sides, samples), *across_doubts.of_each(sides, "warnings")),
+        notes=NOTES,
+    )

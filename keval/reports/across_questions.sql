@@ -1,0 +1,17 @@
+-- One row per sample that both of two logs hold answers to: whether its question is the same. Of a sample that only one log
+-- has, asked_in is that log.
+with one as (
+    select sample_id, list_sort(list(distinct question_id)) as asked
+    from log_$one.response_facts where current and question_id is not null group by sample_id
+),
+other as (
+    select sample_id, list_sort(list(distinct question_id)) as asked
+    from log_$other.response_facts where current and question_id is not null group by sample_id
+)
+select
+    sample_id,
+    case when one.asked is null then $other when other.asked is null then $one end as asked_in,
+    coalesce(list_has_any(one.asked, other.asked), true) as is_same
+from one
+full join other using (sample_id)
+order by sample_id

@@ -1,0 +1,230 @@
+"""Judges rules by what a log says: met, not met, or cannot tell, each with its reason."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from keval.errors import InputError, UsageError
+from keval.metric_names import full_name, names, near
+from keval.reports.conclusions import MetricTable
+from keval.reports.gate_facts import NO_CALLS, Facts, Found, unknown
+from keval.reports.gate_rules import NUMBERED, PHRASES, Comparison, Level, Rule, Sign, Unit
+from keval.stats.conclusions import Conclusion
+
+Verdict = Literal["met", "not met", "cannot tell"]
+VERDICTS: tuple[Verdict, ...] = ("met", "not met", "cannot tell")
+
+BEFORE = "before"
+"""What a rule calls the earlier log."""
+
+BASELINE = "baseline"
+"""What a rule may call the condition that others are compared with, whatever its name."""
+
+HOLDS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule, asked of one condition and metric."""
+
+    rule: str
+    """As it is written."""
+    about: str
+    """The condition and judge that it was asked of."""
+    verdict: Verdict
+    why: str
+    sign: Sign
+    limit: float
+    unit: Unit
+    value: float | None
+    lower: float | None
+    upper: float | None
+    of: str
+    is_difference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What all rules came to."""
+
+    findings: tuple[Finding, ...]
+    mock: bool
+
+    def count(self, verdict: Verdict) -> int:
+        """Return how many rules came to a verdict."""
+        return sum(finding.verdict == verdict for finding in self.findings)
+
+    @property
+    def verdict(self) -> Verdict:
+        """One that is not met decides; then one of which nobody can tell."""
+        return next(said for said in ("not met", "cannot tell", "met") if self.count(said) or said == "met")
+
+
+def judge_rules(rules: Iterable[Rule], now: Facts, before: Facts | None, *, on_mean: bool) -> Outcome:
+    """Return what becomes of each rule, of each condition and metric that it does not name.
+
+    `before` is an earlier log. `on_mean` takes the number itself for its interval. Raises UsageError that lists
+    all names that the log does not have, and InputError for a log without conditions.
+    """
+    if not now.conditions:
+        raise InputError("the log has no answers and no plan: there is nothing to hold to rules")
+    problems: list[str] = []
+    findings: list[Finding] = []
+    for rule in rules:
+        try:
+            found = _level(rule, now) if isinstance(rule, Level) else _comparison(rule, now, before)
+            findings += [_judged(rule, each, on_mean=on_mean) for each in found]
+        except UsageError as error:
+            problems += error.problems
+    if problems:
+        raise UsageError(*problems)
+    return Outcome(tuple(findings), now.mock or (before is not None and before.mock))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    about: str
+    found: Found
+    unit: Unit
+
+
+def _level(rule: Level, now: Facts) -> Iterator[_Asked]:
+    conditions = [_condition(rule.text, rule.condition, now)] if rule.condition is not None else now.conditions
+    if not rule.quantity.is_metric:
+        asked = [_Asked(name, _quantity(rule, now, name), rule.quantity.unit) for name in conditions]
+        # Of no calls nothing can be said, and nothing needs to be said of a condition without tools.
+        called = [each for each in asked if each.found.unknown != NO_CALLS]
+        yield from called if rule.condition is None and called else asked
+        return
+    for table in _tables(rule.text, rule.quantity.name, now.tables):
+        if not table.min <= rule.limit <= table.max:
+            raise UsageError(f"rule {rule.text!r}: the scale of {table.metric} is {table.min:g} to {table.max:g}")
+        for name in conditions:
+            yield _Asked(f"{name}, {full_name(table.judge, table.metric)}", now.score(table, name), "score")
+
+
+def _quantity(rule: Level, now: Facts, condition: str) -> Found:
+    name, number = rule.quantity.name, rule.quantity.number or 1
+    if name == "latency pNN":
+        return now.latency(condition, number)
+    counted: dict[str, Callable[[str], Found]] = {
+        "missing": now.missing,
+        "failures": now.failures,
+        "tool errors": now.tool_errors,
+        "cost per answer": now.cost_per_answer,
+    }
+    if name in counted:
+        return counted[name](condition)
+    return now.passes(condition, number, every=name != "pass@K")  # the pass rate is pass^1
+
+
+def _comparison(rule: Comparison, now: Facts, before: Facts | None) -> Iterator[_Asked]:
+    condition = _condition(rule.text, rule.condition, now)
+    earlier = _earlier(rule, condition, now, before)
+    minus = "before" if earlier is not None else now.baseline
+    judged = [table for table in now.tables if table.computed is None]
+    if rule.metric is None and not judged:
+        yield _Asked(f"{condition} minus {minus}", unknown("no metric was judged"), "score")
+    for table in judged if rule.metric is None else _tables(rule.text, rule.metric, now.tables):
+        found = now.difference(table, condition) if earlier is None else now.since(earlier, table, condition)
+        yield _Asked(f"{condition} minus {minus}, {full_name(table.judge, table.metric)}", found, "score")
+
+
+def _earlier(rule: Comparison, condition: str, now: Facts, before: Facts | None) -> Facts | None:
+    """Return the earlier log if a comparison refers to that, None if it refers to the baseline of the same log."""
+    reference = rule.reference
+    if reference == BEFORE or (reference == BASELINE and before is not None and BASELINE not in now.conditions):
+        if before is None:
+            raise UsageError(f"rule {rule.text!r}: there is nothing before; name the earlier log with --baseline LOG")
+        return before
+    called = {now.baseline} if BASELINE in now.conditions else {now.baseline, BASELINE}
+    if reference not in called:
+        known = [now.baseline, BEFORE]
+        raise UsageError(
+            f"rule {rule.text!r}: conditions are compared with {now.baseline!r}, the baseline; {near(reference, known)}"
+        )
+    if condition == now.baseline:
+        raise UsageError(f"rule {rule.text!r}: {condition!r} is the baseline itself")
+    return None
+
+
+def _condition(text: str, name: str, now: Facts) -> str:
+    if name not in now.conditions:
+        raise UsageError(f"rule {text!r}: no condition is called {name!r}; {near(name, now.conditions)}")
+    return name
+
+
+def _tables(text: str, name: str, tables: Sequence[MetricTable]) -> list[MetricTable]:
+    """Return the metrics that a name means: METRIC, JUDGE/METRIC, JUDGE_ID/METRIC, or the type of a formula."""
+    meant = [each for each in tables if name in names(each.metric, each.judge, each.judge_id)]
+    meant = meant or [each for each in tables if name == each.computed]
+    if not meant:
+        known = [called for each in tables for called in names(each.metric, each.judge)]
+        raise UsageError(f"rule {text!r}: no metric is called {name!r}; {near(name, [*known, *PHRASES, *NUMBERED])}")
+    return meant
+
+
+def _judged(rule: Rule, asked: _Asked, *, on_mean: bool) -> Finding:
+    found = asked.found
+    if found.conclusion is not None and rule.limit == 0 and not on_mean:
+        verdict, why = _concluded(found, found.conclusion, rule.sign)
+    else:
+        verdict, why = _verdict(found, rule.sign, rule.limit, on_mean=on_mean)
+    return Finding(
+        rule=rule.text,
+        about=asked.about,
+        verdict=verdict,
+        why=why,
+        sign=rule.sign,
+        limit=rule.limit,
+        unit=asked.unit,
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        of=found.of,
+        is_difference=isinstance(rule, Comparison),
+    )
+
+
+def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[Verdict, str]:
+    """Return what a number says of a limit: only if both ends of where it may be say so it is met, or not met."""
+    if found.value is None:
+        return _whatever_is_missing(found, sign, limit, on_mean=on_mean)
+    by_itself = on_mean or found.counted
+    ends = (found.value, found.value) if by_itself else (found.lower, found.upper)
+    holds = {HOLDS[sign](end, limit) for end in ends if end is not None}
+    if not holds:
+        return "cannot tell", f"no interval: {found.unknown or 'none is given'}"
+    if len(holds) > 1:
+        return "cannot tell", "the interval has the limit within it"
+    whatever = {HOLDS[sign](end, limit) for end in (found.worst, found.best) if end is not None}
+    if whatever - holds:
+        return "cannot tell", f"{found.missing:.0%} of the answers are missing, which could turn it round"
+    if found.counted:
+        return _BY[holds.pop()], "counted"
+    return _BY[holds.pop()], "by the number alone" if by_itself else "the whole interval says so"
+
+
+def _whatever_is_missing(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[Verdict, str]:
+    """Return what holds of a number that is not known, wherever the scores that are missing would have put it."""
+    why = found.unknown or "unknown"
+    ends = (found.worst, found.best) if on_mean else (found.lower, found.upper)
+    holds = {HOLDS[sign](end, limit) for end in ends if end is not None}
+    if None in ends or len(holds) > 1:
+        return "cannot tell", why
+    return _BY[holds.pop()], f"{why}, and that changes nothing"
+
+
+def _concluded(found: Found, conclusion: Conclusion, sign: Sign) -> tuple[Verdict, str]:
+    """Return what the report's conclusion, which takes a test and all that is missing into account, says of a side."""
+    if conclusion == "borderline":
+        return "cannot tell", "borderline: of the interval and the sign-flip test only one shows a difference"
+    if conclusion not in {"higher", "lower"}:
+        return "cannot tell", found.doubt or conclusion
+    return _BY[(conclusion == "higher") == (sign == ">")], f"concluded: {conclusion}"
+
+
+_BY: dict[bool, Verdict] = {True: "met", False: "not met"}

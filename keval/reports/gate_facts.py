@@ -1,0 +1,277 @@
+"""Finds in a log what a gate's rules ask about: each as a number with what is known of its uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import orjson
+
+from keval.ids import JsonObject
+from keval.projections import rows
+from keval.projections.sql_file import load
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic
+from keval.reports.queries import ask
+from keval.reports.since import differences_since
+from keval.reports.tool_use import tool_use
+from keval.reports.trials import Summary, bare_trials, summaries
+from keval.reports.verdicts import undecided
+from keval.stats.aggregates import aggregate
+from keval.stats.conclusions import MOST_MISSING, Conclusion
+from keval.stats.reasons import TOO_FEW
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from duckdb import DuckDBPyConnection
+
+NO_CALLS = "no tool was called"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A number of a log."""
+
+    value: float | None
+    lower: float | None = None
+    upper: float | None = None
+    """The ends of its 95 % interval; None for what is counted, and where there is none."""
+    counted: bool = False
+    """Whether it says what happened in this log, and estimates nothing."""
+    of: str = ""
+    """Of how many it is, for people."""
+    unknown: str | None = None
+    """Why there is no number, or no interval."""
+    worst: float | None = None
+    best: float | None = None
+    """The ends between which it lies whatever the missing answers would have scored; None where few are missing."""
+    missing: float = 0.0
+    """The share of answers that are missing, of those that are, or could be, a number."""
+    conclusion: Conclusion | None = None
+    """What a difference shows, as the report says it; None for other numbers."""
+    doubt: str | None = None
+    """Why it shows nothing, where that is known."""
+
+
+def unknown(why: str) -> Found:
+    """Return that nothing is found, and why."""
+    return Found(None, unknown=why)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a log says."""
+
+    connection: DuckDBPyConnection
+    pass_from: Mapping[str, float]
+    _answered: dict[float, list[JsonObject]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The rows of `gate_answers.sql` by the share that was asked for."""
+    _compared: dict[int, dict[tuple[str, str, str], Difference]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """The differences to earlier logs, by the facts of these."""
+
+    @cached_property
+    def tables(self) -> tuple[MetricTable, ...]:
+        """The metrics with their scores and differences, those that are computed last."""
+        return metric_tables(aggregate(self.connection, levels={"condition"}))
+
+    @cached_property
+    def conditions(self) -> list[str]:
+        """The conditions in the config's order."""
+        return [row["condition"] for row in self._answers(0.5)]
+
+    @cached_property
+    def baseline(self) -> str:
+        """The condition that others are compared with, as in the report; the first one where nothing is compared."""
+        compared = (each.baseline for table in self.tables for each in table.differences)
+        return next(compared, self.conditions[0])
+
+    @cached_property
+    def mock(self) -> bool:
+        """Whether a stand-in answered or judged anything of it."""
+        return any(True for _ in ask(self.connection, "mocked"))
+
+    @cached_property
+    def configured(self) -> object:
+        """The section `gate` of the config of the newest run, null if it has none."""
+        (row,) = ask(self.connection, "configured_gate")
+        return None if row["gate"] is None else orjson.loads(row["gate"])
+
+    def score(self, table: MetricTable, condition: str) -> Found:
+        """Return the mean of a metric under a condition."""
+        score = _score_of(table, condition)
+        if score is None:
+            return unknown("no scores")
+        lacking = score.missing_share > MOST_MISSING
+        return Found(
+            score.mean,
+            _within(table, score.ci_lower),
+            _within(table, score.ci_upper),
+            of=_counted(score.n_samples, "sample"),
+            unknown=score.reasons.get("mean" if score.mean is None else "ci_lower"),
+            worst=score.mean_lower if lacking else None,
+            best=score.mean_upper if lacking else None,
+            missing=score.missing_share,
+        )  # fmt: skip
+
+    def difference(self, table: MetricTable, condition: str) -> Found:
+        """Return the difference of a metric between a condition and the baseline, paired by sample."""
+        found = next((each for each in table.differences if each.condition == condition), None)
+        if found is None:
+            return unknown("nothing to compare")
+        pair = _score_of(table, condition), _score_of(table, found.baseline)
+        return _with_missing(found, *pair)
+
+    def since(self, before: Facts, table: MetricTable, condition: str) -> Found:
+        """Return the difference of a metric between this log and an earlier one, paired by sample."""
+        earlier = next(
+            (each for each in before.tables if (each.judge_id, each.metric) == (table.judge_id, table.metric)), None
+        )
+        if earlier is None:
+            return unknown("the earlier log has no scores by this judge; by another one they are another scale")
+        if condition not in before.conditions:
+            return unknown("the earlier log does not have the condition")
+        if before.mock != self.mock:
+            return unknown("one of the two logs is a rehearsal")
+        found = self._since(before).get((condition, table.judge_id, table.metric))
+        if found is None:
+            return unknown("no sample has a value in both logs")
+        return _with_missing(found, _score_of(table, condition), _score_of(earlier, condition))
+
+    def missing(self, condition: str) -> Found:
+        """Return the largest share of answers, over all metrics, that were not measured or not done."""
+        scores = self._scores(condition)
+        if not scores:
+            return unknown("no metric was judged")
+        score = max(scores, key=lambda each: each.missing_share)
+        return Found(score.missing_share, counted=True, of=_counted(score.expected, "answer"))
+
+    def failures(self, condition: str) -> Found:
+        """Return the largest share of answers, over all metrics, that the agent failed."""
+        scores = [score for score in self._scores(condition) if score.expected]
+        if not scores:
+            return unknown("no metric was judged")
+        score = max(scores, key=lambda each: each.agent_failed / each.expected)
+        return Found(score.agent_failed / score.expected, counted=True, of=_counted(score.expected, "answer"))
+
+    def tool_errors(self, condition: str) -> Found:
+        """Return the share of tool calls that failed."""
+        use = tool_use(self.connection).get(self._key(condition))
+        if use is None or use.calls is None or use.failed is None:
+            return unknown("the agent does not report its tool calls" if use else "no answers")
+        if not use.calls:
+            return unknown(NO_CALLS)
+        return Found(use.failed / use.calls, counted=True, of=_counted(use.calls, "call"))
+
+    def cost_per_answer(self, condition: str) -> Found:
+        """Return what the agent's answers cost on the mean, in US dollars; unknown if one of them is."""
+        row = self._row(condition, 0.5)
+        if row["priced"] < row["answers"] or not row["answers"]:
+            return unknown(f"the cost of {row['answers'] - row['priced']} of {row['answers']} answers is not known")
+        return Found(row["cost_usd"], counted=True, of=_counted(row["answers"], "answer"))
+
+    def latency(self, condition: str, percent: int) -> Found:
+        """Return within how many seconds so many percent of the answers came."""
+        row = self._row(condition, percent / 100)
+        if row["duration_ms"] is None:
+            return unknown("no answers")
+        return Found(row["duration_ms"] / 1000, counted=True, of=_counted(row["answers"], "answer"))
+
+    def passes(self, condition: str, k: int, *, every: bool) -> Found:
+        """Return pass^k, or pass@k, of a condition's samples; of one trial both are the pass rate."""
+        if (nobody := self._nobody_decides) is not None:
+            return unknown(nobody)
+        found = self._trials(condition, k)
+        if found is None:
+            return unknown("no answers, or no run says how many are planned")
+        value = found.pass_every_k if every else found.pass_at_k
+        lower, upper = found.pass_every_k_interval if every else found.pass_at_k_interval
+        if value is None:
+            return _of_all_ways(found, every=every)
+        why = TOO_FEW if lower is None else None
+        return Found(value, lower, upper, of=_counted(found.samples, "sample"), unknown=why)
+
+    @cached_property
+    def _nobody_decides(self) -> str | None:
+        """Why no answer passes or fails: no metric says from which score; None if one does."""
+        silent = undecided(self.connection, self.pass_from)
+        judged = [table for table in self.tables if table.computed is None]
+        if len(silent) < len(judged):
+            return None
+        return f"nothing says from which score an answer passes; --pass-from {(silent or ['METRIC'])[0]}=SCORE does"
+
+    def _trials(self, condition: str, k: int) -> Summary | None:
+        planned = self._row(condition, 0.5)["repetitions"]
+        found = list(bare_trials(self.connection, k, planned or 0, self.pass_from, {condition}))
+        return next(summaries(found), None)
+
+    def _scores(self, condition: str) -> list[ConditionScore]:
+        judged = (_score_of(table, condition) for table in self.tables if table.computed is None)
+        return [score for score in judged if score is not None]
+
+    def _row(self, condition: str, share: float) -> JsonObject:
+        return next(row for row in self._answers(share) if row["condition"] == condition)
+
+    def _key(self, condition: str) -> tuple[str, str]:
+        row = self._row(condition, 0.5)
+        return row["condition_id"], row["agent_id"]
+
+    def _answers(self, share: float) -> list[JsonObject]:
+        if share not in self._answered:
+            self._answered[share] = list(rows(self.connection, load("reports", "gate_answers", share=str(share))))
+        return self._answered[share]
+
+    def _since(self, before: Facts) -> dict[tuple[str, str, str], Difference]:
+        if id(before) not in self._compared:
+            there = [name for name in self.conditions if name in before.conditions]
+            found = differences_since((before.connection, self.connection), (before.tables, self.tables), there)
+            self._compared[id(before)] = found
+        return self._compared[id(before)]
+
+
+def _score_of(table: MetricTable, condition: str) -> ConditionScore | None:
+    return next((score for score in table.scores if score.condition == condition), None)
+
+
+def _within(table: MetricTable, end: float | None) -> float | None:
+    """Return the end of an interval, or that of the scale: no mean lies beyond it."""
+    return None if end is None else min(max(end, table.min), table.max)
+
+
+def _as_found(found: Difference) -> Found:
+    why = found.reasons.get("difference" if found.difference is None else "ci_lower")
+    return Found(
+        found.difference,
+        found.ci_lower,
+        found.ci_upper,
+        of=f"{_counted(found.n_paired, 'sample')} paired",
+        unknown=why,
+        conclusion=found.conclusion,
+        doubt=found.reasons.get("conclusion"),
+    )
+
+
+def _of_all_ways(found: Summary, *, every: bool) -> Found:
+    """Return where pass^k, or pass@k, lies whatever the missing scores would have been: there is no number then."""
+    why = f"not known of {found.unknown} of {_counted(found.samples, 'sample')}"
+    if found.worst is None or found.best is None:
+        return unknown(why)
+    ends = [chances.every_k if every else chances.at_k for chances in (found.worst, found.best)]
+    (worst, (lower, _), _), (best, (_, upper), _) = ends
+    of = _counted(found.samples, "sample")
+    return Found(None, lower, upper, of=of, unknown=why, worst=worst, best=best)
+
+
+def _with_missing(found: Difference, one: ConditionScore | None, other: ConditionScore | None) -> Found:
+    """Return a difference with the ends that it has whatever the missing answers of both would have scored."""
+    share = max((score.missing_share for score in (one, other) if score is not None), default=0.0)
+    if share <= MOST_MISSING or found.difference is None:
+        return _as_found(found)
+    worst, best = (statistic(found, f"difference_{end}") for end in ("lower", "upper"))
+    return replace(_as_found(found), worst=worst, best=best, missing=share)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,187 @@
+"""Reads the rules of a gate: each is one line, such as `completeness of with_docs >= 4`. docs/gate.md has the grammar.
+
+A rule is read without a log; whether the log has what it names is found out later.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from keval.errors import UsageError
+from keval.metric_names import near
+
+Sign = Literal[">=", ">", "<=", "<"]
+Unit = Literal["score", "share", "usd", "seconds"]
+
+PHRASES: dict[str, Unit] = {
+    "pass rate": "share",
+    "missing": "share",
+    "failures": "share",
+    "tool errors": "share",
+    "cost per answer": "usd",
+}
+"""What can be asked beside metrics, and in which unit; pass@K, pass^K and latency pNN have a number in them."""
+
+NUMBERED: dict[str, tuple[re.Pattern[str], Unit]] = {
+    "pass@K": (re.compile(r"pass@(\d+)"), "share"),
+    "pass^K": (re.compile(r"pass\^(\d+)"), "share"),
+    "latency pNN": (re.compile(r"latency p(\d{1,2})"), "seconds"),
+}
+
+RELATIONS: dict[str, tuple[Literal[">", "<"], int]] = {
+    "higher than": (">", 1),
+    "lower than": ("<", -1),
+    "not lower than": (">", -1),
+    "non-inferior to": (">", -1),
+    "not higher than": ("<", 1),
+}
+"""What is asked of a difference: on which side of the margin it is to be, and on which side of 0 the margin is."""
+
+NEEDS_MARGIN = ("not lower than", "non-inferior to", "not higher than")
+
+PRESETS: dict[str, tuple[str, ...]] = {
+    "retrieval-minimum": ("retrieved_hit_rate > 0.80", "retrieved_mrr > 0.70", "overall_score > 0.75"),
+    "retrieval-target": (
+        "retrieved_hit_rate > 0.90",
+        "retrieved_mrr > 0.85",
+        "overall_score > 0.85",
+        "combined > 1.20",
+    ),
+}
+"""Rules by name: two levels for an agent that looks things up, for the judge `sources` and the rubric `quality`."""
+
+_LEVEL = re.compile(r"(?P<quantity>[^<>=]+?)(?: of (?P<condition>[^\s<>=]+))?\s*(?P<sign>[<>=]+)\s*(?P<limit>[^<>=]+)")
+_COMPARISON = re.compile(
+    r"(?:(?P<metric>\S+) of )?(?P<condition>\S+) (?:is )?"
+    rf"(?P<relation>{'|'.join(map(re.escape, RELATIONS))}) (?P<reference>\S+)(?: by (?P<margin>\S+))?"
+)
+_LIMIT = re.compile(r"(?P<usd>\$)?(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|ms|s)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What a rule asks about: a metric by its name, or one of `PHRASES` and `NUMBERED`."""
+
+    name: str
+    unit: Unit = "score"
+    number: int | None = None
+    """The K of pass@K and pass^K, the NN of latency pNN."""
+
+    @property
+    def is_metric(self) -> bool:
+        """Whether it is named in the log and not here."""
+        return self.unit == "score"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Asks that a quantity reach a limit, under one condition or under all."""
+
+    text: str
+    quantity: Quantity
+    condition: str | None
+    sign: Sign
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Asks that the difference between a condition and a reference lie on one side of a limit."""
+
+    text: str
+    metric: str | None
+    """None for every metric that a judge scores."""
+    condition: str
+    reference: str
+    sign: Sign
+    limit: float
+
+
+Rule = Level | Comparison
+
+
+def read_rule(written: str) -> Rule:
+    """Return a rule as it is written; raises UsageError that says what is wrong with it, and what may be meant."""
+    text = " ".join(written.split())
+    if (compared := _COMPARISON.fullmatch(text)) is not None:
+        return _comparison(text, compared)
+    if (level := _LEVEL.fullmatch(text)) is not None:
+        return _level(text, level)
+    raise UsageError(f"rule {text!r}: {_what_is_missing(text)}")
+
+
+def _comparison(text: str, found: re.Match[str]) -> Comparison:
+    sign, side = RELATIONS[found["relation"]]
+    if found["margin"] is None and found["relation"] in NEEDS_MARGIN:
+        raise UsageError(f"rule {text!r}: says not by how much; add, for example, `by 0.2`")
+    margin = 0.0 if found["margin"] is None else _number(found["margin"])
+    if not margin >= 0 or math.isinf(margin):
+        raise UsageError(f"rule {text!r}: {found['margin']!r} is no margin; it is a number from 0 on")
+    return Comparison(text, found["metric"], found["condition"], found["reference"], sign, side * margin)
+
+
+def _level(text: str, found: re.Match[str]) -> Level:
+    signs: dict[str, Sign] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
+    if found["sign"] not in signs:
+        raise UsageError(f"rule {text!r}: {found['sign']!r} is not >=, >, <= or <")
+    quantity = _quantity(found["quantity"], text)
+    return Level(text, quantity, found["condition"], signs[found["sign"]], _limit(found["limit"], quantity, text))
+
+
+def _quantity(written: str, text: str) -> Quantity:
+    if written in PHRASES:
+        return Quantity(written, PHRASES[written])
+    for name, (pattern, unit) in NUMBERED.items():
+        if (found := pattern.fullmatch(written)) is not None:
+            if not int(found[1]):
+                raise UsageError(f"rule {text!r}: {name} begins at 1")
+            return Quantity(name, unit, int(found[1]))
+    if " " in written:
+        raise UsageError(f"rule {text!r}: nothing is called {written!r}; {near(written, [*PHRASES, *NUMBERED])}")
+    return Quantity(written)
+
+
+def _limit(written: str, quantity: Quantity, text: str) -> float:
+    found = _LIMIT.fullmatch(written.strip())
+    if found is None:
+        raise UsageError(f"rule {text!r}: {written.strip()!r} is not a number")
+    number, unit = float(found["number"]), found["unit"]
+    fitting = {"score": (None,), "share": (None, "%"), "usd": (None,), "seconds": (None, "s", "ms")}
+    if unit not in fitting[quantity.unit] or (found["usd"] and quantity.unit != "usd"):
+        meant = difflib.get_close_matches(quantity.name, PHRASES, n=1) if quantity.is_metric else None
+        hint = f"; did you mean {meant[0]!r} by {quantity.name!r}?" if meant else ""
+        raise UsageError(f"rule {text!r}: {written.strip()!r} is no {_KIND[quantity.unit]}{hint}")
+    number *= {"%": 0.01, "ms": 0.001}.get(unit, 1.0)
+    if quantity.unit == "share" and not 0 <= number <= 1:
+        raise UsageError(f"rule {text!r}: {quantity.name} is a share, from 0% to 100%; {found['number']} is none")
+    return number
+
+
+_KIND: dict[Unit, str] = {
+    "score": "score, which is a plain number",
+    "share": "share, such as 5% or 0.05",
+    "usd": "amount of dollars, such as $0.05",
+    "seconds": "time, such as 30s or 500ms",
+}
+
+
+def _number(written: str) -> float:
+    try:
+        return float(written)
+    except ValueError:
+        return math.nan
+
+
+def _what_is_missing(text: str) -> str:
+    words = text.split()
+    phrases = [" ".join(words[place : place + size]) for size in (2, 3) for place in range(len(words) - size + 1)]
+    for phrase in phrases:
+        if found := difflib.get_close_matches(phrase, RELATIONS, n=1, cutoff=0.75):
+            if phrase == found[0]:
+                return f"{phrase!r} stands between one condition and another, both without spaces"
+            return f"did you mean {found[0]!r} by {phrase!r}?"
+    return f"it compares nothing; write >=, >, <= or < and a number, or one of: {', '.join(RELATIONS)}"

@@ -1,0 +1,58 @@
+"""Says in one line what a log holds: answers, judgments, conditions, and whether all that was planned is there."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from keval.ids import JsonObject
+from keval.reports.queries import ask
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the newest plan's answers in a log come to."""
+
+    answers: int
+    judgments: int
+    newest: str | None
+    """Time of the newest event, RFC 3339, UTC; None of an empty log."""
+    mock: bool
+    """Whether a stand-in made answers of it."""
+    conditions: tuple[str, ...]
+    failed: int
+    """Tasks that ended without an answer."""
+    not_done: int | None
+    """Planned tasks that were not tried yet; None if no run says what was planned."""
+
+    @property
+    def state(self) -> str:
+        """Whether it is complete, in words."""
+        if self.not_done is None:
+            return "no plan"
+        said = [f"{self.not_done} not done" if self.not_done else "", f"{self.failed} failed" if self.failed else ""]
+        return ", ".join(filter(None, said)) or "complete"
+
+    def as_json(self) -> JsonObject:
+        """Return it as one JSON object."""
+        return {**asdict(self), "conditions": list(self.conditions), "state": self.state}
+
+
+READ = ("conditions", "events", "judgment_facts", "missing", "response_facts")
+"""The tables and views that are asked."""
+
+
+def overview(connection: DuckDBPyConnection) -> Overview:
+    """Return what the log holds whose views a connection has."""
+    (row,) = ask(connection, "overview")
+    return Overview(
+        **{
+            **row,
+            "mock": bool(row["mock"]),
+            "conditions": tuple(row["conditions"] or ()),
+            "failed": row["failed"] or 0,
+        }
+    )

@@ -1,0 +1,191 @@
+"""Plans a comparison from a pilot: how far its log reaches, and what to buy next so that it reaches an aim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from keval.ids import JsonObject
+from keval.metric_names import names
+from keval.reports.queries import ask
+from keval.stats.next_spend import Design, Prices, Purchase, purchases
+from keval.stats.power import (
+    Aim,
+    Components,
+    best_judgments,
+    best_repetitions,
+    power,
+    reach_of_variance,
+    samples_needed,
+    smallest_difference,
+)
+from keval.stats.reasons import no_t_of_pairs
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SURE = 0.8
+"""How surely the samples of `samples_if_unlucky` are enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """One comparison of a log, as a pilot of the next run."""
+
+    baseline: str
+    condition: str
+    judge: str
+    judge_id: str
+    metric: str
+    mock: bool
+    now: Design
+    difference: float | None
+    components: Components | None
+    """What its differences vary by; None where that is not known."""
+    reason: str | None
+    """Why nothing is known of the variance."""
+    prices: Prices
+    unpriced: tuple[str, ...]
+    """What has a part in its cost and no known price: `a response`, and judges as `a judgment by NAME`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a comparison can find now, and what it takes to reach the aim."""
+
+    pilot: Pilot
+    aim: Aim
+    power: float | None
+    """How often the difference is found with what is there."""
+    smallest_difference: float | None
+    """What is found with what is there, as often as the aim says."""
+    samples_if_unlucky: int | None
+    """The samples it takes if the pilot's variance is as much too small as chance makes it in one of five pilots."""
+    best_repetitions: float | None
+    best_judgments: float | None
+    purchases: tuple[Purchase, ...]
+    """What reaches the aim; the cheapest is the last one."""
+
+    @property
+    def reached(self) -> bool:
+        """Whether what is there reaches the aim."""
+        return self.power is not None and self.power >= self.aim.power
+
+
+def pilots(connection: DuckDBPyConnection, given: Prices) -> Iterator[Pilot]:
+    """Yield each comparison of a log with what it varies by and what its parts cost.
+
+    Prices are those that the log paid; one that is given takes its place, that of a judgment for all judges.
+    """
+    paid = list(ask(connection, "prices_paid"))
+    for row in ask(connection, "pilot"):
+        components = _components(row)
+        prices, unpriced = _prices(paid, row, given)
+        yield Pilot(
+            baseline=row["baseline"],
+            condition=row["condition"],
+            judge=row["judge"],
+            judge_id=row["judge_id"],
+            metric=row["metric"],
+            mock=row["mock"],
+            now=Design(row["n_paired"], row["repetitions"], row["replicates"]),
+            difference=row["difference"],
+            components=components,
+            reason=None if components else no_t_of_pairs(row),
+            prices=prices,
+            unpriced=unpriced,
+        )
+
+
+def plan(pilot: Pilot, aim: Aim) -> Plan:
+    """Return what a pilot says of the aim."""
+    found, now = pilot.components, pilot.now
+    if found is None:
+        return Plan(pilot, aim, None, None, None, None, None, ())
+    variance = found.variance(now.repetitions, now.replicates)
+    repetitions, judgments = _best(pilot, found)
+    bought = purchases(found, now, aim, pilot.prices)
+    return Plan(
+        pilot=pilot,
+        aim=aim,
+        power=power(aim.difference, variance, now.samples, aim.alpha),
+        smallest_difference=smallest_difference(variance, now.samples, aim),
+        samples_if_unlucky=samples_needed(variance * reach_of_variance(now.samples, SURE), aim),
+        best_repetitions=repetitions,
+        best_judgments=judgments,
+        purchases=tuple(bought),
+    )
+
+
+def _components(row: JsonObject) -> Components | None:
+    """Take the variance of the differences apart; statistics: what is less than 0 is not distinguishable from it.
+
+    The variance of a difference has each condition's repetitions in it, divided by their number, and these have the
+    judgments in them. What was not repeated cannot be told from what it belongs to.
+    """
+    total, within = row["var_difference"], row["var_within"]
+    if not total:
+        return None
+    if within is None:
+        return Components(total, None, None)
+    samples = max(0.0, total - row["noise"])
+    if row["var_judgments"] is None:
+        return Components(samples, within, None)
+    return Components(samples, max(0.0, within - row["judging"]), row["var_judgments"])
+
+
+def _prices(paid: Sequence[JsonObject], row: JsonObject, given: Prices) -> tuple[Prices, tuple[str, ...]]:
+    """Return what both conditions of a comparison cost, and what has no known price: it makes the sum unknown."""
+    conditions = {row["condition_id"], row["baseline_id"]}
+    concerned = [
+        each | {"usd": _usd(each, given)}
+        for each in paid
+        if each["condition_id"] in conditions and each["agent_id"] == row["agent_id"]
+    ]
+    asked = {each["condition_id"]: each["calls"] for each in concerned if each["stage"] == "generate"}
+    if set(asked) != conditions:
+        unknown = {"a response": given.response, "a judgment": given.judgment}
+        return given, tuple(what for what, price in unknown.items() if price is None)
+    own = [each for each in concerned if each["judge_id"] == row["judge_id"]]
+    others = [each for each in concerned if each["judge_id"] != row["judge_id"]]
+    # Another judge is asked for each response as often as it was until now.
+    response = [_times(each["usd"], each["calls"] / asked[each["condition_id"]]) for each in others]
+    in_order = sorted(concerned, key=lambda each: (each["stage"], each["judge"] or ""))
+    unpriced = dict.fromkeys(_priced(each) for each in in_order if each["usd"] is None)
+    return Prices(_sum(response), _sum([each["usd"] for each in own]), given.sample), tuple(unpriced)
+
+
+def _usd(each: JsonObject, given: Prices) -> float | None:
+    """Return what a call under one condition costs; a price that is given is of both."""
+    of_both = given.response if each["stage"] == "generate" else given.judgment
+    paid: float | None = each["usd"]
+    return paid if of_both is None else of_both / 2
+
+
+def _priced(each: JsonObject) -> str:
+    return "a response" if each["stage"] == "generate" else f"a judgment by {each['judge']}"
+
+
+def _times(price: float | None, number: float) -> float | None:
+    return None if price is None else price * number
+
+
+def _sum(prices: Sequence[float | None]) -> float | None:
+    known = [price for price in prices if price is not None]
+    return sum(known) if len(known) == len(prices) else None
+
+
+def _best(pilot: Pilot, found: Components) -> tuple[float | None, float | None]:
+    """Return the repetitions, and the judgments per response, that find most for their price; None where unknown."""
+    response, judgment = pilot.prices.response, pilot.prices.judgment
+    if response is None or judgment is None or found.responses is None:
+        return None, None
+    replicates = pilot.now.replicates
+    repetitions = best_repetitions(found, replicates, pilot.prices.sample, response + replicates * judgment)
+    return repetitions, None if found.judgments is None else best_judgments(found, response, judgment)
+
+
+def named(found: Iterable[Pilot], metric: str) -> list[Pilot]:
+    """Return the pilots of a metric, named alone, after its judge, or after its judge's id."""
+    return [pilot for pilot in found if metric in names(pilot.metric, pilot.judge, pilot.judge_id)]

@@ -1,0 +1,381 @@
+"""Says what a comparison shows in sentences that can be read aloud, the same in every format.
+
+Nothing is concluded here: the conclusion is the comparison's own. Words such as winner, significant or proves are never
+used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+
+from keval import failure_kinds
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning, statistic
+from keval.stats.conclusions import Conclusion, is_below_alpha
+from keval.stats.intervals import FEWEST_SAMPLES
+
+SMALLEST_P = 0.0001
+"""Below, the digits of a p mean nothing."""
+
+_AGENTS_OWN = {row.kind for row in failure_kinds.FAILURE_KINDS if row.counts_as == "minimum"}
+
+ONE_CONDITION = "One condition: nothing is compared."
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What is said of one condition against the baseline."""
+
+    condition: str
+    baseline: str
+    text: str
+    """One sentence or a few, over all metrics."""
+    by_metric: tuple[str, ...]
+    """The same of each metric."""
+    line: str
+    """All metrics with their numbers in one line that can be read aloud; `text` where that is such a line."""
+    notes: tuple[str, ...] = ()
+    """What the line leaves open, each reason once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A difference with what stands beside it in its table."""
+
+    found: Difference
+    table: MetricTable
+    metric: str
+    """The metric's name, with the judge's where two judges have one of that name."""
+
+    def score(self, condition: str) -> ConditionScore | None:
+        return next((score for score in self.table.scores if score.condition == condition), None)
+
+    def points(self, value: float | None, *, sign: bool = True) -> str:
+        """Return a number with as many decimals as the scale needs, at least two."""
+        if value is None:
+            return "?"
+        decimals = max(2, 2 - floor(log10(self.table.max - self.table.min)))
+        return f"{value:{'+' if sign and value else ''}.{decimals}f}".replace("-", "−")
+
+    @property
+    def effect(self) -> str:
+        """The difference with its interval, if there is one."""
+        lower, upper = self.found.ci_lower, self.found.ci_upper
+        interval = "" if lower is None or upper is None else f" [{self.points(lower)}, {self.points(upper)}]"
+        return f"{self.points(self.found.difference)}{interval}"
+
+    @property
+    def scale(self) -> str:
+        return f"on a scale of {self.table.min:g} to {self.table.max:g}"
+
+    @property
+    def margin(self) -> str:
+        return f"±{self.points(statistic(self.found, 'margin'), sign=False)}"
+
+    @property
+    def is_unclustered(self) -> bool:
+        """Whether samples belong together, and too little is known of how."""
+        return statistic(self.found, "n_clusters") is not None and statistic(self.found, "se_clustered") is None
+
+    def test(self, before: str) -> str:
+        """Return the p of the sign-flip test, by name, after other words; nothing where it is not known."""
+        p = statistic(self.found, "p")
+        if p is None:
+            return ""
+        if self.found.until is not None:
+            return f"{before}its p over all looks is {p:.2g}"
+        name = "exact" if statistic(self.found, "p_draws") is None else "sign-flip"
+        return f"{before}the {name} test gives p {f'< {SMALLEST_P:g}' if p < SMALLEST_P else f'= {p:.2g}'}"
+
+    @property
+    def lacking(self) -> str:
+        """How much of both conditions was not measured, and why."""
+        names = (self.found.baseline, self.found.condition)
+        return " and ".join(text for name in names if (text := _missing(self.score(name))))
+
+    @property
+    def way_out(self) -> str:
+        """What measures the rest, after a space; nothing where answers were imported."""
+        return " keval run CONFIG asks again." if self.table.can_be_asked_again else ""
+
+    @property
+    def qualification(self) -> str:
+        return f", {self.found.qualification}" if self.found.qualification else ""
+
+
+def headlines(tables: Sequence[MetricTable], *, is_incomplete: bool = False) -> tuple[Headline, ...]:
+    """Return what is to be said of each condition that is compared, in the order of the tables."""
+    compared = list(_compared(tables))
+    pairs = dict.fromkeys((each.found.condition, each.found.baseline) for each in compared)
+    made = []
+    for condition, baseline in pairs:
+        of_pair = [each for each in compared if (each.found.condition, each.found.baseline) == (condition, baseline)]
+        text = _headline(condition, baseline, of_pair)
+        line, notes = _line_and_notes(condition, baseline, of_pair)
+        if len(pairs) > 1:
+            text, *notes = (said if condition in said else f"{condition}: {said}" for said in (text, *notes))
+        if is_incomplete:
+            text, line = f"{text[:-1]} so far.", line and f"{line}, so far"
+        made.append(Headline(condition, baseline, text, tuple(map(_said, of_pair)), line or text, tuple(notes)))
+    return tuple(made)
+
+
+def metric_name(metric: str, judge: str, tables: Sequence[MetricTable]) -> str:
+    """Return what a metric is called in a report: with its judge where several judges have one of its name."""
+    judges = {table.judge_id for table in tables if table.metric == metric}
+    return f"{metric} ({judge})" if len(judges) > 1 else metric
+
+
+def _compared(tables: Sequence[MetricTable]) -> Iterator[_Compared]:
+    for table in tables:
+        name = metric_name(table.metric, table.judge, tables)
+        for found in table.differences:
+            yield _Compared(found, table, name)
+
+
+def _line_and_notes(condition: str, baseline: str, compared: Sequence[_Compared]) -> tuple[str, Sequence[str]]:
+    """Return all metrics in one line, and what it leaves open; nothing where a sentence says it all."""
+    if len(compared) == 1 or all(not each.found.difference for each in compared) or _unscored_name(compared):
+        return "", ()
+    told = " · ".join(
+        f"{each.metric} {'' if each.found.difference is None else f'{each.effect} '}{each.found.conclusion}"
+        for each in compared
+    )
+    return f"{condition} vs {baseline}: {told}{_qualified(compared, names_first=True)}", list(_notes(compared))
+
+
+def _notes(compared: Sequence[_Compared]) -> Iterator[str]:
+    """Yield what is to be known of the conclusions that are not plain, in the order of the metrics."""
+    told: dict[str, list[_Compared]] = {}
+    for each in compared:
+        reason = _open(each)
+        if reason is not None:
+            told.setdefault(reason, []).append(each)
+    for reason, found in told.items():
+        yield reason.format(metrics=", ".join(each.metric for each in found)) if len(found) > 1 else _said(found[0])
+
+
+def _open(each: _Compared) -> str | None:
+    """Return what a conclusion leaves open, for several metrics of which the same is to be said; None for nothing."""
+    conclusion = each.found.conclusion
+    if conclusion in {"higher", "lower"} and not is_below_alpha(statistic(each.found, "p_equivalent")):
+        return None
+    if conclusion == "no difference shown":
+        return "No difference shown on {metrics}: this does not say they are equal."
+    reason = _untold(each) if conclusion == "cannot tell" else None
+    return _escaped(_said(each)) if reason is None else f"Cannot tell on {{metrics}}: {_escaped(reason)}"
+
+
+def _untold(each: _Compared) -> str | None:
+    """Return why nobody can tell, as far as it may be the same for several metrics."""
+    found = each.found
+    if found.difference is None and "conclusion" in found.reasons:
+        return f"{found.reasons['conclusion']}."
+    if 0 < found.n_paired < FEWEST_SAMPLES and not each.is_unclustered:
+        return f"{_samples_are(found.n_paired)} too few for an interval."
+    if found.ci_lower is not None and each.lacking:
+        return f"{each.lacking} was not measured, {_TURNS}.{each.way_out}"
+    return None
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _unscored_name(compared: Sequence[_Compared]) -> str | None:
+    """Return which of the two conditions has no score at all."""
+    for name in (compared[0].found.condition, compared[0].found.baseline):
+        scores = [each.score(name) for each in compared]
+        if all(score is not None and not score.scored for score in scores):
+            return name
+    return None
+
+
+def _headline(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
+    unscored = _unscored_name(compared)
+    if unscored is not None:
+        return _nothing_scored(unscored, compared[0].score(unscored))
+    if len(compared) == 1:
+        return _said(compared[0])
+    by_conclusion: dict[Conclusion, list[_Compared]] = {}
+    for each in compared:
+        by_conclusion.setdefault(each.found.conclusion, []).append(each)
+    if len(by_conclusion) == 1:
+        return _alike(condition, baseline, compared)
+    told = "; ".join(
+        f"{conclusion} on {', '.join(each.metric for each in found)}{_qualified(found)}"
+        for conclusion, found in by_conclusion.items()
+    )
+    return f"Mixed, {condition} compared with {baseline}: {told}."
+
+
+def _alike(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
+    """Return what is said of several metrics that all show the same."""
+    conclusion = compared[0].found.conclusion
+    effects = ", ".join(f"{each.metric} {each.effect}" for each in compared)
+    count = f"{len(compared)} of {len(compared)} metrics"
+    if conclusion in {"higher", "lower"}:
+        scale = f" {compared[0].scale}" if len({each.scale for each in compared}) == 1 else ""
+        return f"{condition} scored {conclusion} than {baseline} on {count}: {effects}{scale}{_qualified(compared)}."
+    if conclusion == "cannot tell":
+        if all(
+            each.found.difference == 0 and each.found.ci_lower is None and not each.is_unclustered for each in compared
+        ):
+            return f"No sample differs between {condition} and {baseline} on {count}; there is no interval to give."
+        return f"{condition} compared with {baseline}: {' '.join(_notes(compared))}"
+    caution = " This does not say they are equal." if conclusion == "no difference shown" else ""
+    return f"{conclusion.capitalize()} between {condition} and {baseline} on {count}: {effects}.{caution}"
+
+
+def _qualified(compared: Sequence[_Compared], *, names_first: bool = False) -> str:
+    """Return what the conclusions of some metrics do not hold against, once; by name, if not of all."""
+    metrics = [each for each in compared if each.found.qualification]
+    if not metrics:
+        return ""
+    qualification = metrics[0].found.qualification
+    if len(metrics) == len(compared):
+        return f", {qualification}"
+    which = ", ".join(each.metric for each in metrics)
+    return f"; {which}: {qualification}" if names_first else f", {qualification} ({which})"
+
+
+def _nothing_scored(name: str, score: ConditionScore | None) -> str:
+    failed = ", ".join(f"{kind} {times}" for kind, times in score.failed.items()) if score else ""
+    if failed:
+        return f"Nothing of {name} was scored: {failed}. See its failures."
+    return f"Nothing of {name} is scored yet."
+
+
+def _said(each: _Compared) -> str:
+    """Return the sentence of one difference."""
+    if each.found.is_open:
+        return _not_decided(each)
+    return _SENTENCES[each.found.conclusion](each)
+
+
+def _direction(each: _Compared) -> str:
+    found = each.found
+    than = f"{found.condition} scored {found.conclusion} than {found.baseline}"
+    if found.ci_lower is None:
+        amount = f"{each.points(found.difference)} on each of {found.n_paired} samples"
+        return f"{than} on {each.metric}: {amount} {each.scale}{each.qualification}{each.test('; ')}."
+    if is_below_alpha(statistic(found, "p_equivalent")):
+        less = f"by less than the {each.margin} that you declared to matter"
+        return f"{than} on {each.metric}, {less}: {each.effect}{each.qualification}."
+    counts = f"better on {found.wins}, equal on {found.ties}, worse on {found.losses}"
+    return (
+        f"{than} on {each.metric}: {each.effect} {each.scale}{each.qualification}. {found.n_paired} samples: {counts}."
+    )
+
+
+def _between(each: _Compared) -> str:
+    return f"between {each.found.condition} and {each.found.baseline} on {each.metric}"
+
+
+def _not_shown(each: _Compared) -> str:
+    return (
+        f"No difference shown {_between(each)}: {each.effect}. "
+        "The data fit anything in that range; this does not say they are equal."
+    )
+
+
+def _within_margin(each: _Compared) -> str:
+    return f"No difference within {each.margin} {_between(each)}: {each.effect}."
+
+
+def _borderline(each: _Compared) -> str:
+    but = "though" if is_below_alpha(statistic(each.found, "p")) else "but"
+    return f"Borderline on {each.metric}: {each.effect}{each.test(f', {but} ')}. Treat it as not shown."
+
+
+def _not_decided(each: _Compared) -> str:
+    """Return what is to be said where a stopping rule cannot tell, or of what it does not decide."""
+    return f"Cannot tell {_between(each)}: {each.found.reasons.get('conclusion', 'not decided')}; {each.effect}."
+
+
+def _cannot_tell(each: _Compared) -> str:
+    found = each.found
+    if found.difference is None:
+        return f"Cannot tell: {found.reasons.get('conclusion', 'there is no difference')} ({each.metric})."
+    if found.n_paired < FEWEST_SAMPLES:
+        means = (f"{each.points(_mean(each.score(name)), sign=False)}" for name in (found.baseline, found.condition))
+        few = _samples_are(found.n_paired)
+        return f"Cannot tell: {few} too few for an interval. The means of {each.metric} are {' and '.join(means)}."
+    if found.ci_lower is None and each.is_unclustered:
+        return f"Cannot tell {_between(each)}: {found.reasons.get('conclusion', 'there is no interval')}."
+    if found.ci_lower is None and not found.difference:
+        return f"No sample differs {_between(each)} ({found.n_paired} samples); there is no interval to give."
+    if found.ci_lower is None:
+        all_differ = f"all {found.n_paired} samples differ by {each.points(found.difference)}"
+        return f"Cannot tell: {all_differ} on {each.metric}, which is too few to rule out chance{each.test('; ')}."
+    return (
+        f"Cannot tell: {each.lacking or 'too much'} was not measured, {_TURNS} "
+        f"({each.metric} {each.effect}).{each.way_out}"
+    )
+
+
+_TURNS = "and it could turn the result round"
+
+
+def _samples_are(number: int) -> str:
+    return "1 sample is" if number == 1 else f"{number} samples are"
+
+
+def _mean(score: ConditionScore | None) -> float | None:
+    return None if score is None else score.mean
+
+
+def _missing(score: ConditionScore | None) -> str | None:
+    """Return how much of a condition was not measured or not done, and why; None for nothing."""
+    if score is None or not (score.not_measured or score.not_done):
+        return None
+    kinds = [f"{kind} {times}" for kind, times in score.failed.items() if kind not in _AGENTS_OWN]
+    if score.not_done:
+        kinds.append(f"not done {score.not_done}")
+    return (
+        f"{score.missing_share:.0%}".replace("%", " %")
+        + f" of {score.condition}"
+        + (f" ({', '.join(kinds)})" if kinds else "")
+    )
+
+
+_SENTENCES: Mapping[Conclusion, Callable[[_Compared], str]] = {
+    "higher": _direction,
+    "lower": _direction,
+    "no difference within margin": _within_margin,
+    "no difference shown": _not_shown,
+    "borderline": _borderline,
+    "cannot tell": _cannot_tell,
+}
+
+
+CARE = {
+    "fewest_samples": "{samples}, so no interval is shown.",
+    "few_samples": "{samples}, so intervals are wide.",
+    "one_repetition": "One repetition: run-to-run variation is not measured.",
+    "one_judgment": "One judgment per answer: the judge's own variation is not measured.",
+}
+"""What makes all conclusions doubtful, by the code of its warning."""
+
+
+def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarning]) -> str | None:
+    """Return what makes the conclusions doubtful in one line, None for nothing; `warnings` are of small numbers."""
+    samples = min((score.n_samples for table in tables for score in table.scores if score.n_samples), default=0)
+    codes = [found.code for found in warnings if found.code in CARE]
+    if "fewest_samples" in codes and "few_samples" in codes:
+        codes.remove("few_samples")  # of the smallest number only one is true
+    parts = [CARE[code].format(samples="1 sample" if samples == 1 else f"{samples} samples") for code in codes]
+    parts += [text for text in (_most_unscored(tables),) if text]
+    return f"Read with care: {' '.join(parts)}" if parts else None
+
+
+def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
+    """Return how much was not scored on the metric of which most was not."""
+    counts = [(_unscored(table), sum(score.planned or 0 for score in table.scores)) for table in tables]
+    unscored, planned = max(counts, default=(0, 0))
+    return f"{unscored} of {planned} not scored." if unscored and planned else None
+
+
+def _unscored(table: MetricTable) -> int:
+    return sum(score.agent_failed + score.not_measured + (score.not_done or 0) for score in table.scores)

@@ -1,0 +1,63 @@
+"""Puts the samples' means of several logs into one database, so that the SQL of one log compares their conditions.
+
+Each log has a schema of its own, `log_1`, `log_2` and so on. What is made of them has names and ids that tell the log,
+and no agent: conditions of two agents are compared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from keval.ids import JsonObject
+from keval.projections.sql_file import literal, load
+from keval.projections.views import definition, made
+from keval.reports.conclusions import ConditionScore, MetricTable
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Pair = tuple[int, str, int, str]
+"""The number of a log and its condition, which is the baseline; then those that are compared with it."""
+
+
+def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pairs: Iterable[Pair]) -> None:
+    """Make the tables that comparisons are made from, over all logs, in the place of those of one log.
+
+    `labels` are what the logs are called, in the order of their numbers.
+    """
+    numbered = list(enumerate(labels, start=1))
+
+    def of_each(name: str) -> str:
+        parts = (
+            load("reports", name, number=str(number), log=literal(str(number)), label=literal(label))
+            for number, label in numbered
+        )
+        return "\nunion all by name\n".join(f"from ({part})" for part in parts)
+
+    metrics = "\nunion all by name\n".join(f"from log_{number}.metrics" for number, _ in numbered)
+    values = ", ".join(f"({one}, {literal(name)}, {other}, {literal(its)})" for one, name, other, its in pairs)
+    connection.execute(made("TABLE", "conditions", of_each("across_conditions")))
+    connection.execute(made("TABLE", "metrics", load("reports", "across_metrics", metrics=metrics)))
+    connection.execute(made("TABLE", "sample_means", of_each("across_means")))
+    clusters = load("reports", "across_samples", clusters=of_each("across_clusters"))
+    connection.execute(made("TABLE", "newest_samples", clusters))
+    connection.execute(
+        made("OR REPLACE VIEW", "compared_series", load("reports", "across_series", pairs=f"values {values}"))
+    )
+    for name in ("paired_samples", "comparisons"):
+        connection.execute(made("OR REPLACE VIEW", name, definition(name)))
+
+
+def renamed(score: ConditionScore, number: int, label: str) -> ConditionScore:
+    """Return a score under the name and the ids that its condition has beside those of other logs."""
+    return replace(
+        score, condition=f"{score.condition} in {label}", condition_id=f"{number}:{score.condition_id}", agent_id=""
+    )
+
+
+def score_bodies(table: MetricTable, scores: Iterable[ConditionScore]) -> Iterator[JsonObject]:
+    """Yield what `aggregate` events say of these scores of a metric."""
+    for score in scores:
+        yield asdict(score) | {"judge_id": table.judge_id, "metric": table.metric}

@@ -1,0 +1,49 @@
+"""Says of a run that stops when decided why it ended, after how many samples, and what it did not ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from keval.reports.conclusions import ReportWarning
+from keval.stats.stopped_run import StoppedRun, stopped_run
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+CODE = "stops_when_decided"
+
+
+def stopping(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+    """Yield what is to be known before any number of a run that stops when decided; nothing of any other run."""
+    found = stopped_run(connection)
+    if found is not None:
+        yield ReportWarning(CODE, " ".join(_sentences(found)))
+
+
+def _sentences(found: StoppedRun) -> Iterator[str]:
+    rule, samples = found.rule.rule, found.rule.samples
+    n = min(look.n for look in found.looks.values())
+    decided = [member for member, look in found.members() if look.is_decided]
+    family = f"family of {len(found.looks)}" if len(found.looks) > 1 else "one comparison"
+    if len(decided) == len(found.looks) and found.asked:
+        n = max(look.n for look in found.looks.values())
+        yield f"stopped after {n} of {samples} samples: decided (alpha {rule.alpha:g}, {family})."
+    elif n < samples and len(decided) < len(found.looks):
+        yield f"not decided after {n} of {samples} samples (alpha {rule.alpha:g}, {family}); keval run CONFIG goes on."
+    else:
+        yield f"ran to the end under a rule to stop when decided (alpha {rule.alpha:g}, {family})."
+    if rule.target == "dataset":
+        yield "The question is what all samples of this dataset would show, not what others would."
+    others = "; no other number has an interval of 95 %" if found.is_partial else ""
+    yield f"Intervals and p of its comparisons hold however often was looked{others}."
+    if found.asked:
+        yield f"Not planned: {', '.join(_not_planned(found))}. A difference that stops a run tends to be overstated."
+
+
+def _not_planned(found: StoppedRun) -> Iterator[str]:
+    names = {found.rule.baseline_id: found.rule.baseline}
+    names |= {member.condition_id: member.condition for member in found.rule.family}
+    for condition_id, name in names.items():
+        if condition_id in found.asked:
+            yield f"{found.rule.samples - found.asked[condition_id]} of {found.rule.samples} samples of {name}"

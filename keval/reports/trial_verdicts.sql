@@ -1,0 +1,46 @@
+-- One row per trial, a task that is planned and was tried: whether it passed, by every metric that says so, and its scores.
+-- outside: no judge is for the sample. cluster: the samples that belong together, null if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
+with judged as (
+    select
+        condition_id, agent_id, sample_id, repetition,
+        bool_and(passed) as passed,
+        bool_and(coalesce(outside, false)) as outside,
+        list({judge: judge, metric: metric, score: score, passed: passed} order by series)
+            filter (score is not null) as scores
+    from ($verdicts)
+    group by all
+),
+unjudged as (
+    select condition_id, agent_id, sample_id, repetition, any_value(kind) as kind
+    from failure_facts
+    where stage = 'judge' and current
+    group by all
+)
+select
+    c.condition, c.planned_samples, c.place, t.condition_id, t.agent_id, t.sample_id, t.repetition, null as sample,
+    if(c.has_clusters, coalesce(n.cluster, t.sample_id), null) as cluster,
+    coalesce(j.scores, []) as scores,
+    case
+        when k.counts_as = 'minimum' or not j.passed then false
+        when t.failed is null and u.kind is null then j.passed
+    end as passed,
+    case
+        when t.failed is not null then t.failed
+        when j.passed is not null and (u.kind is null or not j.passed) then null
+        when u.kind is not null then u.kind
+        when len(j.scores) > 0 then 'no metric says which score passes'
+        when j.outside then 'no judge is for it'
+        when j.scores is null and j.outside is not null then 'no metric applies to it'
+        else 'not judged'
+    end as why,
+    coalesce(j.outside, false) as outside
+from tasks as t
+join conditions as c using (condition_id, agent_id)
+left join newest_samples as n on n.sample_id = t.sample_id
+left join judged as j on j.condition_id = t.condition_id and j.agent_id = t.agent_id
+    and j.sample_id = t.sample_id and j.repetition = t.repetition
+left join unjudged as u on u.condition_id = t.condition_id and u.agent_id = t.agent_id
+    and u.sample_id = t.sample_id and u.repetition = t.repetition
+left join failure_kinds as k on k.kind = t.failed and k.stage = 'generate'
+where t.planned and c.current
+order by c.place, t.sample_id, t.repetition

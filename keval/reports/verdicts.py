@@ -1,0 +1,36 @@
+"""Says of each response what passed and what failed: by its judges, or from a score that the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from keval.projections import rows
+from keval.projections.sql_file import literal, load
+from keval.reports.thresholds import Scale, thresholds
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+def verdicts(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> str:
+    """Return the query for verdicts: one row per response that counts, judge and metric.
+
+    `pass_from` has the lowest score that passes of metrics for which the user names one, each as METRIC, JUDGE/METRIC
+    or JUDGE_ID/METRIC; it goes before what the judge says and what the log says of the metric. Raises UsageError for
+    a name that says not which metric is meant, and for a score off its scale.
+    """
+    meant = thresholds(pass_from, _scales(connection)) if pass_from else {}
+    given = ", ".join(f"({literal(name)}, {score!r}::double)" for name, score in meant.items())
+    return load("projections", "verdicts", given=given or "(null, null::double)")
+
+
+def undecided(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> list[str]:
+    """Return the metrics, each after its judge, by which nothing passes or fails: nobody says from which score."""
+    found = rows(connection, load("reports", "undecided", verdicts=verdicts(connection, pass_from)))
+    return [f"{row['judge']}/{row['metric']}" for row in found]
+
+
+def _scales(connection: DuckDBPyConnection) -> Iterator[Scale]:
+    """Yield the metrics of a log's judges; what is computed from them decides nothing."""
+    return (Scale(**row) for row in rows(connection, load("reports", "scales")))

@@ -1,0 +1,50 @@
+"""What differs between logs beside what is compared is named."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from keval.reports.across_doubts import Side, check_comparable, differing, header, of_each, small
+from keval.reports.model import AgentInfo, ServerUse
+from keval.stats.declared import Declared
+from tests.reports import small_report, summary
+
+REPORT = small_report()
+
+
+def test_agents_models_servers_and_conditions_are_named() -> None:
+    """Each difference is one warning that says what each log has."""
+    changed = dataclasses.replace(
+        REPORT,
+        header=dataclasses.replace(REPORT.header, agent=AgentInfo("other", "echo", None), models=("claude-opus-5",)),
+        conditions=(
+            summary("baseline", condition_id="edited", agent_id="older"),
+            summary("with_docs", servers=(ServerUse("web", 1, 1, 1, 0),)),
+        ),
+    )
+    sides = [Side(1, "a.jsonl", REPORT, Declared()), Side(2, "b.jsonl", changed, Declared(margin=0.5))]
+    check_comparable(sides)
+    found = {warning.code: warning.text for warning in differing(sides, ["only a.jsonl has q7"])}
+    assert found == {
+        "different_samples": "only a.jsonl has q7",
+        "different_declarations": "the configs declare different primary metrics or margins under `comparison`; "
+        "neither counts here",
+        "different_agents": "the agents differ (a.jsonl: claude, model claude-sonnet-5; b.jsonl: other)",
+        "different_models": "other models answered (a.jsonl: claude-sonnet-5-20260901; b.jsonl: claude-opus-5)",
+        "different_conditions": "baseline: its prompt, gates, tools, or what its servers turned out to be, is not the "
+        "same in all logs",
+        "different_agent_versions": "baseline: answered by agents of different options or files",
+        "different_servers": "with_docs: its MCP servers differ (a.jsonl: docs; b.jsonl: web)",
+    }
+    assert header(sides).agent is None
+    assert header(sides).responses == 2 * REPORT.header.responses
+
+
+def test_logs_that_are_alike_say_only_what_each_says() -> None:
+    """Nothing differs; each log's own warnings stand under its name, and what is too small once."""
+    sides = [Side(1, "a.jsonl", REPORT, Declared()), Side(2, "b.jsonl", REPORT, Declared())]
+    assert list(differing(sides, [])) == []
+    assert [warning.text[:9] for warning in of_each(sides, "warnings")] == ["a.jsonl: ", "b.jsonl: "]
+    assert [warning.code for warning in small(sides)] == ["few_samples"]
+    assert header(sides).agent == REPORT.header.agent
+    assert header(sides).seed == REPORT.header.seed

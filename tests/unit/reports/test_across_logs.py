@@ -1,0 +1,169 @@
+"""Several logs are compared by the rules of one, and not at all where their numbers do not measure the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from keval.errors import InputError, UsageError
+from keval.ids import JsonObject
+from keval.projections.log_file import as_log_file
+from keval.reports.across_logs import compare
+from keval.reports.conclusions import Difference, statistic
+from keval.reports.model import Report
+from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
+
+LOW, HIGH = (1, 2, 1, 2, 1, 2, 3), (3, 4, 3, 3, 4, 4, 3)
+
+
+def events(scores: Sequence[float], condition: str = "docs", **fields: object) -> list[JsonObject]:
+    """Return a run of one condition with a judged answer to each sample; `fields` are of the answers."""
+    made = [run_event([condition], samples=len(scores))]
+    for number, score in enumerate(scores):
+        response = response_event(f"q{number}", condition, **fields)  # type: ignore[arg-type]  # any field of an event
+        made += [response, judgment_event(response, score)]
+    return made
+
+
+def compared(folder: Path, *logs: Iterable[JsonObject], same: Mapping[str, str] | None = None) -> Report:
+    """Return the comparison of logs of these events, which are called 1.jsonl and so on."""
+    files = [as_log_file(write_log(folder / f"{n}.jsonl", found)) for n, found in enumerate(logs, 1)]
+    return compare(files, same or {})
+
+
+def only(report: Report) -> Difference:
+    """Return the one difference of a report."""
+    (found,) = report.metrics[0].differences
+    return found
+
+
+@pytest.mark.slow
+def test_the_later_log_is_compared_with_the_earlier_one(tmp_path: Path) -> None:
+    """Paired by what was asked; in the other order p and size are the same, the conclusion is the opposite."""
+    forth, back = compared(tmp_path, events(LOW), events(HIGH)), compared(tmp_path, events(HIGH), events(LOW))
+    one, other = only(forth), only(back)
+    assert (one.condition.split("/")[-1], one.conclusion, other.conclusion) == ("2.jsonl", "higher", "lower")
+    assert one.difference == pytest.approx(12 / 7)
+    assert other.difference == -(one.difference or 0)
+    assert statistic(one, "p") == statistic(other, "p") == 2 / 64
+    assert (one.n_paired, one.wins, one.ties, one.losses) == (7, 6, 1, 0)
+    (headline,) = forth.headlines
+    assert headline.text.startswith("docs in ")
+    assert " scored higher than docs in " in headline.text
+    assert [change.sample_id for change in forth.changed_scores[0].gained] == ["q4", "q0", "q1", "q2", "q5"]
+
+
+@pytest.mark.slow
+def test_samples_that_belong_together_are_one_cluster(tmp_path: Path) -> None:
+    """As within one log, also where one log alone says so; where two logs say two things, nothing is known."""
+
+    def clustered(scores: Sequence[float], clusters: str) -> list[JsonObject]:
+        run, *rest = events(scores)
+        run["config"]["dataset"] = {"cluster_key": "cluster"}
+        for name, answer in zip(clusters, rest[::2], strict=True):
+            answer["sample"]["cluster"] = name
+        return [run, *rest]
+
+    found = only(compared(tmp_path, events(LOW), clustered(HIGH, "aabbccc")))
+    assert (found.ci_method, statistic(found, "n_clusters"), statistic(found, "p")) == ("t_clustered", 3, 0.25)
+    unclear = compared(tmp_path, clustered(LOW, "aabbccb"), clustered(HIGH, "aabbccc"))
+    assert only(unclear).reasons["conclusion"] == "samples without a cluster: 1"
+    assert unclear.headlines[0].text.endswith("on completeness: samples without a cluster: 1.")
+
+
+@pytest.mark.slow
+def test_what_both_configs_declare_counts(tmp_path: Path) -> None:
+    """One margin in both logs is the margin here; two margins are none, and that is said."""
+
+    def declared(scores: Sequence[float], margin: float) -> list[JsonObject]:
+        run, *rest = events(scores)
+        run["config"]["comparison"] = {"margin": margin, "primary": ["completeness"]}
+        return [run, *rest]
+
+    one = compared(tmp_path, declared(LOW, 0.5), declared(HIGH, 0.5))
+    assert (statistic(only(one), "margin"), statistic(only(one), "family_size")) == (0.5, 1)
+    two = compared(tmp_path, declared(LOW, 0.5), declared(HIGH, 1))
+    assert statistic(only(two), "margin") is None
+    assert "different_declarations" in {warning.code for warning in two.warnings}
+
+
+def test_a_copy_is_all_ties(tmp_path: Path) -> None:
+    """Identical runs: every sample ties, no order of the files decides, and nobody is higher."""
+    found = only(compared(tmp_path, events(LOW), events(LOW)))
+    assert (found.wins, found.ties, found.losses, found.difference) == (0, 7, 0, 0)
+    assert (found.conclusion, statistic(found, "p")) == ("cannot tell", 1.0)
+
+
+@pytest.mark.slow
+def test_of_three_logs_each_is_compared_with_each(tmp_path: Path) -> None:
+    """What is best of all decides nothing between the other two."""
+    best = [5] * len(LOW)
+    (table,) = compared(tmp_path, events(LOW), events(HIGH), events(best)).metrics
+    pairs = [tuple(name.split("/")[-1][0] for name in (each.baseline, each.condition)) for each in table.differences]
+    assert pairs == [("1", "2"), ("1", "3"), ("2", "3")]
+    assert [each.conclusion for each in table.differences] == ["higher"] * 3
+    assert {statistic(each, "family_size") for each in table.differences} == {3}
+
+
+@pytest.mark.slow
+def test_conditions_of_two_names_are_compared_when_the_user_says_so(tmp_path: Path) -> None:
+    """Without that nothing is guessed, and what there is stands in the error."""
+    logs = events(LOW, "old"), events(HIGH, "new")
+    assert only(compared(tmp_path, *logs, same={"old": "new"})).conclusion == "higher"
+    with pytest.raises(UsageError, match="no condition has the same name in two logs"):
+        compared(tmp_path, *logs)
+    with pytest.raises(UsageError, match="no condition is called 'odl'"):
+        compared(tmp_path, *logs, same={"odl": "new"})
+
+
+@pytest.mark.slow
+def test_samples_of_one_log_only_are_named_and_left_out(tmp_path: Path) -> None:
+    """Two question sets: what both have is compared, the rest is said."""
+    report = compared(tmp_path, events(LOW), events(HIGH[:5]))
+    assert (only(report).n_paired, only(report).n_dropped) == (5, 2)
+    (said,) = [warning.text for warning in report.warnings if warning.code == "different_samples"]
+    assert said.endswith("1.jsonl has answers to q5, q6; they are left out of its comparisons")
+
+
+def test_a_changed_question_is_refused(tmp_path: Path) -> None:
+    """One sample id, two questions: the scores are answers to different things."""
+    with pytest.raises(InputError, match="different questions under the same id: q0, q1, q2, q3, q4 and 2 more"):
+        compared(tmp_path, events(LOW), events(HIGH, question="Why not?"))
+
+
+@pytest.mark.slow
+def test_scores_of_two_judges_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    """The command that judges both by one judge stands in the error."""
+    other = judge_entry(judge_id="f" * 24, name="stricter")
+    theirs = [run_event(["docs"], samples=7, judges=[other])]
+    for number, score in enumerate(HIGH):
+        response = response_event(f"q{number}", "docs")
+        theirs += [response, judgment_event(response, score, judge_id="f" * 24)]
+    with pytest.raises(InputError, match=r"no judge has scored both logs") as told:
+        compared(tmp_path, events(LOW), theirs)
+    assert f"keval judge {tmp_path}/1.jsonl -j JUDGE.yaml && keval judge {tmp_path}/2.jsonl" in str(told.value)
+    with pytest.raises(InputError, match=r"2.jsonl: nothing is judged; keval judge .*2.jsonl -j"):
+        compared(tmp_path, events(LOW), [run_event(["docs"], samples=1), response_event("q0", "docs")])
+
+
+@pytest.mark.slow
+def test_answers_of_two_makers_are_refused(tmp_path: Path) -> None:
+    """As within one log; the log is named, and so is the way out."""
+    mixed = [
+        *events(HIGH, models=["one"]),
+        run_event(["docs"], samples=7),
+        response_event("q0", "docs", models=["two"]),
+    ]
+    with pytest.raises(InputError, match=r"2.jsonl: MIXED: the answers are not all by the same agent"):
+        compared(tmp_path, events(LOW), mixed)
+    files = [as_log_file(tmp_path / name) for name in ("1.jsonl", "2.jsonl")]
+    assert only(compare(files, {}, allow_mixed=True)).n_paired == 7
+
+
+@pytest.mark.slow
+def test_a_rehearsal_is_not_compared_with_a_run(tmp_path: Path) -> None:
+    """A stand-in's numbers say nothing about a model."""
+    with pytest.raises(InputError, match=r"2.jsonl: a stand-in answered or judged; .*1.jsonl: a real model did"):
+        compared(tmp_path, events(LOW), events(HIGH, mock=True))

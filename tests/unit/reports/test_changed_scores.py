@@ -1,0 +1,50 @@
+"""The samples to read first are those that changed most, on the metric on which they did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keval import projections
+from keval.ids import JsonObject
+from keval.reports.changed_scores import ChangedScore, ChangedScores, changed_scores
+from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
+
+METRICS = [{"name": "clarity", "min": 1, "max": 5}, {"name": "hit", "min": 0, "max": 1}]
+SCORES = {
+    "baseline": [(3, 0.5), (3, 0.5), (3, 0.5), (3, 0.5)],
+    "with_docs": [(4, 0.5), (2, 0), (3, 0.5), (4, 0.25)],
+    "same": [(3, 0.5), (3, 0.5), (3, 0.5), (3, 0.5)],
+}
+"""Of each condition and sample the scores of both metrics."""
+
+
+def events() -> Iterator[JsonObject]:
+    """Yield a run of three conditions."""
+    yield run_event(list(SCORES), samples=4, judges=[judge_entry(METRICS)])
+    for condition, samples in SCORES.items():
+        for number, (clarity, hit) in enumerate(samples, 1):
+            response = response_event(f"q{number}", condition)
+            yield response
+            yield judgment_event(response, {"clarity": clarity, "hit": hit})
+
+
+@pytest.mark.parametrize("most", [5, 1])
+def test_a_sample_stands_once_in_each_direction_with_its_largest_change(tmp_path: Path, most: int) -> None:
+    """As a share of the scale: half of 0 to 1 is more than one point of 1 to 5; what is equal stands nowhere."""
+    with projections.connect([write_log(tmp_path / "log.jsonl", events())]) as connection:
+        (found,) = changed_scores(connection, most=most)
+    assert found == ChangedScores(
+        "with_docs",
+        "baseline",
+        (
+            ChangedScore("q2", "rubric", "hit", 0.5, 0.0, -0.5),
+            ChangedScore("q4", "rubric", "hit", 0.5, 0.25, -0.25),
+        )[:most],
+        (
+            ChangedScore("q1", "rubric", "clarity", 3.0, 4.0, 1.0),
+            ChangedScore("q4", "rubric", "clarity", 3.0, 4.0, 1.0),
+        )[:most],
+    )

@@ -1,0 +1,325 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from keval import projections
+from keval.cli import run
+from keval.errors import InputError, UsageError
+from keval.ids import JsonObject
+from keval.projections.log_file import as_log_file
+from keval.reports.across_logs import compare
+from keval.reports.gate import Finding, judge_rules
+from keval.reports.gate_facts import Facts
+from keval.reports.gate_rules import read_rule
+from tests.builders import (
+    METRICS,
+    failure_event,
+    judge_entry,
+    judge_failure_event,
+    judgment_event,
+    response_event,
+    run_event,
+    write_log,
+)
+
+BASELINE = [2, 3, 2, 3, 2, 3, 2, 3]
+WITH_DOCS = [4, 5, 4, 5, 4, 5, 4, 5]
+GATE = {"rules": ["completeness of baseline >= 2.5"], "on": "mean"}
+
+
+def write(path: Path, *, better: float = 0, lost: int = 0, gate: object = None, named: str | None = None) -> Path:
+    """Write a log of 8 samples asked twice: with_docs is better by 2, and its first sample fails once.
+
+    `lost` answers of with_docs were not measured. `named` is the baseline that the config names.
+    """
+    judges = [judge_entry([{**METRICS[0], "pass_from": 4}])]
+    config = {"name": "test"} | ({} if gate is None else {"gate": gate}) | ({"baseline": named} if named else {})
+    events: list[JsonObject] = [run_event(samples=8, repetitions=2, judges=judges, config=config)]
+    tasks = [
+        (condition, number, repetition, score)
+        for condition, scores in (("baseline", BASELINE), ("with_docs", WITH_DOCS))
+        for number, score in enumerate(scores)
+        for repetition in (1, 2)
+    ]
+    for condition, number, repetition, score in tasks:
+        docs = condition == "with_docs"
+        turn = {"type": "tool_call", "id": "1", "name": "search", "server": "docs", "input": {}, "result": "x",
+                "error": number == 1, "duration_ms": 5}  # fmt: skip
+        answer = response_event(
+            f"q{number}", condition, repetition, question=f"Why {number}?",
+            duration_ms=1000 * (number + 1), turns=[turn] if docs else [],
+        )  # fmt: skip
+        if docs and (number, repetition) == (0, 2):
+            events.append(failure_event(answer))
+        elif docs and repetition == 1 and number >= 8 - lost:
+            events += [answer, judge_failure_event(answer)]
+        else:
+            events += [answer, judgment_event(answer, min(5, score + better * docs))]
+    return write_log(path, events)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the log of most tests, which none changes."""
+    return write(tmp_path_factory.mktemp("gate") / "run.jsonl", gate=GATE)
+
+
+@pytest.fixture(scope="module")
+def facts(log: Path) -> Iterator[Facts]:
+    """Return what that log says."""
+    with projections.connect([log], texts=False) as connection:
+        yield Facts(connection, {})
+
+
+def held(facts: Facts, *rules: str, before: Facts | None = None, on_mean: bool = False) -> list[Finding]:
+    """Return what becomes of rules."""
+    return list(judge_rules(map(read_rule, rules), facts, before, on_mean=on_mean).findings)
+
+
+def verdicts(found: Sequence[Finding]) -> list[str]:
+    """Return the verdicts alone."""
+    return [each.verdict for each in found]
+
+
+def test_a_level_is_met_by_its_whole_interval(facts: Facts) -> None:
+    """The baseline is 2.5 on the mean: above 2 as a whole, not above 3, and nobody can tell about 2.5."""
+    rules = ("completeness of baseline > 2", "completeness of baseline >= 3", "completeness of baseline >= 2.5")
+    found = held(facts, *rules)
+    assert verdicts(found) == ["met", "not met", "cannot tell"]
+    assert found[0].value == 2.5
+    assert found[2].why == "the interval has the limit within it"
+    assert verdicts(held(facts, *rules, on_mean=True)) == ["met", "not met", "met"]
+
+
+def test_the_limit_itself_is_met_only_where_it_counts(facts: Facts) -> None:
+    """A mean that equals the limit meets >= and fails >, to the last digit."""
+    rules = [f"completeness of baseline {sign} 2.5" for sign in (">=", ">", "<=", "<")]
+    assert verdicts(held(facts, *rules, on_mean=True)) == ["met", "not met", "met", "not met"]
+
+
+def test_a_rule_without_a_condition_is_asked_of_all(facts: Facts) -> None:
+    """One line per condition; a comparison without a metric is one per metric."""
+    assert [each.about for each in held(facts, "completeness >= 1")] == [
+        "baseline, rubric/completeness", "with_docs, rubric/completeness",
+    ]  # fmt: skip
+    assert [each.about for each in held(facts, "with_docs higher than baseline")] == [
+        "with_docs minus baseline, rubric/completeness"
+    ]
+
+
+def test_what_is_counted_needs_no_interval(facts: Facts) -> None:
+    """Failures, missing answers, tool errors, dollars and seconds are what happened in the log."""
+    found = held(
+        facts, "failures of with_docs <= 5%", "failures of with_docs <= 7%", "missing <= 0", "tool errors <= 20%",
+        "cost per answer <= $0.25", "cost per answer < $0.25", "latency p50 of baseline <= 4.5s",
+        "latency p99 of baseline <= 7000ms",
+    )  # fmt: skip
+    assert [(each.verdict, each.value) for each in found] == [
+        ("not met", 1 / 16), ("met", 1 / 16), ("met", 0), ("met", 0), ("met", pytest.approx(2 / 15)),
+        ("met", 0.25), ("met", 0.25), ("not met", 0.25), ("not met", 0.25), ("met", 4.5), ("not met", 8.0),
+    ]  # fmt: skip
+
+
+def test_passes_are_those_of_all_planned_trials(facts: Facts) -> None:
+    """Of 8 samples 7 pass both times, one passes once and fails once; the pass rate is pass^1."""
+    found = held(facts, "pass^2 of with_docs >= 0.5", "pass@2 of with_docs >= 0.5", "pass rate of with_docs > 0.5")
+    assert [each.value for each in found] == [7 / 8, 1, 15 / 16]
+    assert verdicts(found) == ["met", "met", "met"]
+    assert verdicts(held(facts, "pass^3 of with_docs >= 0.5")) == ["cannot tell"]
+
+
+def test_a_missing_score_leaves_open_only_what_it_could_turn_round(tmp_path: Path) -> None:
+    """With 1 of 16 scores missing 14 or 15 of 16 trials pass; k trials that were never planned stay unknown."""
+    with projections.connect([write(tmp_path / "run.jsonl", lost=1)]) as connection:
+        found = held(
+            Facts(connection, {}), "pass rate of with_docs >= 0.3", "pass rate of with_docs > 0.99",
+            "pass rate of with_docs >= 0.9", "pass^3 of with_docs >= 0",
+        )  # fmt: skip
+        assert verdicts(found) == ["met", "cannot tell", "cannot tell", "cannot tell"]
+        assert (found[0].value, found[0].why) == (None, "not known of 1 of 8 samples, and that changes nothing")
+        by_mean = held(Facts(connection, {}), "pass rate >= 0.8", "pass rate of with_docs >= 0.9", on_mean=True)
+        assert verdicts(by_mean) == ["not met", "met", "cannot tell"]
+
+
+def test_a_difference_is_that_of_the_report(facts: Facts) -> None:
+    """It is 1.81 with [1.37, 2.26]: higher, by 1 too, and not lower by any margin; nobody can tell about 2."""
+    rules = [
+        "with_docs higher than baseline", "with_docs higher than baseline by 1", "with_docs higher than baseline by 2",
+        "with_docs not lower than baseline by 0.2", "with_docs lower than baseline",
+        "completeness of with_docs not higher than baseline by 1",
+    ]  # fmt: skip
+    found = held(facts, *rules)
+    assert verdicts(found) == ["met", "met", "cannot tell", "met", "not met", "not met"]
+    assert (found[0].value, found[0].of) == (1.8125, "8 samples paired")
+
+
+@pytest.mark.parametrize(
+    ("differences", "conclusion", "verdict"),
+    [
+        ((2, 2, 2, 2, 2, 2, 2, 2), "higher", "met"),
+        ((-2, -1, -2, -1, -2, -1, -2, -1), "lower", "not met"),
+        ((1, 1, 1, 1, 2), "borderline", "cannot tell"),
+        ((1, -1, 1, -1, 1, -1), "no difference shown", "cannot tell"),
+    ],
+)
+def test_without_a_margin_the_conclusion_of_the_report_decides(
+    differences: Sequence[int], conclusion: str, verdict: str, tmp_path: Path
+) -> None:
+    """Where interval and test disagree the gate cannot tell either; where all differ alike both say higher."""
+    events: list[JsonObject] = [run_event(samples=len(differences), judges=[judge_entry(METRICS[:1])])]
+    for number, difference in enumerate(differences):
+        for condition, score in (("baseline", 3), ("with_docs", 3 + difference)):
+            answer = response_event(f"q{number}", condition)
+            events += [answer, judgment_event(answer, score)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)], texts=False) as connection:
+        facts = Facts(connection, {})
+        (found,) = held(facts, "with_docs higher than baseline")
+        (table,) = facts.tables
+    assert (table.differences[0].conclusion, found.verdict) == (conclusion, verdict)
+
+
+def test_the_baseline_is_the_one_that_the_config_names(tmp_path: Path) -> None:
+    """A rule means by `baseline` what the report compares with, and no other condition may be named for it."""
+    path = write(tmp_path / "run.jsonl", named="with_docs")
+    with projections.connect([path], texts=False) as connection:
+        facts = Facts(connection, {})
+        (found,) = held(facts, "baseline lower than with_docs")
+        with pytest.raises(UsageError, match="compared with 'with_docs', the baseline"):
+            held(facts, "with_docs higher than baseline")
+    assert (found.verdict, found.value, found.about) == (
+        "met", -1.8125, "baseline minus with_docs, rubric/completeness",
+    )  # fmt: skip
+
+
+def test_too_much_that_is_missing_leaves_it_open(tmp_path: Path) -> None:
+    """With 3 of 16 answers missing a level must hold whatever they had scored, and so must a difference."""
+    with projections.connect([write(tmp_path / "run.jsonl", lost=3)]) as connection:
+        found = held(Facts(connection, {}), "completeness of with_docs >= 4", "completeness of with_docs >= 2",
+                     "with_docs higher than baseline by 1.5", "missing of with_docs <= 5%", on_mean=True)  # fmt: skip
+    assert verdicts(found) == ["cannot tell", "met", "cannot tell", "not met"]
+    assert found[0].why == "19% of the answers are missing, which could turn it round"
+
+
+def test_an_earlier_log_is_paired_by_sample(facts: Facts, tmp_path: Path) -> None:
+    """The same conditions are compared with those of before; one that it lacks, or another judge, is told."""
+    with projections.connect([write(tmp_path / "old.jsonl", better=-1)]) as connection:
+        before = Facts(connection, {})
+        found = held(facts, "with_docs not lower than before by 0.2", "baseline lower than before", before=before)
+        assert [(each.verdict, each.of) for each in found] == [
+            ("met", "8 samples paired"), ("cannot tell", "8 samples paired"),
+        ]  # fmt: skip
+        assert found[0].value == pytest.approx(15 / 16)
+        assert found[1].why == "no sample differs"
+
+
+def asked_alone(
+    path: Path, scores: Sequence[float], *, clusters: str = "", edited: str = "", mock: bool = False
+) -> Path:
+    """Write a log of the condition `docs` alone, a judged answer to each sample; the sample `edited` asks otherwise."""
+    dataset = {"dataset": {"cluster_key": "cluster"}} if clusters else {}
+    run_ = run_event(["docs"], samples=len(scores), config={"name": "test", **dataset})
+    events: list[JsonObject] = [run_]
+    for number, score in enumerate(scores):
+        name = f"q{number}"
+        response = response_event(name, "docs", question="Why not?" if name == edited else "Why?", mock=mock)
+        if clusters:
+            response["sample"]["cluster"] = clusters[number]
+        events += [response, judgment_event(response, score)]
+    return write_log(path, events)
+
+
+def since(old: Path, new: Path) -> Finding:
+    """Return what becomes of a rule about an earlier log."""
+    with projections.connect([old]) as earlier, projections.connect([new]) as later:
+        (found,) = held(Facts(later, {}), "completeness of docs higher than before", before=Facts(earlier, {}))
+    return found
+
+
+@pytest.mark.parametrize("clusters", ["", "aabbccc"])
+@pytest.mark.slow
+def test_an_earlier_log_is_compared_as_by_compare(tmp_path: Path, clusters: str) -> None:
+    """Interval, sign-flip test and clusters decide, so that the gate says what `keval compare` concludes."""
+    old = asked_alone(tmp_path / "old.jsonl", (1, 2, 1, 2, 1, 2, 3), clusters=clusters)
+    new = asked_alone(tmp_path / "new.jsonl", (3, 4, 3, 3, 4, 4, 3), clusters=clusters)
+    gate, compared = since(old, new), compare(list(map(as_log_file, (old, new))), {})
+    ((difference,),) = (table.differences for table in compared.metrics)
+    assert (gate.value, gate.lower, gate.upper) == (difference.difference, difference.ci_lower, difference.ci_upper)
+    assert (difference.conclusion, gate.verdict) == (("borderline", "cannot tell") if clusters else ("higher", "met"))
+
+
+def test_an_edited_question_has_no_partner_before(tmp_path: Path) -> None:
+    """It is left out of the pairs, and a rehearsal is compared with nothing."""
+    old = asked_alone(tmp_path / "old.jsonl", (1, 2, 1, 2, 1, 2, 3))
+    new = asked_alone(tmp_path / "new.jsonl", (3, 4, 3, 3, 4, 4, 3), edited="q2")
+    assert since(old, new).of == "6 samples paired"
+    rehearsed = asked_alone(tmp_path / "mock.jsonl", (3, 4, 3, 3, 4, 4, 3), mock=True)
+    assert since(old, rehearsed).why == "one of the two logs is a rehearsal"
+
+
+def test_names_that_the_log_lacks_are_all_told(facts: Facts) -> None:
+    """Metrics, conditions, references and limits off the scale, with what may be meant."""
+    with pytest.raises(UsageError) as error:
+        held(
+            facts, "complete >= 4", "completeness of with_doc >= 4", "completeness >= 6", "with_docs higher than other",
+            "baseline higher than baseline", "with_docs higher than before",
+        )  # fmt: skip
+    said = "\n".join(error.value.problems)
+    assert len(error.value.problems) == 6
+    for part in ("did you mean 'completeness'?", "did you mean 'with_docs'?", "1 to 5", "'baseline', the baseline",
+                 "is the baseline itself", "--baseline LOG"):  # fmt: skip
+        assert part in said
+
+
+def test_a_log_that_says_nothing_meets_no_rule(tmp_path: Path) -> None:
+    """An empty log is an error, and of one that was never judged nobody can tell."""
+    with (
+        projections.connect([write_log(tmp_path / "empty.jsonl", [])], texts=False) as connection,
+        pytest.raises(InputError, match="nothing to hold to rules"),
+    ):
+        held(Facts(connection, {}), "missing <= 5%")
+    unjudged = write_log(tmp_path / "run.jsonl", [run_event(judges=[]), response_event()])
+    with projections.connect([unjudged], texts=False) as connection:
+        found = held(Facts(connection, {}), "missing <= 5%", "with_docs higher than baseline", "pass rate >= 0")
+    assert set(verdicts(found)) == {"cannot tell"}
+    assert len(found) == 5
+
+
+def test_the_command_says_it_by_its_exit_code(log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """0 where all rules are met, 1 where one is not, 7 where nobody can tell of one, 2 without rules."""
+    for rule, code in (("> 2", 0), (">= 3", 1), (">= 2.5", 7)):
+        assert run(["gate", str(log), "--rule", f"completeness of baseline {rule}"]) == code
+    both = ["--rule", "completeness of baseline >= 3", "--rule", "completeness of baseline >= 2.5"]
+    assert run(["gate", str(log), *both]) == 1
+    assert run(["gate", str(log)]) == 0, "the config's own rules, on the mean"
+    assert "completeness of baseline >= 2.5" in capfd.readouterr().out
+    assert run(["gate", str(write(tmp_path / "none.jsonl"))]) == 2
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("- missing <= 5%\n- failures <= 1%\n")
+    assert run(["gate", str(log), "--rules", str(rules), "--baseline", str(log)]) == 1
+    assert run(["gate", str(log), "--preset", "retrieval-minimum"]) == 2
+    assert "no metric is called 'retrieved_hit_rate'" in capfd.readouterr().err
+
+
+def test_every_format_says_the_same(log: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Each has a part per rule; in JUnit what is not met is a failure, and what nobody can tell an error."""
+    rules = [f"completeness of baseline {rule}" for rule in ("> 2", ">= 3", ">= 2.5")]
+    said = {}
+    for written in ("text", "markdown", "json", "junit"):
+        assert run(["gate", str(log), "-f", written, *(part for rule in rules for part in ("--rule", rule))]) == 1
+        said[written] = capfd.readouterr().out
+    found = json.loads(said["json"])
+    assert (found["verdict"], [each["verdict"] for each in found["findings"]]) == (
+        "not met", ["met", "not met", "cannot tell"],
+    )  # fmt: skip
+    suite = ET.fromstring(said["junit"])  # noqa: S314 - made here
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+    assert [case.get("name") for case in suite.iter("testcase")] == rules
+    assert [line.split("  ")[0] for line in said["text"].splitlines()] == [
+        "met", "not met", "cannot tell", "gate: 1 met, 1 not met, 1 cannot tell (intervals are of 95 %)",
+    ]  # fmt: skip
+    assert said["markdown"].count("\n| ") == 5

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keval.errors import UsageError
+from keval.reports.gate_rules import PRESETS, Comparison, Level, Quantity, read_rule
+
+LEVELS = [
+    ("completeness >= 4.0", Quantity("completeness"), None, ">=", 4),
+    ("rubric/completeness of with_docs>4", Quantity("rubric/completeness"), "with_docs", ">", 4),
+    ("missing <= 5%", Quantity("missing", "share"), None, "<=", 0.05),
+    ("failures of with_docs < 0.1", Quantity("failures", "share"), "with_docs", "<", 0.1),
+    ("pass^3 >= 0.8", Quantity("pass^K", "share", 3), None, ">=", 0.8),
+    ("pass@10 of a >= 80 %", Quantity("pass@K", "share", 10), "a", ">=", 0.8),
+    ("pass  rate  >= 1", Quantity("pass rate", "share"), None, ">=", 1),
+    ("latency p95 <= 1500ms", Quantity("latency pNN", "seconds", 95), None, "<=", 1.5),
+    ("latency p50 of a <= 2 s", Quantity("latency pNN", "seconds", 50), "a", "<=", 2),
+    ("cost per answer <= $0.05", Quantity("cost per answer", "usd"), None, "<=", 0.05),
+    ("tool errors <= 0", Quantity("tool errors", "share"), None, "<=", 0),
+    ("score > -.5", Quantity("score"), None, ">", -0.5),
+]
+
+COMPARISONS = [
+    Comparison("with_docs higher than baseline", None, "with_docs", "baseline", ">", 0),
+    Comparison("with_docs is higher than baseline by 0.5", None, "with_docs", "baseline", ">", 0.5),
+    Comparison("completeness of with_docs lower than before", "completeness", "with_docs", "before", "<", 0),
+    Comparison("with_docs non-inferior to baseline by 0.2", None, "with_docs", "baseline", ">", -0.2),
+    Comparison("rubric/x of with_docs not lower than before by .2", "rubric/x", "with_docs", "before", ">", -0.2),
+    Comparison("x of a is not higher than b by 1", "x", "a", "b", "<", 1),
+    Comparison("a lower than b by 1", None, "a", "b", "<", -1),
+]
+
+MISTAKES = [
+    ("completeness", "it compares nothing; write >=, >, <= or < and a number"),
+    ("completeness = 4", "'=' is not >=, >, <= or <"),
+    ("completeness >= four", "'four' is not a number"),
+    ("completeness >= 80%", "'80%' is no score, which is a plain number"),
+    ("misssing <= 5%", "did you mean 'missing' by 'misssing'?"),
+    ("mising rate <= 5%", "nothing is called 'mising rate'; did you mean 'missing'?"),
+    ("missing <= 5", "missing is a share, from 0% to 100%; 5 is none"),
+    ("latency p95 <= 5%", "'5%' is no time, such as 30s or 500ms"),
+    ("cost per answer <= 3s", "'3s' is no amount of dollars, such as $0.05"),
+    ("pass^0 >= 0.5", "pass^K begins at 1"),
+    ("a hihger than b", "did you mean 'higher than' by 'hihger than'?"),
+    ("a not lower than b", "says not by how much; add, for example, `by 0.2`"),
+    ("a higher than b by lots", "'lots' is no margin; it is a number from 0 on"),
+    ("a higher than b by inf", "'inf' is no margin"),
+    ("x of my condition higher than b", "both without spaces"),
+    ("", "it compares nothing"),
+]
+
+
+@pytest.mark.parametrize(("text", "quantity", "condition", "sign", "limit"), LEVELS)
+def test_a_level_is_read(text: str, quantity: Quantity, condition: str | None, sign: str, limit: float) -> None:
+    """Quantity, condition, sign and limit are what the line says; units become shares, seconds and dollars."""
+    rule = read_rule(text)
+    assert isinstance(rule, Level)
+    assert (rule.quantity, rule.condition, rule.sign) == (quantity, condition, sign)
+    assert rule.limit == pytest.approx(limit)
+
+
+@pytest.mark.parametrize("expected", COMPARISONS, ids=lambda rule: rule.text)
+def test_a_comparison_is_a_side_of_a_margin(expected: Comparison) -> None:
+    """Each relation comes to a sign and a limit of the difference."""
+    assert read_rule(expected.text) == expected
+
+
+@pytest.mark.parametrize(("text", "said"), MISTAKES)
+def test_a_mistake_is_named(text: str, said: str) -> None:
+    """What is wrong is said with the rule, and what may be meant where something is near."""
+    with pytest.raises(UsageError) as error:
+        read_rule(text)
+    assert str(error.value).startswith(f"rule {text!r}: ")
+    assert said in str(error.value)
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=30) | st.lists(st.sampled_from(
+    ["a", "of", "higher", "than", "not", "lower", "by", "0.2", ">=", "<", "5%", "$", "pass^3", "missing", "latency p95"]
+), max_size=7).map(" ".join))  # fmt: skip
+def test_any_line_is_a_rule_or_a_usage_error(text: str) -> None:
+    """No line ends in a bug, and a rule has a number as its limit."""
+    try:
+        rule = read_rule(text)
+    except UsageError:
+        return
+    assert rule.limit == rule.limit
+
+
+def test_presets_are_rules_of_two_levels() -> None:
+    """The minimum asks for less than the target, strictly above each limit."""
+    minimum, target = ([read_rule(rule) for rule in rules] for rules in PRESETS.values())
+    assert [rule.limit for rule in minimum] == [0.8, 0.7, 0.75]
+    assert [rule.limit for rule in target] == [0.9, 0.85, 0.85, 1.2]
+    assert {rule.sign for rule in minimum + target} == {">"}

@@ -1,0 +1,30 @@
+"""What a log holds, in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keval import projections
+from keval.ids import JsonObject
+from keval.reports.overview import Overview, overview
+from tests.builders import failure_event, judgment_event, response_event, run_event, write_log
+
+
+def of(tmp_path: Path, *events: JsonObject) -> Overview:
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)], texts=False, tools=False) as connection:
+        return overview(connection)
+
+
+def test_a_log_that_is_complete_says_so(tmp_path: Path) -> None:
+    """Answers, judgments and conditions are those of the newest plan."""
+    answer = response_event(mock=True)
+    found = of(tmp_path, run_event(("baseline",), samples=1), answer, judgment_event(answer))
+    assert found == Overview(1, 1, answer["time"], True, ("baseline",), 0, 0)
+    assert (found.state, found.as_json()["conditions"]) == ("complete", ["baseline"])
+
+
+def test_what_is_missing_is_counted(tmp_path: Path) -> None:
+    """Tasks that failed and tasks that were not tried are two things; without a plan nobody knows."""
+    found = of(tmp_path, run_event(("baseline",), samples=3), response_event(), failure_event(response_event("q2")))
+    assert found.state == "1 not done, 1 failed"
+    assert of(tmp_path, response_event()).state == "no plan"

@@ -1,0 +1,63 @@
+"""Properties of plans of runs that stop when decided: drawn from the pilot, in samples and in dollars."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keval import projections
+from keval.cli import run as keval
+from keval.config.until_section import Given
+from keval.reports.planned_stops import PlannedStop, pilot_differences, planned_stops
+from keval.reports.planning import pilots, plan
+from keval.stats.next_spend import Prices
+from keval.stats.power import Aim
+from tests.stopping_runs import Drawn, run, write_evaluation
+
+
+@pytest.fixture
+def pilot(tmp_path: Path) -> Path:
+    """Return the log of a pilot of 40 samples, whose answers cost a cent."""
+    config, log = write_evaluation(tmp_path, 40, concurrent=20), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, {"plain": 0.4, "other": 0.7}), Given())
+    return log
+
+
+def stops(log: Path, difference: float, samples: int | None) -> list[PlannedStop]:
+    """Return what runs would come to."""
+    with projections.connect([log]) as connection:
+        (found,) = pilots(connection, Prices(None, None))
+        return list(planned_stops(plan(found, Aim(difference)), pilot_differences(connection), samples))
+
+
+def test_a_large_difference_saves_money_and_a_small_one_does_not(pilot: Path) -> None:
+    """Most of what a complete run costs is saved where the difference is large, next to nothing where it is small."""
+    large, of_pilot = stops(pilot, 0.5, 80)
+    small, _ = stops(pilot, 0.05, 80)
+    assert large.samples is not None
+    assert small.samples is not None
+    assert large.samples < 60
+    assert small.samples > 70
+    assert large.found == 1
+    assert large.complete_usd == pytest.approx(1.6)
+    assert large.cost_usd == pytest.approx(0.02 * large.samples)
+    assert of_pilot.difference == pytest.approx(0.225)
+
+
+def test_no_run_is_drawn_beyond_the_pilot(pilot: Path) -> None:
+    """A difference larger than any of the pilot's samples is not known of, and that is no number."""
+    (beyond, _) = stops(pilot, 1.5, 100)
+    assert (beyond.samples, beyond.cost_usd) == (None, None)
+
+
+def test_the_command_says_it_for_people_and_programs(pilot: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Both ways are compared on one line; JSON has the same."""
+    assert keval(["plan", str(pilot), "--difference", "0.2", "--until", "decided"]) == 0
+    text = capfd.readouterr().out
+    assert "until decided  if the difference is +0.20: " in text
+    assert " samples on average, $" in text
+    assert keval(["plan", str(pilot), "--difference", "0.2", "--until", "decided", "-f", "json"]) == 0
+    [found] = json.loads(capfd.readouterr().out)["plans"]
+    assert [each["difference"] for each in found["until_decided"]] == [0.2, pytest.approx(0.225)]

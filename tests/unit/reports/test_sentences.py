@@ -1,0 +1,318 @@
+"""Each conclusion has its sentence, which can be read aloud and says no more than was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keval.reports.conclusions import Difference, MetricTable, metric_tables, small_numbers
+from keval.reports.sentences import headlines, read_with_care
+from tests.reports import difference, score
+
+Scores = dict[str, dict[str, Any]]
+
+
+def table(found: Difference, metric: str = "completeness", scores: Scores | None = None, **changes: Any) -> MetricTable:  # noqa: ANN401 - any field
+    """Return a metric's table of one difference."""
+    said = scores or {}
+    names = (found.baseline, found.condition)
+    made = tuple(score(name, **({"agent_failed": 0, "failed": {}} | said.get(name, {}))) for name in names)
+    fixed: dict[str, Any] = {"judge": "rubric", "judge_id": "judge-id", "min": 1, "max": 5}
+    return MetricTable(metric=metric, scores=made, differences=(found,), **(fixed | changes))
+
+
+def compared(conclusion: str, effect: tuple[float | None, float | None, float | None], **changes: Any) -> Difference:  # noqa: ANN401 - any field
+    """Return a difference with its interval."""
+    found = dict(zip(("difference", "ci_lower", "ci_upper"), effect, strict=True))
+    return difference("with_docs", conclusion=conclusion, **found, **changes)
+
+
+def said(found: Difference, scores: Scores | None = None, **changes: Any) -> str:  # noqa: ANN401 - any field
+    """Return the headline of one difference on one metric."""
+    (headline,) = headlines([table(found, scores=scores, **changes)])
+    return headline.text
+
+
+COUNTS = {"wins": 6, "ties": 0, "losses": 0}
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (
+            compared("higher", (3.611, 2.97, 4.25), **COUNTS),
+            (
+                "with_docs scored higher than baseline on completeness: +3.61 [+2.97, +4.25] on a scale of 1 to 5. "
+                "6 samples: better on 6, equal on 0, worse on 0."
+            ),
+        ),
+        (
+            compared("lower", (-0.5, -0.9, -0.1), wins=1, ties=2, losses=3),
+            (
+                "with_docs scored lower than baseline on completeness: −0.50 [−0.90, −0.10] on a scale of 1 to 5. "
+                "6 samples: better on 1, equal on 2, worse on 3."
+            ),
+        ),
+        (
+            compared("higher", (0.5, 0.1, 0.9), qualification="not after adjusting for 6 comparisons", **COUNTS),
+            (
+                "with_docs scored higher than baseline on completeness: +0.50 [+0.10, +0.90] on a scale of 1 to 5, "
+                "not after adjusting for 6 comparisons. 6 samples: better on 6, equal on 0, worse on 0."
+            ),
+        ),
+        (
+            compared("no difference shown", (0.12, -0.20, 0.44)),
+            (
+                "No difference shown between with_docs and baseline on completeness: +0.12 [−0.20, +0.44]. "
+                "The data fit anything in that range; this does not say they are equal."
+            ),
+        ),
+        (
+            compared("no difference within margin", (0.04, -0.11, 0.19), other_statistics={"margin": 0.3}),
+            "No difference within ±0.30 between with_docs and baseline on completeness: +0.04 [−0.11, +0.19].",
+        ),
+        (
+            compared("higher", (0.12, 0.05, 0.19), other_statistics={"margin": 0.3, "p_equivalent": 0.01}),
+            (
+                "with_docs scored higher than baseline on completeness, by less than the ±0.30 that you declared to "
+                "matter: +0.12 [+0.05, +0.19]."
+            ),
+        ),
+        (
+            compared("borderline", (0.375, 0.117, 0.633), other_statistics={"p": 0.06}),
+            (
+                "Borderline on completeness: +0.38 [+0.12, +0.63], but the exact test gives p = 0.06. "
+                "Treat it as not shown."
+            ),
+        ),
+        (
+            compared("borderline", (0.4, -0.01, 0.8), other_statistics={"p": 0.00001, "p_draws": 100_000}),
+            (
+                "Borderline on completeness: +0.40 [−0.01, +0.80], though the sign-flip test gives p < 0.0001. "
+                "Treat it as not shown."
+            ),
+        ),
+        (
+            compared("higher", (1.0, None, None), n_paired=8, other_statistics={"p": None}),
+            "with_docs scored higher than baseline on completeness: +1.00 on each of 8 samples on a scale of 1 to 5.",
+        ),
+        (
+            compared("borderline", (0.4, -0.01, 0.8), other_statistics={"p": 0.0}),
+            (
+                "Borderline on completeness: +0.40 [−0.01, +0.80], though the exact test gives p < 0.0001. "
+                "Treat it as not shown."
+            ),
+        ),
+        (
+            compared("cannot tell", (3.6, None, None), n_paired=4),
+            "Cannot tell: 4 samples are too few for an interval. The means of completeness are 3.50 and 3.50.",
+        ),
+        (
+            compared("cannot tell", (0.0, None, None)),
+            (
+                "No sample differs between with_docs and baseline on completeness (6 samples); "
+                "there is no interval to give."
+            ),
+        ),
+        (
+            compared("cannot tell", (1.0, None, None), n_paired=5, other_statistics={"p": 0.0625}),
+            (
+                "Cannot tell: all 5 samples differ by +1.00 on completeness, which is too few to rule out chance; "
+                "the exact test gives p = 0.062."
+            ),
+        ),
+        (
+            compared("higher", (1.0, None, None), n_paired=8, other_statistics={"p": 2**-7}),
+            (
+                "with_docs scored higher than baseline on completeness: +1.00 on each of 8 samples on a scale of 1 "
+                "to 5; the exact test gives p = 0.0078."
+            ),
+        ),
+        (
+            compared("cannot tell", (None, None, None), n_paired=0, reasons={"conclusion": "nothing in common"}),
+            "Cannot tell: nothing in common (completeness).",
+        ),
+    ],
+    ids=lambda value: value.conclusion if isinstance(value, Difference) else "",
+)
+def test_each_case_has_its_sentence(found: Difference, sentence: str) -> None:
+    """The words of the design, with its minus sign, two decimals and a sign on every difference."""
+    assert said(found) == sentence
+
+
+def test_nothing_asks_again_for_answers_that_were_imported() -> None:
+    """There is no config to run: the sentence ends with what is known."""
+    found = compared("cannot tell", (0.4, 0.1, 0.7))
+    missing = {"planned": 300, "scored": 260, "not_measured": 40, "failed": {"imported": 40}}
+    assert said(found, {"with_docs": missing}, can_be_asked_again=False).endswith(
+        "(completeness +0.40 [+0.10, +0.70])."
+    )
+
+
+def test_too_much_missing_says_what_and_why() -> None:
+    """How much was not measured, of which kinds, and what asks again; the agent's own failures are no such kind."""
+    missing = {
+        "planned": 300, "scored": 260, "agent_failed": 4, "not_measured": 36,
+        "failed": {"mcp_not_ready": 36, "timeout": 4},
+    }  # fmt: skip
+    assert said(compared("cannot tell", (0.4, 0.1, 0.7)), {"with_docs": missing}) == (
+        "Cannot tell: 12 % of with_docs (mcp_not_ready 36) was not measured, and it could turn the result round "
+        "(completeness +0.40 [+0.10, +0.70]). keval run CONFIG asks again."
+    )
+
+
+def test_nothing_scored_says_why() -> None:
+    """A condition that failed as a whole is no condition that scored badly."""
+    none = {"scored": 0, "not_measured": 36, "failed": {"mcp_not_ready": 36}}
+    found = compared("cannot tell", (None, None, None), n_paired=0)
+    assert said(found, {"with_docs": none}) == "Nothing of with_docs was scored: mcp_not_ready 36. See its failures."
+    assert said(found, {"baseline": {"scored": 0}}) == "Nothing of baseline is scored yet."
+
+
+def test_a_small_scale_has_more_decimals() -> None:
+    """A difference of 0.004 on a scale of 0 to 0.1 is not 0.00."""
+    assert "+0.004 [−0.001, +0.009]" in said(compared("no difference shown", (0.004, -0.001, 0.009)), min=0, max=0.1)
+
+
+def three(*conclusions: str, **changes: object) -> list[MetricTable]:
+    """Return the tables of three metrics."""
+    effect = (0.5, 0.1, 0.9)
+    return [
+        table(compared(conclusion, effect, **changes), metric)
+        for conclusion, metric in zip(conclusions, ("facts", "completeness", "clarity"), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("conclusions", "sentence"),
+    [
+        (
+            ("higher", "higher", "higher"),
+            (
+                "with_docs scored higher than baseline on 3 of 3 metrics: facts +0.50 [+0.10, +0.90], "
+                "completeness +0.50 [+0.10, +0.90], clarity +0.50 [+0.10, +0.90] on a scale of 1 to 5."
+            ),
+        ),
+        (
+            ("no difference shown", "higher", "lower"),
+            (
+                "Mixed, with_docs compared with baseline: no difference shown on facts; higher on completeness; "
+                "lower on clarity."
+            ),
+        ),
+        (
+            ("no difference shown",) * 3,
+            (
+                "No difference shown between with_docs and baseline on 3 of 3 metrics: facts +0.50 [+0.10, +0.90], "
+                "completeness +0.50 [+0.10, +0.90], clarity +0.50 [+0.10, +0.90]. This does not say they are equal."
+            ),
+        ),
+    ],
+)
+def test_several_metrics_are_named_and_never_averaged(conclusions: tuple[str, ...], sentence: str) -> None:
+    """The same conclusion is said once with each difference; otherwise each metric is named with its own."""
+    tables = three(*conclusions)
+    (headline,) = headlines(tables)
+    assert headline.text == sentence
+    assert headline.by_metric == tuple(said(each.differences[0], metric=each.metric) for each in tables)
+
+
+def test_all_metrics_stand_in_one_line_that_can_be_read_aloud() -> None:
+    """Each with its difference, interval and conclusion; of one metric the sentence is that line."""
+    (headline,) = headlines(three("higher", "higher", "no difference shown"))
+    assert headline.line == (
+        "with_docs vs baseline: facts +0.50 [+0.10, +0.90] higher · completeness +0.50 [+0.10, +0.90] higher · "
+        "clarity +0.50 [+0.10, +0.90] no difference shown"
+    )
+    (note,) = headline.notes
+    assert note == (
+        "No difference shown between with_docs and baseline on clarity: +0.50 [+0.10, +0.90]. "
+        "The data fit anything in that range; this does not say they are equal."
+    )
+    (alone,) = headlines(three("higher", "higher", "higher")[:1])
+    assert (alone.line, alone.notes) == (alone.text, ())
+
+
+def test_a_reason_that_several_metrics_share_is_told_once() -> None:
+    """Too few samples, or too many answers not measured, are the same for all metrics of a judge."""
+    few = [table(compared("cannot tell", (1.0, None, None), n_paired=1), metric) for metric in ("facts", "clarity")]
+    assert headlines(few)[0].notes == ("Cannot tell on facts, clarity: 1 sample is too few for an interval.",)
+    missing = {
+        "planned": 300, "scored": 264, "agent_failed": 0, "not_measured": 36, "failed": {"mcp_not_ready": 36},
+    }  # fmt: skip
+    lacking = [
+        table(compared("cannot tell", (0.4, 0.1, 0.7)), metric, scores={"with_docs": missing})
+        for metric in ("facts", "clarity")
+    ]
+    (note,) = headlines(lacking)[0].notes
+    assert note == (
+        "Cannot tell on facts, clarity: 12 % of with_docs (mcp_not_ready 36) was not measured, and it could turn the "
+        "result round. keval run CONFIG asks again."
+    )
+
+
+def test_of_several_metrics_on_which_nothing_can_be_told_each_says_why() -> None:
+    """All equal on all of them is one sentence; else every reason is told once, with its metrics."""
+    equal = [table(compared("cannot tell", (0.0, None, None)), metric) for metric in ("facts", "clarity")]
+    assert headlines(equal)[0].text == (
+        "No sample differs between with_docs and baseline on 2 of 2 metrics; there is no interval to give."
+    )
+    few = [table(compared("cannot tell", (1.0, None, None), n_paired=1), metric) for metric in ("facts", "clarity")]
+    assert headlines(few)[0].text == (
+        "with_docs compared with baseline: Cannot tell on facts, clarity: 1 sample is too few for an interval."
+    )
+
+
+def test_what_does_not_survive_the_adjustment_is_said_of_those_metrics() -> None:
+    """All: once at the end; some: by name."""
+    holds_not = "not after adjusting for 3 comparisons"
+    (all_of_them,) = headlines(three("higher", "higher", "higher", qualification=holds_not))
+    assert all_of_them.text.endswith("on a scale of 1 to 5, not after adjusting for 3 comparisons.")
+    some = [*three("higher", "higher", "higher", qualification=holds_not)[:1], *three("higher", "higher", "higher")[1:]]
+    assert headlines(some)[0].text.endswith(", not after adjusting for 3 comparisons (facts).")
+
+
+def test_each_condition_has_its_line_and_says_its_name() -> None:
+    """One sentence each in their order, no rank; one that does not name its condition begins with it."""
+    plain = difference("plain", conclusion="borderline", other_statistics={"p": 0.06})
+    both = table(compared("higher", (0.5, 0.1, 0.9)))
+    both = MetricTable(
+        judge="rubric", judge_id="judge-id", metric="completeness", min=1, max=5,
+        scores=(*both.scores, score("plain")), differences=(*both.differences, plain),
+    )  # fmt: skip
+    first, second = headlines([both])
+    assert first.text.startswith("with_docs scored higher than baseline")
+    assert second.text.startswith("plain: Borderline on completeness")
+
+
+def test_an_unfinished_run_is_told_so_far() -> None:
+    """Each sentence of a run that is not done ends with it."""
+    (headline,) = headlines([table(compared("higher", (0.5, 0.1, 0.9)))], is_incomplete=True)
+    assert headline.text.endswith(" worse on 0 so far.")
+
+
+def test_two_judges_of_one_metric_are_told_apart() -> None:
+    """The judge's name stands beside the metric where the metric alone could mean two."""
+    found = compared("higher", (0.5, 0.1, 0.9))
+    tables = [table(found, judge="strict", judge_id="a"), table(found, judge="mild", judge_id="b")]
+    assert "completeness (strict) +0.50" in headlines(tables)[0].text
+    assert "completeness (mild)" in headlines(tables)[0].by_metric[1]
+
+
+def test_what_makes_it_doubtful_stands_in_one_line() -> None:
+    """Few samples, no repetition, no second judgment, and how much was not scored."""
+    lacking = {"agent_failed": 1, "planned": 18, "sd_within_sample": None, "n_judgments": 17, "n_responses": 17}
+    tables = [table(compared("higher", (0.5, 0.1, 0.9)), scores={"baseline": lacking})]
+    assert read_with_care(tables, list(small_numbers(tables))) == (
+        "Read with care: 6 samples, so intervals are wide. One repetition: run-to-run variation is not measured. "
+        "One judgment per answer: the judge's own variation is not measured. 1 of 36 not scored."
+    )
+    assert read_with_care(metric_tables([]), []) is None
+
+
+def test_no_sentence_has_a_word_that_says_too_much() -> None:
+    """Winner, significant and their like promise what no comparison holds."""
+    (headline,) = headlines(three("higher", "borderline", "no difference shown"))
+    texts = " ".join((headline.text, headline.line, *headline.by_metric, *headline.notes))
+    assert not {"winner", "significant", "proves", "improved", "statistically", "best"} & {*texts.lower().split()}

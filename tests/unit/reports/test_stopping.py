@@ -1,0 +1,80 @@
+"""Properties of what a report says of a run that stops when decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keval import projections
+from keval.config.until_section import Given
+from keval.reports import builder
+from keval.reports.gate import judge_rules
+from keval.reports.gate_facts import Facts
+from keval.reports.gate_rules import read_rule
+from keval.reports.model import Report
+from keval.reports.stopping import CODE
+from tests.stopping_runs import Drawn, run, write_evaluation
+
+CLEAR = {"plain": 0.3, "other": 0.9}
+
+
+def report_of(log: Path) -> Report:
+    """Return the report of a log."""
+    with projections.connect([log]) as connection:
+        return builder.compose(connection)
+
+
+def said(report: Report) -> list[str]:
+    """Return what a report says first of how its run stopped."""
+    return [warning.text for warning in report.warnings_first if warning.code == CODE]
+
+
+def test_it_says_after_how_many_samples_the_run_stopped(tmp_path: Path) -> None:
+    """The first sentence has the numbers; what was not asked is not planned, and nothing is called missing."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR))
+    found = report_of(log)
+    [text] = said(found)
+    assert text.startswith("stopped after 14 of 100 samples: decided (alpha 0.05, one comparison).")
+    assert "Not planned: 86 of 100 samples of plain, 86 of 100 samples of other." in text
+    assert [condition.not_done for condition in found.conditions] == [0, 0]
+    assert "6 responses that came in after the stop are in no mean" in [warning.text for warning in found.warnings]
+    assert found.headlines[0].text.startswith("other scored higher than plain on exact_match: +0.64 [+0.02, +0.90]")
+
+
+def test_it_says_that_all_was_asked(tmp_path: Path) -> None:
+    """A run that found nothing early says so, and what is not decided is not called equal."""
+    config, log = write_evaluation(tmp_path, 30), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, {"plain": 0.5, "other": 0.5}))
+    found = report_of(log)
+    assert said(found)[0].startswith("ran to the end under a rule to stop when decided")
+    assert found.headlines[0].text.startswith("Cannot tell between other and plain on exact_match: not decided by all")
+
+
+def test_of_any_other_run_nothing_is_said(tmp_path: Path) -> None:
+    """Who does not ask to stop reads nothing of stopping."""
+    config, log = write_evaluation(tmp_path, 10), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR), Given())
+    assert said(report_of(log)) == []
+
+
+def test_a_gate_reads_the_same_interval(tmp_path: Path) -> None:
+    """A rule of a gate is held to the interval of the stopping rule, and a mean without one cannot be told."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR))
+    rules = [read_rule("exact_match of other higher than plain by 0.1"), read_rule("exact_match of other >= 0.5")]
+    with projections.connect([log]) as connection:
+        outcome = judge_rules(
+            [read_rule("exact_match of other higher than plain")], Facts(connection, {}), None, on_mean=False
+        )
+        doubtful = judge_rules(rules, Facts(connection, {}), None, on_mean=False)
+    assert outcome.verdict == "met"
+    assert doubtful.verdict == "cannot tell"
+
+
+def test_equality_within_the_margin_is_said_with_the_margin(tmp_path: Path) -> None:
+    """With a margin two conditions that hardly differ are found equal within it, early."""
+    config, log = write_evaluation(tmp_path, 200, concurrent=1), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, {"plain": 1.0, "other": 1.0}), Given(until="decided", margin=0.1))
+    found = report_of(log)
+    assert said(found)[0].startswith("stopped after 59 of 200 samples: decided")
+    assert found.headlines[0].text.startswith("No difference within ±0.10 between other and plain")

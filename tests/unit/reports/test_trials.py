@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keval import projections
+from keval.ids import JsonObject, sample_sha256
+from keval.reports.trials import SampleTrials, sample_trials, summaries
+from keval.stats.aggregates import aggregate
+from keval.stats.asked import Asked
+from tests.builders import (
+    METRICS,
+    failure_event,
+    judge_entry,
+    judge_failure_event,
+    judgment_event,
+    plan_event,
+    response_event,
+    run_event,
+    write_log,
+)
+from tests.conftest import Keval
+
+JUDGES = [judge_entry([{**METRICS[0], "pass_from": 4}])]
+PASS, FAIL, TIMEOUT, OUTAGE, UNJUDGED = "pass", "fail", "timeout", "infra_error", "judge_error"
+
+
+def found(tmp_path: Path, k: int, *outcomes: str, samples: int = 1) -> SampleTrials:
+    """Return what is said of a sample whose trials ended so; of `samples` that are planned only this one was tried."""
+    asked = [response_event(f"q{number}") for number in range(1, samples + 1)]
+    plan = plan_event([each["question_id"] for each in asked])
+    run = run_event(("baseline",), samples=samples, repetitions=len(outcomes), judges=JUDGES, plan_id=plan["plan_id"])
+    events: list[JsonObject] = [run, plan]
+    for repetition, outcome in enumerate(outcomes, 1):
+        answer = response_event(repetition=repetition)
+        match outcome:
+            case "pass" | "fail":
+                events += [answer, judgment_event(answer, 4 if outcome == PASS else 3)]
+            case "judge_error":
+                events += [answer, judge_failure_event(answer)]
+            case kind:
+                events += [failure_event(answer, kind)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        (sample,) = sample_trials(connection, k, len(outcomes), {}, {"baseline"})
+    return sample
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "k", "at", "every"),
+    [
+        ((PASS, PASS, FAIL, FAIL), 2, 5 / 6, 1 / 6),
+        ((PASS, PASS, PASS), 3, 1, 1),
+        ((FAIL, FAIL, FAIL), 3, 0, 0),
+        ((PASS, TIMEOUT), 2, 1, 0),
+        ((TIMEOUT, TIMEOUT), 2, 0, 0),
+    ],
+)
+def test_a_trial_that_the_agent_failed_is_a_failed_trial(
+    tmp_path: Path, outcomes: tuple[str, ...], k: int, at: float, every: float
+) -> None:
+    """It does not shrink n: the chances are those of all planned trials, and flakiness is their distance."""
+    sample = found(tmp_path, k, *outcomes)
+    assert sample.pass_at_k == pytest.approx(at)
+    assert sample.pass_every_k == pytest.approx(every)
+    assert sample.flakiness == pytest.approx(at - every)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "why"),
+    [
+        (OUTAGE, "1 of 2 trials not measured (infra_error)"),
+        (UNJUDGED, "1 of 2 trials not measured (judge_error)"),
+    ],
+)
+def test_a_trial_that_was_not_measured_did_not_fail(tmp_path: Path, outcome: str, why: str) -> None:
+    """A broken judge or an outage makes the sample unknown, with the reason, and never a failure of the agent."""
+    said = found(tmp_path, 2, PASS, outcome).as_json()
+    assert (said["passAtK"], said["passExpK"], said["passRate"], said["reason"]) == (None, None, None, why)
+    assert [trial["pass"] for trial in said["trials"]] == [True, None]
+
+
+def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
+    """The lucky subset is never averaged over: neither k of fewer trials, nor the samples that happen to be done."""
+    assert found(tmp_path, 3, PASS, PASS).why_unknown == "k exceeds trials (3 of 2)"
+    (whole,) = summaries([found(tmp_path, 2, PASS, PASS)])
+    (part,) = summaries([found(tmp_path, 2, PASS, PASS, samples=3)])
+    assert (whole.pass_at_k, whole.unknown, part.pass_at_k, part.samples, part.unknown) == (1, 0, None, 3, 2)
+
+
+@pytest.mark.parametrize("config", [{}, {"dataset": {"cluster_key": "cluster"}}])
+def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: JsonObject) -> None:
+    """pass@k and pass^k of a condition are one number each, with one interval, also of samples that belong together."""
+    run = run_event(("baseline",), samples=6, repetitions=2, judges=JUDGES, config={"name": "test"} | config)
+    events: list[JsonObject] = [run]
+    for number in range(6):
+        for repetition in (1, 2):
+            answer = response_event(f"q{number}", repetition=repetition)
+            answer["sample"] |= {"cluster": f"c{number // 2}"}
+            answer["sample_sha256"] = sample_sha256(answer["sample"])
+            events += [answer, judgment_event(answer, 4 if number // 2 + repetition > 2 else 3)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        (said,) = summaries(list(sample_trials(connection, 2, 2, {}, {"baseline"})))
+        body = next(aggregate(connection, levels={"condition"}, asked=Asked(full=True, ks=(2,))))
+    known = {each["statistic"]: each for each in body["pass_k"]}
+    at, every = known["pass@k"], known["pass^k"]
+    assert every["ci_method"] == ("wilson_clustered" if config else "wilson")
+    assert (said.pass_at_k, *said.pass_at_k_interval) == pytest.approx((at["value"], at["ci_lower"], at["ci_upper"]))
+    assert (said.pass_every_k, *said.pass_every_k_interval) == pytest.approx(
+        (every["value"], every["ci_lower"], every["ci_upper"])
+    )
+
+
+def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
+    """A log may hold more trials, and other conditions, of another config: neither is counted."""
+    found(tmp_path, 2, PASS, PASS, FAIL)
+    with projections.connect([tmp_path / "run.jsonl"]) as connection:
+        (two,) = sample_trials(connection, 2, 2, {}, {"baseline"})
+        assert (two.passes, two.pass_every_k) == (2, 1)
+        assert list(sample_trials(connection, 2, 2, {}, {"other"})) == []
+
+
+def test_a_row_has_the_names_of_agent_eval_harness(tmp_path: Path) -> None:
+    """`trials` with `trialNum`, `output`, `pass`, `score`; the plug-in forms stand beside the unbiased ones."""
+    said = found(tmp_path, 2, PASS, FAIL, PASS, FAIL).as_json()
+    trial = said["trials"][0]
+    assert (said["id"], said["input"], said["hint"], said["k"], said["n"]) == ("q1", "Why?", "Because.", 2, 4)
+    assert (said["passRate"], said["passAtKPlugin"], said["passExpKPlugin"]) == (0.5, 0.75, 0.25)
+    assert (trial["trialNum"], trial["output"], trial["pass"], trial["score"]) == (1, "Because.", True, 4)
+    assert trial["scores"] == {"rubric/completeness": 4}
+    json.dumps(said)
+
+
+def test_the_command_asks_each_question_n_times(keval: Keval, tmp_path: Path) -> None:
+    """What is there is not asked again, fewer trials count only their own, and k above n is a usage error."""
+    (tmp_path / "questions.jsonl").write_text('{"id": "a", "question": "Rome", "answer": "Rome"}\n')
+    (tmp_path / "eval.yaml").write_text(
+        "name: t\ndataset: {path: questions.jsonl}\nagent: {type: echo}\n"
+        'conditions: {plain: {system_prompt: "Answer."}}\njudge: {type: exact_match}\n'
+    )
+    done = keval("trials", "eval.yaml", "-k", "2", "--trials", "3", "-q")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "plain  a  3/3 passed  pass@2 100.0%  pass^2 100.0%",
+        "plain: 1 samples, pass@2 100.0%, pass^2 100.0%, 0 flaky",
+    ]
+    before = (tmp_path / "t.jsonl").read_bytes()
+    fewer = keval("trials", "eval.yaml", "-k", "2", "-q", "-f", "jsonl")
+    assert json.loads(fewer.stdout)["n"] == 2
+    added = (tmp_path / "t.jsonl").read_bytes().removeprefix(before).splitlines()
+    assert [json.loads(line)["type"] for line in added] == ["run"]
+    assert keval("trials", "eval.yaml", "-k", "3", "--trials", "2").returncode == 2
+
+
+def test_a_sample_that_no_judge_is_for_is_in_no_share(keval: Keval, tmp_path: Path) -> None:
+    """It is told why nothing is said of it, counted apart, and makes no other sample unknown."""
+    (tmp_path / "questions.jsonl").write_text(
+        '{"id": "a", "question": "Rome", "answer": "Rome", "kind": "word"}\n'
+        '{"id": "b", "question": "Why?", "answer": "So.", "kind": "prose"}\n'
+    )
+    (tmp_path / "eval.yaml").write_text(
+        "name: t\ndataset: {path: questions.jsonl}\nagent: {type: echo}\n"
+        'conditions: {plain: {system_prompt: "Answer."}}\n'
+        "judge: {type: exact_match, only_for: {kind: word}}\n"
+    )
+    done = keval("trials", "eval.yaml", "-k", "2", "-q")
+    one, other, summary = done.stdout.splitlines()
+    assert one == "plain  a  2/2 passed  pass@2 100.0%  pass^2 100.0%"
+    assert other == "plain  b  0/2 passed  no judge is for it"
+    assert summary.startswith("plain: 1 samples, pass@2 100.0%, pass^2 100.0%, ")
+    assert summary.endswith(", 0 flaky; 1 more that no judge is for")
+
+
+@pytest.mark.slow
+def test_a_threshold_that_means_nothing_is_told_before_anything_is_asked(keval: Keval, tmp_path: Path) -> None:
+    """`--pass-from` with a name or a score that no judge of the config has ends with 2, and no log is begun."""
+    (tmp_path / "questions.jsonl").write_text('{"id": "a", "question": "Rome", "answer": "Rome"}\n')
+    (tmp_path / "eval.yaml").write_text(
+        "name: t\ndataset: {path: questions.jsonl}\nagent: {type: echo}\n"
+        'conditions: {plain: {system_prompt: "Answer."}}\njudge: {type: exact_match}\n'
+    )
+    for command in ("trials", "validate-refs"):
+        for given in ("exact=1", "exact_match=2"):
+            done = keval(command, "eval.yaml", "-q", "--pass-from", given)
+            assert (done.returncode, len(list(tmp_path.glob("*.jsonl")))) == (2, 1), done.stderr
+        assert keval(command, "eval.yaml", "-q", "--pass-from", "exact_match/exact_match=1").returncode == 0
+        (tmp_path / "t.jsonl").unlink(missing_ok=True)
