@@ -8,12 +8,17 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import say, warn
-from keval.commands.options import CONFIG, SKIP_INVALID
+from keval.commands.options import CONFIG, SKIP_INVALID, mock_service, until_options
+from keval.config import until_section
 from keval.config.reader import load
+from keval.config.until_section import Given
 from keval.errors import EnvironmentLacksError
 from keval.execution.config_check import check
+from keval.execution.config_session import default_log
 from keval.execution.estimate import Item
-from keval.logs.outputs import check_stdout
+from keval.execution.identification import server_failure, stray_output
+from keval.exports._words import counted
+from keval.logs.outputs import check_no_input, check_stdout
 from keval.processes.servers import ServerInfo
 
 
@@ -21,15 +26,24 @@ from keval.processes.servers import ServerInfo
 @CONFIG
 @click.option("--log", metavar="LOG", type=click.Path(path_type=Path),
               help="Estimate from the answers in this log (default: <name>.jsonl, if there is one).")  # fmt: skip
+@click.option("--mock", is_flag=True, help="Check what a mock run needs: everything but keys and the service.")
 @SKIP_INVALID
-def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
+@until_options
+def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool, given: Given) -> None:
     """Check a config and everything that it names, connect to each MCP server, and print the plan."""
     config = load(config_path)
-    log = log or Path(f"{config.name}.jsonl")
-    check_stdout((config_path, config.dataset.path, log), "write to another file")
-    found = check(config, log, warn, skip_invalid=skip_invalid)
+    log = log or default_log(config, mock=mock)
+    inputs = (config_path, *(dataset.path for dataset in config.datasets))
+    check_no_input(log, inputs)  # as the run that is checked would
+    check_stdout((*inputs, log), "write to another file")
+    with mock_service(mock, None, None) as mock_url:
+        found = check(
+            config, log, warn,
+            mock_url=mock_url, skip_invalid=skip_invalid, until=until_section.wanted(config.as_written, given),
+        )  # fmt: skip
     say(f"config    {config_path}: {config.name}, valid")
-    say(f"dataset   {config.dataset.written}: {len(found.prepared.samples)} samples")
+    for dataset, read in zip(config.datasets, found.prepared.datasets, strict=True):
+        say(f"dataset   {dataset.written}: {counted(len(read.samples), 'sample')}")
     for info in found.servers.values():
         say(f"server    {info.name}: {_described(info)}")
     _print_plan(found.estimates, config_path)
@@ -38,24 +52,32 @@ def command(config_path: Path, log: Path | None, skip_invalid: bool) -> None:
 
 
 def _described(info: ServerInfo) -> str:
-    if info.error:
-        return f"FAILED: {info.error}"
+    failure = server_failure(info)
+    if failure is not None:
+        return f"FAILED: {failure}"
     orphans = f"; orphaned processes: {', '.join(info.orphaned_processes)}" if info.orphaned_processes else ""
-    return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}{orphans}"
+    stray = stray_output(info)
+    noise = f"; {stray}" if stray else ""
+    return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}{orphans}{noise}"
 
 
 def _print_plan(items: Sequence[Item], config_path: Path) -> None:
     for item in items:
-        say(f"plan      {item.name}: {item.number} calls, {_cost(item)}")
+        say(f"plan      {item.name}: {counted(item.number, 'call')}, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]
     total = sum(item.cost_usd or 0.0 for item in items)
     without = f", without {', '.join(unknown)} (price unknown)" if unknown else ""
-    say(f"estimate  ${total:.2f}{without}")
-    if not all(item.measured for item in items):
+    if total:
+        say(f"estimate  ${total:.2f}{without}")
+    else:
+        say(f"estimate  unknown: {', '.join(unknown)} has no known price" if unknown else "estimate  free")
+    if not all(item.measured or item.cost_usd is None for item in items):
         say(f"          rough: run a pilot (keval run {config_path} --limit 2) and check again")
 
 
 def _cost(item: Item) -> str:
+    if item.free:
+        return "free"
     if item.cost_usd is None:
         return "price unknown"
     return f"${item.cost_usd:.2f} ({'measured' if item.measured else 'assumed'})"

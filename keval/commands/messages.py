@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
-from keval.printable import printable
+from keval.printable import printable, printable_json
 from keval.secrets.variables import Secrets
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 
 def say(line: str) -> None:
@@ -13,9 +19,24 @@ def say(line: str) -> None:
     click.echo(_safe(line))
 
 
+def say_json(value: object, option: int = 0) -> None:
+    """Print a value as JSON on stdout."""
+    import orjson
+
+    click.echo(printable_json(orjson.dumps(value, option=option, default=str)))
+
+
 def warn(message: str) -> None:
     """Tell people something on stderr, in one line."""
     tell(f"keval: {message}")
+
+
+def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> None:
+    """Tell people how many samples are in no group by these fields."""
+    from keval.stats.groups import ungrouped
+
+    if lacking := ungrouped(connection, fields):
+        warn(f"samples in no group, because they lack {' or '.join(fields)} or have null there: {lacking}")
 
 
 def tell(*lines: str) -> None:

@@ -2,46 +2,189 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from keval.errors import UsageError
+from keval.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from keval.execution.session import Request
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+Asked = AbstractContextManager["Request"]
+"""What a command gets of `requesting`."""
+
 CONFIG = click.argument("config_path", metavar="CONFIG", type=click.Path(path_type=Path))
 LOGS = click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+
+
+def _to_append_to(_context: click.Context, _argument: click.Parameter, log: Path) -> Path:
+    """Return a log that exists as a file. Raises UsageError, InputError."""
+    if str(log) == "-":
+        raise UsageError("what is said of a log is appended to it, so it has to be a file, not -")
+    if not log.is_file():
+        raise InputError(f"{log}: {'is a folder' if log.is_dir() else 'No such file or directory'}")
+    return log
+
+
+APPENDED_LOG = click.argument("log", metavar="LOG", type=click.Path(path_type=Path), callback=_to_append_to)
 OUTPUT = click.option("-o", "--output", metavar="LOG", type=click.Path(path_type=Path), help="Append to this log.")
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+UNTIL_OPTIONS = (
+    click.option("--until", type=click.Choice(["decided", "complete"]),
+                 help="Stop when every primary comparison is decided, or ask all whatever config and log say."),
+    click.option("--margin", type=click.FloatRange(min=0, min_open=True), metavar="SCORE",
+                 help="With --until: the smallest difference that matters; without one no equality is concluded."),
+    click.option("--alpha", type=click.FloatRange(0, 0.5, min_open=True), metavar="SHARE",
+                 help="With --until: how often any conclusion may be false (0.05)."),
+    click.option("--early-share", type=click.FloatRange(0, 1, min_open=True), metavar="SHARE",
+                 help="With --until: the part of alpha that pays for stopping early (0.5)."),
+    click.option("--min-samples", type=click.IntRange(min=1), metavar="N",
+                 help="With --until: conclude nothing before so many samples (10)."),
+)  # fmt: skip
+"""When a run is to stop."""
 EVERYTHING = click.option(
     "--all", "everything", is_flag=True, help="Take what answers a current question, even if the newest plan lacks it."
+)
+ALLOW_MIXED = click.option(
+    "--allow-mixed", is_flag=True, help="Take answers by several models, or versions of Claude Code, for one agent's."
 )
 SKIP_INVALID = click.option(
     "--skip-invalid", is_flag=True, help="Leave out lines that are not valid events, and name them."
 )
 LIMIT = click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N samples of the dataset."
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N samples of each dataset."
 )
+CHOSEN_SAMPLES = click.option(
+    "--sample", "samples", metavar="ID", multiple=True,
+    help="Only this sample, or those that a pattern such as 'law-*' means; may be repeated.",
+)  # fmt: skip
+CHOSEN_CONDITIONS = click.option(
+    "--condition", "conditions", metavar="NAME", multiple=True,
+    help="Only this condition, or those that a pattern means; may be repeated.",
+)  # fmt: skip
 RETRY_FAILED = click.option(
     "--retry-failed/--no-retry-failed",
     default=True,
     show_default=True,
     help="Try again what failed in earlier runs; what a gate refused only with retry_gates.",
 )
+PASS_FROM = click.option(
+    "--pass-from", "pass_from", metavar="[JUDGE/]METRIC=SCORE", multiple=True,
+    callback=lambda _context, _option, given: dict(map(_threshold, given)),
+    help="The lowest score of a metric that passes, whatever the judge says; may be repeated.",
+)  # fmt: skip
+SAMPLE_RATE = click.option(
+    "--sample-rate", type=click.FloatRange(min=0, min_open=True, max=1), metavar="SHARE",
+    help="Judge this share of all tasks, the same ones in every condition and after a resume.",
+)  # fmt: skip
+MAX_CONCURRENT = click.option(
+    "--max-concurrent", type=click.IntRange(min=1), metavar="N", help="Judgments at once (the config's, else 5)."
+)
 FRESH = click.option("--fresh", is_flag=True, help="Ask for every response again; LOG keeps the old ones too.")
 
+REQUEST_FIELDS = {
+    name: name for name in ("limit", "retry_failed", "fresh", "max_concurrent", "sample_rate", "skip_invalid", "quiet")
+} | {"everything": "judge_all"}
+"""The fields of a `Request` by the names of the options that say them."""
 
-def mock_options(command: Command) -> Command:
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers that has neither `nan`, which is in no range, nor infinity."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click types it
+        """Return the number, or tell what is wrong with it."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
+def _threshold(written: str) -> tuple[str, float]:
+    metric, found, score = written.rpartition("=")
+    try:
+        number = float(score)
+    except ValueError:
+        number = math.nan
+    if not metric or not found or not math.isfinite(number):
+        raise click.BadParameter(f"{written!r} is not a metric and a score, such as completeness=4")
+    return metric, number
+
+
+def requesting(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Add options that become a `Request`, then those of the mock and --quiet, to a command.
+
+    The command gets them as `asked`, which yields the request while it is entered, and the mock runs.
+    """
+
+    def decorated(command: Command) -> Command:
+        @wraps(command)
+        def with_request(*arguments: object, **given: Any) -> object:  # noqa: ANN401 - whatever click reads
+            mock = [given.pop(name) for name in ("mock", "mock_latency_ms", "mock_errors")]
+            wanted = {field: given.pop(name) for name, field in REQUEST_FIELDS.items() if name in given}
+            chosen = [given.pop(name, ()) for name in ("samples", "conditions")]
+            return command(*arguments, asked=_asked(mock, chosen, wanted), **given)
+
+        for option in (QUIET, _mock_options, *reversed(options)):
+            with_request = option(with_request)
+        return cast("Command", with_request)
+
+    return decorated
+
+
+def until_options(command: Command) -> Command:
+    """Add the options that say when a run is to stop; the command gets them as `given`."""
+
+    @wraps(command)
+    def with_given(*arguments: object, **options: Any) -> object:  # noqa: ANN401 - whatever click reads
+        from keval.config.until_section import Given
+
+        names = ("until", "margin", "alpha", "early_share", "min_samples")
+        return command(*arguments, given=Given(**{name: options.pop(name) for name in names}), **options)
+
+    for option in reversed(UNTIL_OPTIONS):
+        with_given = option(with_given)
+    return cast("Command", with_given)
+
+
+@contextmanager
+def _asked(mock: Sequence[Any], chosen: Sequence[Any], wanted: Mapping[str, Any]) -> Iterator[Request]:
+    from keval.execution.chosen import Chosen
+    from keval.execution.session import Request
+
+    with mock_service(*mock) as mock_url:
+        yield Request(mock_url=mock_url, chosen=Chosen(*chosen), **wanted)
+
+
+def _mock_options(command: Command) -> Command:
     """Add --mock and its companions to a command."""
     for option in (
         click.option("--mock-errors", metavar="SPEC", help="Errors the mock makes, such as 429:0.1,529:0.05,cut:0.02."),
         click.option("--mock-latency-ms", metavar="MS", type=click.IntRange(min=0), help="How long the mock thinks."),
         click.option("--mock", is_flag=True, help="Let a loopback stand-in answer instead of the paid service."),
     ):
+        command = option(command)
+    return command
+
+
+def drawing_options(command: Command) -> Command:
+    """Add what says which verdicts people are asked about to a command."""
+    for option in (
+        click.option("--seed", type=int, default=0, show_default=True, help="The seed of the draw."),
+        click.option("--scores", is_flag=True,
+                     help="Draw answers at random, and ask for a score by each metric instead of a verdict."),
+        click.option("--by", metavar="FIELD", multiple=True, help="Divide by a field of the sample, too."),
+        click.option("--include-passes", "passes", is_flag=True, help="Draw as many passes as failures."),
+        click.option("-n", "--n", "--number", "number", type=click.IntRange(min=1), default=10, show_default=True,
+                     metavar="N", help="How many failures, or with --scores answers, to draw."),
+    ):  # fmt: skip
         command = option(command)
     return command
 

@@ -1,4 +1,4 @@
-"""List agents, judges, datasets and report formats, with their options."""
+"""List agents, judges, datasets and report formats with their options, and rubrics."""
 
 from __future__ import annotations
 
@@ -6,30 +6,47 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
-import orjson
 
 from keval import plugins
-from keval.commands.messages import say
+from keval.commands.messages import say, say_json
+from keval.errors import PluginError
+from keval.judges import rubric
+
+KINDS = (*plugins.KINDS, "rubric")
+"""What is listed: plug-ins, and the rubrics that come with keval."""
 
 
 @click.command(epilog="Example: keval plugins judge")
-@click.argument("kind", metavar="[KIND]", required=False, type=click.Choice(plugins.KINDS))
+@click.argument("kind", metavar="[KIND]", required=False, type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per plug-in.")
 def command(kind: str | None, as_json: bool) -> None:
     """List what can be named in a config or on the command line, with the options of each."""
-    for each in [kind] if kind else plugins.KINDS:
-        for name, plugin in plugins.find(each).items():
-            described = {
-                "kind": each,
-                "name": name,
-                "summary": plugins.summary(plugin),
-                "options": _options(each, name),
-            }
+    broken: list[str] = []
+    for each in [kind] if kind else KINDS:
+        for described in _rubrics() if each == "rubric" else _plugins(each, broken):
             if as_json:
-                click.echo(orjson.dumps(described, default=str))
+                say_json(described)
             else:
                 for line in _text(described):
                     say(line)
+    if broken:
+        raise PluginError(*broken)
+
+
+def _plugins(kind: str, broken: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield what works, and note what is wrong with the others: one broken plug-in hides no other."""
+    for name, plugin in plugins.find(kind).items():
+        try:
+            summary, options = plugins.summary(plugin), _options(kind, name)
+        except PluginError as error:
+            broken.extend(error.problems)
+        else:
+            yield {"kind": kind, "name": name, "summary": summary, "options": options}
+
+
+def _rubrics() -> Iterator[dict[str, Any]]:
+    for name, summary in rubric.shipped().items():
+        yield {"kind": "rubric", "name": name, "summary": summary, "options": []}
 
 
 def _options(kind: str, name: str) -> list[dict[str, Any]]:

@@ -5,42 +5,72 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from keval import plugins
-from keval.commands.messages import warn
-from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
-from keval.logs.collect import collected
-from keval.logs.outputs import STDIN, check_output, replaced
+from keval.commands.messages import warn, warn_of_ungrouped
+from keval.commands.newest import chosen
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID
+from keval.commands.report_format import export as made_export
+from keval.commands.report_format import format_options
+from keval.logs.collect import check_not_empty, collected
+from keval.logs.outputs import STDIN, check_no_input, check_output, replaced
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
     from keval.exports import Export
     from keval.projections.log_file import LogFile
+    from keval.reports.model import Report
 
 
-@click.command(epilog="Example: keval report run.jsonl -f markdown -o report.md")
+@click.command(epilog="Example: keval report run.jsonl -o report.md")
 @LOGS
-@click.option("-f", "--format", "export_name", metavar="FORMAT", default="text", show_default=True,
-              help="text, markdown, json, csv, or another that `keval plugins` lists.")  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to FILE, not to stdout.")
+@format_options
+@click.option("--by", metavar="FIELD", multiple=True,
+              help="Add numbers of groups of samples: those with the same value of this field.")  # fmt: skip
 @EVERYTHING
+@ALLOW_MIXED
 @SKIP_INVALID
 def command(
-    logs: tuple[Path, ...], export_name: str, output: Path | None, everything: bool, skip_invalid: bool
+    logs: tuple[Path, ...],
+    export_name: str | None,
+    options: tuple[str, ...],
+    output: Path | None,
+    by: tuple[str, ...],
+    everything: bool,
+    allow_mixed: bool,
+    skip_invalid: bool,
 ) -> None:
     """Show people what a log says.
 
-    Reads logs, or stdin. The numbers are computed from the events that the newest plan of a config
-    asks for, or with --all from all that are current; where the input holds only `aggregate` and
-    `comparison` events, those are shown.
+    Reads logs, or stdin; where nothing is piped in, the newest log of this folder. The numbers are
+    computed from the events that the newest plan of a config asks for, or with --all from all that
+    are current; where the input holds only `aggregate` and `comparison` events, those are shown.
+    Of several evaluations, which are configs of different names, each has its report.
     """
-    export = _export(export_name, output)
+    read = chosen(logs)
     if output is not None:
-        check_output(output, logs or [STDIN], export.is_own)
-    with collected(logs, warn, skip_invalid=skip_invalid) as files:
-        rendered = _rendered(files, export, everything=everything)
+        check_no_input(output, read or [STDIN])  # of a log it does not matter that its ending names no format
+    export = made_export(export_name, options, output)
+    if output is not None:
+        check_output(output, read or [STDIN], export.is_own)
+    with collected(read, warn, skip_invalid=skip_invalid) as files:
+        if read and STDIN not in read:  # in a pipe the command before says why nothing comes
+            check_not_empty(files)
+        rendered = _rendered(files, export, everything=everything, allow_mixed=allow_mixed, by=tuple(dict.fromkeys(by)))
+    _write(rendered, export, output, read)
+
+
+def write(report: Report, export: Export, output: Path | None, logs: Sequence[Path]) -> None:
+    """Write a report in a format to a file, which is none of the logs, or to stdout."""
+    if output is not None:
+        check_output(output, logs, export.is_own)
+    _write(export.render(report), export, output, logs)
+
+
+def _write(rendered: bytes, export: Export, output: Path | None, logs: Sequence[Path]) -> None:
     if output is None:
         _print(rendered)
         return
@@ -48,35 +78,42 @@ def command(
         temporary.write_bytes(rendered)
 
 
-def show(logs: Sequence[LogFile], export_name: str, *, everything: bool) -> None:
-    """Print the report of files with valid events."""
-    _print(_rendered(logs, _export(export_name, None), everything=everything))
+def show(logs: Sequence[LogFile], export: Export, *, everything: bool) -> None:
+    """Print the report of files with valid events; one of several models, or versions of them, says so on top."""
+    _print(_rendered(logs, export, everything=everything, allow_mixed=True))
 
 
-def _export(name: str, output: Path | None) -> Export:
-    from keval.exports import Export
-
-    made: Export = plugins.load("export", Export, name)(**_for_terminal(name, output))
-    return made
-
-
-def _rendered(logs: Sequence[LogFile], export: Export, *, everything: bool) -> bytes:
+def _rendered(
+    logs: Sequence[LogFile], export: Export, *, everything: bool, allow_mixed: bool, by: Sequence[str] = ()
+) -> bytes:
+    """Return the report of logs; of several evaluations, one for each."""
     from keval import projections
+    from keval.logs.evaluations import evaluations
     from keval.reports import builder
 
-    with projections.connect(logs, everything=everything) as connection:
-        return export.render(builder.compose(connection, logs, builder.saved_aggregates(logs)))
+    with projections.connect(logs, everything=everything, texts=bool(by)) as connection:
+        names = builder.evaluation_names(connection)
+        if len(names) <= 1:
+            return export.render(_composed(connection, logs, by, allow_mixed=allow_mixed))
+    reports = []
+    with evaluations(logs, names) as parts:
+        for part in parts:
+            with projections.connect(part, everything=everything, texts=bool(by)) as connection:
+                reports.append(_composed(connection, part, by, allow_mixed=allow_mixed))
+    return export.render_all(reports)
+
+
+def _composed(
+    connection: DuckDBPyConnection, logs: Sequence[LogFile], by: Sequence[str], *, allow_mixed: bool
+) -> Report:
+    from keval.reports import builder, drift
+
+    drift.refuse_mixed(connection, allow=allow_mixed)
+    if by:
+        warn_of_ungrouped(connection, by)
+    return builder.compose(connection, builder.saved_aggregates(connection, logs), by, logs=logs)
 
 
 def _print(rendered: bytes) -> None:
     sys.stdout.buffer.write(rendered)
     sys.stdout.flush()
-
-
-def _for_terminal(export_name: str, output: Path | None) -> dict[str, Any]:
-    """Return the options that make the text report fit the terminal it is shown on."""
-    if export_name != "text" or output is not None or not sys.stdout.isatty():
-        return {}
-    import shutil
-
-    return {"width": shutil.get_terminal_size().columns, "color": True}

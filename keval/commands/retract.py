@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import warn
-from keval.commands.options import SKIP_INVALID
+from keval.commands.options import APPENDED_LOG, SKIP_INVALID
 from keval.errors import UsageError
 from keval.events import event, new_run_id
 from keval.execution.appending import append_all
@@ -17,7 +17,7 @@ from keval.logs.retraction import find_target
 
 
 @click.command(epilog='Example: keval retract run.jsonl 3f9a2c… --reason "the question was ambiguous"')
-@click.argument("log", metavar="LOG", type=click.Path(path_type=Path))
+@APPENDED_LOG
 @click.argument("target", metavar="ID")
 @click.option("--reason", required=True, help="Why the event shall not count.")
 @click.option("--author", help="Who says so.")

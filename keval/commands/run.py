@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from keval.commands.messages import warn
 from keval.commands.options import (
+    CHOSEN_CONDITIONS,
+    CHOSEN_SAMPLES,
     CONFIG,
     EVERYTHING,
     FRESH,
     LIMIT,
     OUTPUT,
-    QUIET,
     RETRY_FAILED,
+    SAMPLE_RATE,
     SKIP_INVALID,
-    mock_options,
-    mock_service,
+    Asked,
+    requesting,
+    until_options,
 )
 from keval.commands.report import show
+from keval.commands.report_format import FORMAT_OPTION, export
+from keval.config import until_section
 from keval.config.reader import load
+from keval.config.until_section import Given
 from keval.execution.config_session import default_log, run_all
-from keval.execution.session import Request
 from keval.logs.collect import collected
 
 
@@ -31,28 +37,20 @@ from keval.logs.collect import collected
 @OUTPUT
 @click.option("-f", "--format", "export_name", metavar="FORMAT", default="text", show_default=True,
               help="Format of the report on stdout.")  # fmt: skip
-@LIMIT
-@RETRY_FAILED
-@FRESH
-@EVERYTHING
-@SKIP_INVALID
-@mock_options
-@QUIET
+@FORMAT_OPTION
+@requesting(
+    LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, RETRY_FAILED, FRESH, SAMPLE_RATE, EVERYTHING, SKIP_INVALID
+)  # fmt: skip
+@until_options
 @click.pass_context
 def command(
     context: click.Context,
     config_path: Path,
     output: Path | None,
     export_name: str,
-    limit: int | None,
-    retry_failed: bool,
-    fresh: bool,
-    everything: bool,
-    skip_invalid: bool,
-    mock: bool,
-    mock_latency_ms: int | None,
-    mock_errors: str | None,
-    quiet: bool,
+    options: tuple[str, ...],
+    asked: Asked,
+    given: Given,
 ) -> None:
     """Generate, judge and report, in one process and one log.
 
@@ -60,20 +58,15 @@ def command(
     another. Responses are judged while later ones are still generated. The same command again does
     only what is missing.
     """
+    made = export(export_name, options)
     config = load(config_path)
-    log = output or default_log(config, mock=mock)
-    with mock_service(mock, mock_latency_ms, mock_errors) as mock_url:
-        request = Request(
-            mock_url=mock_url,
-            limit=limit,
-            retry_failed=retry_failed,
-            fresh=fresh,
-            judge_all=everything,
-            skip_invalid=skip_invalid,
-            quiet=quiet,
-        )
-        failed = run_all(config, log, request, warn)
+    until = until_section.wanted(config.as_written, given)
+    with asked as plain:
+        request = replace(plain, until=until, complete=given.until == "complete")
+        log = output or default_log(config, mock=request.mock)
+        warn(f"the log is {log}")
+        failed = run_all(config.sampled(request.sample_rate), log, request, warn)
     # What is left out was said when the log was read for the first time.
-    with collected([log], lambda _: None, skip_invalid=skip_invalid) as paths:
-        show(paths, export_name, everything=everything)
+    with collected([log], lambda _: None, skip_invalid=request.skip_invalid) as paths:
+        show(paths, made, everything=request.judge_all)
     context.exit(1 if failed else 0)

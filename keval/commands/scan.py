@@ -14,16 +14,17 @@ from keval.logs.secret_scan import Scanner, scan_log
 
 
 @click.command(epilog="Example: keval scan run.jsonl && gzip run.jsonl")
-@click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 @SKIP_INVALID
 @click.pass_context
 def command(context: click.Context, logs: tuple[Path, ...], skip_invalid: bool) -> None:
     """Look for what may be a key, a token or a password.
 
-    Prints file, line, path and what was found, never the secret itself. Exit code 1 when something
-    was found. A clean result is no proof: only known forms of keys are found, and the values of this
-    environment's variables whose names sound like secrets, as they are and as JSON, URLs, HTML,
-    base64 and hex spell them. Lines that are left out as invalid are looked through as text.
+    Reads logs (- is stdin). Prints file, line, path and what was found, never the secret itself.
+    Exit code 1 when something was found. A clean result is no proof: only known forms of keys are
+    found, and the values of this environment's variables whose names sound like secrets, as they
+    are and as JSON, URLs, HTML, base64 and hex spell them. Lines that are left out as invalid are
+    looked through as text.
     """
     check_stdout(logs, "write to another file")
     scanner = Scanner(os.environ)

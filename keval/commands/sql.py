@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-import orjson
 
-from keval.commands.messages import warn
+from keval.commands.messages import say, warn
 from keval.commands.options import EVERYTHING, SKIP_INVALID
+from keval.commands.sql_output import RENDER, write
 from keval.errors import InputError, UsageError
-from keval.ids import JsonObject
 from keval.logs.collect import collected
 from keval.logs.outputs import check_output, check_stdout, replaced
-from keval.printable import printable_lines, spreadsheet_cell
-from keval.projections.json_values import json_text, json_value
 from keval.projections.log_file import LogFile
 
 if TYPE_CHECKING:
@@ -54,9 +50,10 @@ def command(
 ) -> None:
     """Run a DuckDB query over logs (- reads stdin).
 
-    Views: runs, responses, judgments, failures, scores, tool_calls, sample_scores,
-    condition_scores, costs, missing. The query is one SELECT over them, and cannot touch other
-    files, unless --unsafe is given.
+    Without a query, lists the views with their columns: runs, responses, judgments, failures,
+    scores, tool_calls, sample_scores, condition_scores, costs, missing, labels and others. The
+    query is one SELECT over them, and cannot touch other files, unless --unsafe is given. @FILE is
+    a query in a file, @- one on stdin. A terminal shows what fits; a file or pipe gets all.
     """
     from keval import projections
 
@@ -64,9 +61,11 @@ def command(
     if print_views:
         click.echo(projections.views_sql(_named(arguments), **taken))
         return
-    *names, query = arguments
-    if not names or query.endswith(".jsonl"):
-        raise UsageError('the last argument is the query: keval sql LOG "SELECT …"')
+    names, query = _logs_and_query(arguments)
+    if query is None:
+        with collected([Path(name) for name in names], warn, skip_invalid=skip_invalid) as files:
+            _list_views(files)
+        return
     form = form or _by_ending(output)
     if form == "parquet" and output is None:
         raise UsageError("-f parquet is a file: name it with -o FILE")
@@ -82,6 +81,43 @@ def command(
         replaced(output, logs, may_replace) as temporary,
     ):
         _answer(files, query, form, temporary, taken, unsafe=unsafe)
+
+
+def _logs_and_query(arguments: Sequence[str]) -> tuple[list[str], str | None]:
+    """Return the logs, and the query if there is one. Raises UsageError, InputError."""
+    *names, last = arguments
+    if last == "-" or last.endswith(".jsonl") or os.path.isfile(last):  # noqa: PTH113 - a Path raises for a long query
+        return list(arguments), None
+    if not names:
+        raise UsageError(f'{last!r} is no log; name one before the query: keval sql LOG "SELECT …"')
+    return names, _query_in(last, names) if last.startswith("@") else last
+
+
+def _query_in(argument: str, logs: Sequence[str]) -> str:
+    """Return the query in a file `@FILE`, or on stdin."""
+    name = argument.removeprefix("@")
+    if name == "-" and "-" in logs:
+        raise UsageError("stdin cannot be both a log and the query")
+    try:
+        if name == "-":
+            return "" if sys.stdin is None else sys.stdin.read()
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError("the query is not UTF-8 text") from error
+
+
+def _list_views(logs: Sequence[LogFile]) -> None:
+    """Print what one row of each view is, and its columns."""
+    from keval import projections
+
+    with projections.connect(logs, tools=False) as connection:
+        for view in projections.VIEWS:
+            columns, _ = projections.columns_and_rows(connection, f"from {view} limit 0")
+            said = projections.about(view).removesuffix(".").partition(". ")[0]
+            say(f"{view}: {said}.")
+            say(f"    {', '.join(columns)}")
 
 
 def _by_ending(output: Path | None) -> str:
@@ -128,85 +164,38 @@ def _answer(
     from keval.projections.sql_file import literal
 
     statement = read_only.bare(query)
-    with projections.connect(logs, **taken) as connection:
+    asked = projections.ALL if unsafe else partial(_checked, statement)
+    with projections.connect(logs, **taken, tools=False, asked=asked) as connection:
         try:
             if not unsafe:
-                if not read_only.writes_nothing(connection, statement):
-                    raise UsageError(f"the query is not one SELECT that only reads; {HINT}")
                 read_only.lock(connection, [*(log.path for log in logs), *([] if target is None else [target])])
             if form == "parquet" and target is not None:
                 file = literal(str(target.resolve()))
                 connection.execute(f"COPY (\n{statement}\n) TO {file} (FORMAT parquet, USE_TMP_FILE false)")
             elif form in RENDER:
-                _write(RENDER[form](connection, statement), target)
+                write(connection, statement, form, target)
         except OverflowError as error:
             raise UsageError(f"a value has no form in Python ({error}); cast it to VARCHAR") from error
         except duckdb.PermissionException as error:
             raise UsageError(*f"{error}".split("\n"), HINT) from error
         except duckdb.Error as error:
-            first, *others = f"{error}".split("\n")
-            raise UsageError(first, *(f"  {line}".rstrip() for line in others)) from error
+            raise _refused(error) from error
 
 
-def _write(parts: Iterator[bytes], target: Path | None) -> None:
-    if target is None:
-        for part in parts:
-            sys.stdout.buffer.write(part)
-        sys.stdout.flush()
-        return
-    with target.open("wb") as file:
-        file.writelines(parts)
+def _checked(statement: str, parser: duckdb.DuckDBPyConnection) -> Collection[str]:
+    """Return the views that a query reads. Raises UsageError for what is not one SELECT that only reads."""
+    import duckdb
+
+    from keval.projections import read_only
+
+    try:
+        if not read_only.writes_nothing(parser, statement):
+            raise UsageError(f"the query is not one SELECT that only reads; {HINT}")
+        return read_only.read_by(parser, statement)
+    except duckdb.Error as error:
+        raise _refused(error) from error
 
 
-def _table(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]:
-    rows = connection.sql(query)
-    if rows is not None:
-        yield f"{printable_lines(str(rows))}\n".encode()
-
-
-def _csv(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]:
-    from keval.projections import columns_and_rows
-
-    columns, found = columns_and_rows(connection, query)
-    yield _csv_line([spreadsheet_cell(name) for name in columns])
-    for row in found:
-        yield _csv_line([_cell(value) for value in row])
-
-
-def _csv_line(cells: list[Any]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode()
-
-
-def _cell(value: Any) -> Any:  # noqa: ANN401 - any SQL value
-    """Return a value as CSV holds it: numbers stay numbers, and no text is taken for a formula."""
-    if isinstance(value, int | float | Decimal):
-        return value
-    found = json_text(value).decode() if isinstance(value, dict | list | tuple) else json_value(value)
-    return spreadsheet_cell(found) if isinstance(found, str) else found
-
-
-def _json(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]:
-    yield json_text(list(_objects(connection, query)), orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _jsonl(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]:
-    for row in _objects(connection, query):
-        yield json_text(row, orjson.OPT_APPEND_NEWLINE)
-
-
-def _objects(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[JsonObject]:
-    from keval.projections import columns_and_rows
-
-    # Not projections.rows: its cursor would not be locked.
-    columns, found = columns_and_rows(connection, query)
-    return (dict(zip(columns, row, strict=True)) for row in found)
-
-
-RENDER: dict[str, Callable[[duckdb.DuckDBPyConnection, str], Iterator[bytes]]] = {
-    "table": _table,
-    "csv": _csv,
-    "json": _json,
-    "jsonl": _jsonl,
-}
+def _refused(error: Exception) -> UsageError:
+    first, *others = f"{error}".split("\n")
+    return UsageError(first, *(f"  {line}".rstrip() for line in others))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import orjson
 
 from keval import datasets
 from keval.commands.messages import say, warn
-from keval.config.reader import load, load_judge
+from keval.datasets import Layout
+from keval.documents import packed
+from keval.documents.packed import unpacked_name
 from keval.errors import InputError, KevalError
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import count_events, opened, standard_input
@@ -26,18 +29,25 @@ LOOKED_AT = 10
 
 @click.command(epilog="Example: keval validate run.jsonl eval.yaml questions.jsonl")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
-def command(files: tuple[Path, ...]) -> None:
+@click.option("--question-key", metavar="NAME", default="question", show_default=True,
+              help="What a dataset calls the question.")  # fmt: skip
+@click.option("--answer-key", metavar="NAME", default="answer", show_default=True,
+              help="What it calls the golden answer; '' if it has none.")  # fmt: skip
+@click.option("--id-key", metavar="NAME", default="id", show_default=True, help="What it calls the id.")
+def command(files: tuple[Path, ...], question_key: str, answer_key: str, id_key: str) -> None:
     """Check logs, datasets, configs and judges against their schemas.
 
     A .yaml file is a config, or a judge when it has no dataset. A .jsonl file whose lines have a
     type is a log, and so is an empty one, stdin (-) and a pipe such as <(zcat run.jsonl.gz);
-    anything else is a dataset with the keys id, question and answer.
+    anything else is a dataset with the keys id, question and answer, or those that you name. Files
+    that end in .gz or .zst are unpacked.
     """
+    layout = Layout(id_key=id_key, question_key=question_key, answer_key=answer_key or None)
     check_stdout(files, "write to another file")
     problems = []
     for path in files:
         try:
-            valid = _validator(path)(path)
+            valid = _validator(path, layout)(path)
         except OSError as error:
             problems.append(f"{path}: {error.strerror}")
         except KevalError as error:
@@ -48,12 +58,12 @@ def command(files: tuple[Path, ...]) -> None:
         raise InputError(*problems)
 
 
-def _validator(path: Path) -> Callable[[Path], str]:
+def _validator(path: Path, layout: Layout) -> Callable[[Path], str]:
     if path == STDIN or _is_pipe(path):
         return _log  # it can be read only once, so nothing is tried
     if path.suffix in {".yaml", ".yml"}:
         return _config if b"dataset" in path.read_bytes() else _judge
-    return _log if path.suffix == ".jsonl" and _is_log(path) else _dataset
+    return _log if unpacked_name(path).suffix == ".jsonl" and _is_log(path) else partial(_dataset, layout)
 
 
 def _is_pipe(path: Path) -> bool:
@@ -62,7 +72,7 @@ def _is_pipe(path: Path) -> bool:
 
 def _is_log(path: Path) -> bool:
     """Return whether one of the first lines is an event, or at least no sample; an empty file is an empty log."""
-    with path.open("rb") as source:
+    with packed.opened(path) as source:
         first = list(islice((line for line in source if line.strip()), LOOKED_AT))
     return not first or any(map(_is_event, first))
 
@@ -94,13 +104,17 @@ def _log(path: Path) -> str:
 
 
 def _config(path: Path) -> str:
+    from keval.config.reader import load
+
     config = load(path)
     return f"a valid config: {len(config.conditions)} conditions, {len(config.judges)} judges"
 
 
 def _judge(path: Path) -> str:
+    from keval.config.reader import load_judge
+
     return f"a valid judge: {load_judge(path).name}"
 
 
-def _dataset(path: Path) -> str:
-    return f"a valid dataset of {len(datasets.read(path).samples)} samples"
+def _dataset(layout: Layout, path: Path) -> str:
+    return f"a valid dataset of {len(datasets.read(path, layout).samples)} samples"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +19,10 @@ class Export(ABC):
     @abstractmethod
     def render(self, report: Report) -> bytes:
         """Return the report in this format; the same report and options give the same bytes."""
+
+    def render_all(self, reports: Sequence[Report]) -> bytes:
+        """Return several reports in this format, one after the other, each with its own header."""
+        return b"\n".join(map(self.render, reports))
 
     def is_own(self, head: bytes) -> bool:
         """Return whether a file that begins so is an earlier report in this format, which `-o` may replace.

@@ -12,6 +12,10 @@ NOTHING = "–"
 """Stands where a number is unknown; the reason stands in a note below the table."""
 
 
+SMALLEST_P = 0.0001
+"""Below, the digits of a p mean nothing."""
+
+
 def cut(text: str) -> str:
     """Return the text, or its first `MOST_CHARACTERS` characters with a mark."""
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
@@ -33,11 +37,20 @@ def interval(lower: float | None, upper: float | None, sign: str = "") -> str:
     return f"[{number(lower, sign)}, {number(upper, sign)}]"
 
 
-def dollars(value: float | None) -> str:
-    """Return an amount of money with digits enough to tell it from another one."""
+def probability(value: float | None) -> str:
+    """Return a p with two digits; of a very small one only that it is."""
     if value is None:
         return NOTHING
-    if value >= 1 or not value:
+    return f"{value:.2g}" if value >= SMALLEST_P or not value else f"< {SMALLEST_P:g}"
+
+
+def dollars(value: float | None) -> str:
+    """Return an amount of money with digits enough to tell it from another one; of nothing, that it is free."""
+    if value is None:
+        return NOTHING
+    if not value:
+        return "free"
+    if value >= 1:
         return f"${value:,.2f}"
     return f"${value:.{max(4, 1 - floor(log10(value)))}f}"
 
@@ -47,11 +60,17 @@ def count(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.0f}"
 
 
+def counted(times: int, noun: str) -> str:
+    """Return a count with its noun, in the singular for one."""
+    return f"{count(times)} {noun}" if times == 1 else f"{count(times)} {noun}s"
+
+
 def duration(milliseconds: float | None) -> str:
-    """Return a duration in milliseconds or seconds."""
+    """Return a duration in seconds; a short one that is not 0 never looks like 0."""
     if milliseconds is None:
         return NOTHING
-    return f"{milliseconds / 1000:,.2f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"  # noqa: PLR2004 - a second
+    seconds = milliseconds / 1000
+    return f"{seconds:,.2f} s" if seconds >= 0.01 or not seconds else f"{seconds:.2g} s"  # noqa: PLR2004 - the last digit
 
 
 def kinds(failed: Mapping[str, int]) -> str:

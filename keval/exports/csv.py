@@ -16,16 +16,25 @@ from keval.exports import Export
 from keval.printable import spreadsheet_cell
 from keval.reports.conclusions import ConditionScore, Difference, statistic
 from keval.reports.model import ConditionSummary, Report
-from keval.stats.statistics import AGGREGATE, PAIRED
+from keval.stats.paired_statistics import PAIRED
+from keval.stats.statistics import AGGREGATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 Value = str | float | bool | None
 
 _INTERVAL = ("ci_level", "ci_method")
-_SCORE = (*(name for name, each in AGGREGATE.items() if each.kind != "failed_by_kind"), *_INTERVAL)
-_DIFFERENCE = ("baseline", *PAIRED, "conclusion")
+_SCORE = (
+    *(name for name, each in AGGREGATE.items() if each.kind != "failed_by_kind" and not each.asked_by),
+    *_INTERVAL,
+)
+_DIFFERENCE = (
+    "baseline",
+    *(name for name, each in PAIRED.items() if not each.asked_by),
+    "conclusion",
+    "qualification",
+)
 _SUMMARY = ("completed", "mean_duration_ms", "median_duration_ms", "agent_cost_per_answer_usd", "tool_calls")
 _TOTALS = ("agent_cost_usd", "judge_cost_usd")
 
@@ -35,6 +44,7 @@ HEADER = (
     *(name if name in {"baseline", "difference", "conclusion"} else f"difference_{name}" for name in _DIFFERENCE),
     *(f"condition_{name}" for name in _SUMMARY), "condition_failed_kinds", "condition_tool_calls_failed",
     *(f"condition_{name}{suffix}" for name in _TOTALS for suffix in ("", "_unknown")),
+    "evaluation",
 )  # fmt: skip
 """The columns; what describes a whole condition begins with `condition_` and repeats in each of its rows."""
 
@@ -47,13 +57,18 @@ class Csv(Export):
 
     def render(self, report: Report) -> bytes:
         """Return the report as UTF-8 CSV with a header line."""
+        return self.render_all([report])
+
+    def render_all(self, reports: Sequence[Report]) -> bytes:
+        """Return several reports as one table; the last column says which evaluation a row is of."""
         import csv
 
         buffer = StringIO()
         writer = csv.writer(buffer, lineterminator="\r\n")
         writer.writerow(HEADER)
-        for row in _rows(report):
-            writer.writerow([_field(value) for value in row])
+        for report in reports:
+            for row in _rows(report):
+                writer.writerow([_field(value) for value in (*row, report.header.name)])
         return buffer.getvalue().encode()
 
     def is_own(self, head: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The whole report as one JSON object; `keval.report.Report` documents its keys."""
+"""The whole report as one JSON object; `keval.reports.model.Report` documents its keys."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from keval.exports import Export
+from keval.printable import printable_json
 from keval.reports.model import Report
 
 
@@ -20,7 +21,7 @@ class Json(Export):
         """Return the report as one UTF-8 JSON object; keys stand in the order of the dataclasses' fields."""
         import orjson
 
-        return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        return printable_json(orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
     def is_own(self, head: bytes) -> bool:
         """Return whether a file begins as a report in JSON: with its first two keys."""

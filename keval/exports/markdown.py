@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from keval.exports import Export
-from keval.exports._layout import Cell, Lines, Quote, Table, sections, title
+from keval.exports._blocks import Cell, Fitted, Lines, Quote, Section, Table
+from keval.exports._layout import sections, title
 from keval.printable import printable
 from keval.reports.model import Report
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _ACTIVE = re.compile(
     r"""[&<>|`*\\~#@]                              # markup, HTML, mentions
-    | \[(?![+-]?[0-9]) | \](?=[\[(:])              # links; an interval is none
+    | \[(?![+−-]?[0-9]) | \](?=[\[(:])              # links; an interval is none
     | (?<![A-Za-z0-9])_ | _(?![A-Za-z0-9])        # inside a word an underscore is only an underscore
     | \$(?![0-9])                                 # formulas; an amount of money is none
     | (?<=http):(?=//) | (?<=https):(?=//) | (?<=ftp):(?=//) | (?<=www)\.     # what GitHub makes a link of
@@ -39,11 +40,15 @@ class Markdown(Export):
 
     def render(self, report: Report) -> bytes:
         """Return the report as UTF-8 Markdown."""
-        blocks = [f"> **{_escaped(report.banner)}**"] if report.banner else []
-        blocks.append(f"# {_escaped(title(report.header))}")
-        for section in sections(report):
-            blocks.append(f"## {_escaped(section.title)}")
-            blocks += ["\n".join(_drawn(block)) for block in section.blocks]
+        return self.draw(title(report.header), sections(report), report.banner)
+
+    def draw(self, heading: str, found: Sequence[Section], banner: str | None = None) -> bytes:
+        """Return sections under a heading as UTF-8 Markdown."""
+        blocks = [f"> **{escaped(banner)}**"] if banner else []
+        blocks.append(f"# {escaped(heading)}")
+        for section in found:
+            blocks.append(f"## {escaped(section.title)}")
+            blocks += ["\n".join(_drawn(block)) for block in section.blocks if isinstance(block, Lines) or block.rows]
         return ("\n\n".join(blocks) + "\n").encode()
 
     def is_own(self, head: bytes) -> bool:
@@ -69,10 +74,10 @@ def _row(cells: Sequence[Cell]) -> str:
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, Quote):
-        return f"<code>{_escaped(cell.text)}</code>"
-    return _escaped(cell)
+        return f"<code>{escaped(cell.text)}</code>"
+    return escaped(cell.wide if isinstance(cell, Fitted) else cell)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return text that Markdown shows as it is."""
     return _ACTIVE.sub(lambda found: "".join(f"&#{ord(character)};" for character in found[0]), printable(text))

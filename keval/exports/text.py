@@ -10,20 +10,23 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from keval.errors import UsageError
 from keval.exports import Export
-from keval.exports._layout import Cell, Lines, Quote, Section, Table, sections, title
+from keval.exports._blocks import Lines, Section, Table
+from keval.exports._fitting import Drawing, drawings, text
+from keval.exports._layout import sections, title
 from keval.plugins import option
 from keval.printable import printable
 from keval.reports.model import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from rich.console import Console
     from rich.text import Text as RichText
 
-_GAP = 3
-"""Columns between two cells."""
+NARROWEST = 20
+"""Columns below which words are cut in pieces."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +36,23 @@ class Text(Export):
     width: int = field(default=100, metadata=option("columns of the terminal"))
     color: bool = field(default=False, metadata=option("mark headings and warnings by colour"))
 
+    def __post_init__(self) -> None:
+        """Raise UsageError for a width in which nothing can be read."""
+        if self.width < NARROWEST:
+            raise UsageError(f"a report needs a width of {NARROWEST} columns at least, not {self.width}")
+
     def render(self, report: Report) -> bytes:
         """Return the report as UTF-8 text; `width` bounds its lines."""
+        return self.draw(title(report.header), sections(report), report.banner)
+
+    def draw(self, heading: str, found: Sequence[Section], banner: str | None = None) -> bytes:
+        """Return sections under a heading as UTF-8 text."""
         buffer = StringIO()
         console = self._console(buffer)
-        if report.banner:
-            console.print(_plain(report.banner, "bold red"), end="\n\n")
-        console.print(_plain(title(report.header), "bold"))
-        for section in sections(report):
+        if banner:
+            console.print(_plain(printable(banner), "bold red"), end="\n\n")
+        console.print(_plain(printable(heading), "bold"))
+        for section in found:
             self._section(console, section)
         lines = [line.rstrip() for line in buffer.getvalue().rstrip("\n").split("\n")]
         kept = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
@@ -70,20 +82,19 @@ class Text(Export):
     def _section(self, console: Console, section: Section) -> None:
         style = "bold yellow" if section.title in {"Read this first", "Warnings"} else "bold"
         console.print()
-        console.print(_plain(section.title, style))
+        console.print(_plain(printable(section.title), style))
         for block in section.blocks:
             if isinstance(block, Lines):
                 _print_lines(console, block)
-            else:
-                for part in _that_fit(block, self.width):
-                    _print_table(console, part)
+            elif block.rows:
+                _print_table(console, block, self.width)
 
 
-def _plain(cell: Cell, style: str = "") -> RichText:
-    """Return a cell as text that is only text."""
+def _plain(said: str, style: str = "") -> RichText:
+    """Return text that is only text."""
     from rich.text import Text as RichText
 
-    return RichText(printable(cell.text if isinstance(cell, Quote) else cell), style=style, overflow="fold")
+    return RichText(said, style=style, overflow="fold")
 
 
 def _print_lines(console: Console, block: Lines) -> None:
@@ -93,49 +104,45 @@ def _print_lines(console: Console, block: Lines) -> None:
     drawn.add_column()
     drawn.add_column(overflow="fold")
     for line in block.lines:
-        text = _plain("")
-        for part in line:
-            text.append_text(_plain(part))
-        drawn.add_row("-", text)
+        drawn.add_row("-", _plain("".join(map(text, line))))
     console.print(drawn)
 
 
-def _print_table(console: Console, table: Table) -> None:
+def _print_table(console: Console, table: Table, width: int) -> None:
+    for drawn in drawings(table, width):
+        if isinstance(drawn, Drawing):
+            _print_drawing(console, drawn)
+        else:
+            _print_records(console, drawn)
+
+
+def _print_drawing(console: Console, drawing: Drawing) -> None:
     from rich import box
     from rich.table import Table as RichTable
 
-    drawn = RichTable(box=box.SIMPLE_HEAD if table.columns else None, show_header=bool(table.columns), pad_edge=True)
-    for position in range(len(table.rows[0])):
+    drawn = RichTable(
+        box=box.SIMPLE_HEAD if drawing.columns else None,
+        show_header=bool(drawing.columns),
+        pad_edge=True,
+        leading=int(drawing.is_airy),
+    )
+    for place, width in enumerate(drawing.widths):
         drawn.add_column(
-            _plain(table.columns[position]) if table.columns else "",
-            justify="right" if table.by_condition and position else "left",
+            _plain(drawing.columns[place]) if drawing.columns else "",
+            justify="right" if drawing.by_condition and place else "left",
             overflow="fold",
+            width=width,
         )
-    for row in table.rows:
-        drawn.add_row(*(_plain(cell) for cell in row))
+    for row in drawing.rows:
+        drawn.add_row(*map(_plain, row))
     console.print(drawn)
 
 
-def _that_fit(table: Table, width: int) -> Iterator[Table]:
-    """Yield the table, in several parts beside its first column when its conditions do not fit side by side."""
-    if not table.by_condition:
-        yield table
-        return
-    widths = [_width(table, position) for position in range(len(table.columns))]
-    start = 1
-    while start < len(widths):
-        end, free = start + 1, width - widths[0] - widths[start]
-        while end < len(widths) and widths[end] <= free:
-            free -= widths[end]
-            end += 1
-        yield Table(
-            (table.columns[0], *table.columns[start:end]),
-            tuple((row[0], *row[start:end]) for row in table.rows),
-            by_condition=True,
-        )
-        start = end
-
-
-def _width(table: Table, position: int) -> int:
-    cells = (table.columns[position], *(row[position] for row in table.rows))
-    return max(_plain(cell).cell_len for cell in cells) + _GAP
+def _print_records(console: Console, table: Table) -> None:
+    """Print the cells of each row below each other: side by side their words would be cut in two."""
+    for row in table.rows:
+        console.print()
+        console.print(_plain(text(row[0])))
+        for place, cell in enumerate(row[1:], start=1):
+            title = f"{text(table.columns[place])}: " if table.columns else ""
+            console.print(_plain(f"  {title}{text(cell)}"))

@@ -17,6 +17,7 @@ from keval.mock import conversation, stand_in, wire
 from keval.mock.faults import HTTP_ERRORS, Faults
 from keval.mock.filling import SchemaError
 from keval.mock.journal import Journal, Recorded, json_object
+from keval.mock.prompt_cache import PromptCache
 
 MODELS = ("claude-opus-5", "claude-sonnet-5", "claude-haiku-4-5")
 """The models that the mock lists; it answers for any."""
@@ -63,6 +64,9 @@ class MessagesApi:
     retry_after_s: float
     bugs: list[Exception]
     """What went wrong in the mock itself."""
+    prompt_cache: PromptCache = field(default_factory=PromptCache)
+    marks: dict[str, dict[str, bool]] = field(default_factory=dict)
+    """What MCP servers say of their tools; see `PUT /tools`."""
 
     def app(self) -> Starlette:
         """Return the application with all routes."""
@@ -73,6 +77,7 @@ class MessagesApi:
                 self._route("GET", "/v1/models", _models),
                 self._route("GET", "/v1/models/{id}", _model),
                 self._route("GET", "/stats", self._stats),
+                self._route("PUT", "/tools", self._tools),
                 self._route("GET", "/", _root),
                 Route("/{path:path}", self._counted("other", _not_found), methods=EVERY_METHOD),
             ]
@@ -120,25 +125,28 @@ class MessagesApi:
             return Answer("hang")
         if fault == "garbage":
             return Answer("garbage", [GARBAGE], headers={"content-type": "text/html"})
-        return _answered(body, cut=fault == "cut")
+        return self._answered(body, cut=fault == "cut")
+
+    def _answered(self, body: JsonObject, *, cut: bool) -> Answer:
+        try:
+            reply = stand_in.reply(body, self.marks)
+        except SchemaError as error:
+            return _error("400", str(error))
+        message = wire.message(body, reply, self.prompt_cache.use(body))
+        if body.get("stream"):
+            answer = Answer("ok", wire.stream(message), headers={"content-type": "text/event-stream"}, kind=reply.kind)
+            middle = len(answer.chunks) // 2
+            return Answer("cut", answer.chunks[:middle], headers=answer.headers) if cut else answer
+        answer = _json(message, kind=reply.kind)
+        middle = len(answer.chunks[0]) // 2
+        return Answer("cut", [answer.chunks[0][:middle]], headers=answer.headers) if cut else answer
 
     async def _stats(self, _request: Request, _raw: bytes) -> Answer:
         return _json(asdict(self.journal.requests()))
 
-
-def _answered(body: JsonObject, *, cut: bool) -> Answer:
-    try:
-        reply = stand_in.reply(body)
-    except SchemaError as error:
-        return _error("400", str(error))
-    message = wire.message(body, reply)
-    if body.get("stream"):
-        answer = Answer("ok", wire.stream(message), headers={"content-type": "text/event-stream"}, kind=reply.kind)
-        middle = len(answer.chunks) // 2
-        return Answer("cut", answer.chunks[:middle], headers=answer.headers) if cut else answer
-    answer = _json(message, kind=reply.kind)
-    middle = len(answer.chunks[0]) // 2
-    return Answer("cut", [answer.chunks[0][:middle]], headers=answer.headers) if cut else answer
+    async def _tools(self, _request: Request, raw: bytes) -> Answer:
+        self.marks.update(json_object(raw))
+        return _json({})
 
 
 async def _count_tokens(_request: Request, raw: bytes) -> Answer:

@@ -85,6 +85,8 @@ class Conversation:
     """All texts of the user."""
     tool_results: tuple[ToolResult, ...]
     """What tools answered since the question."""
+    called: tuple[str, ...] = ()
+    """The tools that were called since the question."""
 
 
 def problem(request: object) -> str | None:
@@ -113,6 +115,12 @@ def read(request: JsonObject) -> Conversation:
             for _, blocks in messages[asked_at:]
             for block in blocks
             if block.get("type") == "tool_result"
+        ),
+        called=tuple(
+            str(block.get("name"))
+            for _, blocks in messages[asked_at:]
+            for block in blocks
+            if block.get("type") == "tool_use"
         ),
     )
 

@@ -1,15 +1,15 @@
 """The stand-in for a model: a deterministic function of the request, with no knowledge of its own.
 
-Offered a search-like tool it calls it with the question, and answers with the sentences of the
-result that fit best. Asked for structured output it fills the schema; asked to judge, by word
+Offered tools it calls one of each MCP server (see `tool_choice`), and answers with the sentences of the
+results that fit the question best. Asked for structured output it fills the schema; asked to judge, by word
 overlap. Else it says that it does not know.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 import orjson
@@ -18,6 +18,7 @@ from keval.ids import JsonObject, digest
 from keval.mock import conversation, judging
 from keval.mock.conversation import Conversation, ToolResult
 from keval.mock.filling import Filling
+from keval.mock.tool_choice import Marks, tool_input, tool_to_call
 from keval.mock.words import content_words, excerpt, shortened
 
 CHARACTERS_PER_TOKEN = 4
@@ -25,10 +26,6 @@ CHARACTERS_PER_TOKEN = 4
 
 Kind = Literal["tool_call", "from_tool", "structured", "judgment", "no_information"]
 """What a reply is: a call, an answer from a tool's result, a filled schema, a judgment, or a shrug."""
-
-_SEARCH_NAME = re.compile(r"search|find|lookup|look_up|query|retrieve", re.IGNORECASE)
-_SEARCH_DESCRIPTION = re.compile(r"\b(search|find|look(s|ing)? ?up|quer(y|ies)|retriev)", re.IGNORECASE)
-_QUERY_NAME = re.compile(r"query|question|search|text|^q$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +38,15 @@ class Reply:
     stop_reason: Literal["end_turn", "tool_use", "max_tokens"]
 
 
-def reply(request: JsonObject) -> Reply:
-    """Return the reply to the body of a `POST /v1/messages`.
+def reply(request: JsonObject, marks: Marks = MappingProxyType({})) -> Reply:
+    """Return the reply to the body of a `POST /v1/messages`; `marks` is what MCP servers say of their tools.
 
     Raises SchemaError for a schema that has no value.
     """
     asked = conversation.read(request)
-    tool = None if asked.tool_results else _tool_to_call(request)
+    # A result without its call, as a client of no agent may send it, is one of a tool that is no server's.
+    called = asked.called or ("",) * len(asked.tool_results)
+    tool = tool_to_call(request, called, marks)
     if tool is not None:
         return Reply("tool_call", _call(tool, asked.question, request), "tool_use")
     schema = _output_schema(request)
@@ -69,42 +68,13 @@ def input_tokens(request: JsonObject) -> int:
     return tokens([request.get(part) for part in ("system", "tools", "messages") if request.get(part)])
 
 
-def _tool_to_call(request: JsonObject) -> JsonObject | None:
-    """Return the tool that the request forces, else a search-like one, else the only one."""
-    tools = [tool for tool in request.get("tools") or [] if isinstance(tool.get("input_schema"), dict)]
-    choice = request.get("tool_choice") or {}
-    forced = [tool for tool in tools if choice.get("type") == "tool" and tool["name"] == choice.get("name")]
-    named = [tool for tool in tools if _SEARCH_NAME.search(tool["name"].rsplit("__", 1)[-1])]
-    described = [tool for tool in tools if _SEARCH_DESCRIPTION.search(tool.get("description") or "")]
-    any_of = tools if len(tools) == 1 or choice.get("type") == "any" else []
-    candidates = [*forced, *named, *described, *any_of]
-    return candidates[0] if candidates and choice.get("type") != "none" else None
-
-
 def _call(tool: JsonObject, question: str, request: JsonObject) -> JsonObject:
     return {
         "type": "tool_use",
         "id": f"toolu_{digest('tool_use', tool['name'], request['messages'])}",
         "name": tool["name"],
-        "input": _tool_input(tool["input_schema"], question),
+        "input": tool_input(tool["input_schema"], question),
     }
-
-
-def _tool_input(schema: JsonObject, question: str) -> JsonObject:
-    """Return an input with the question in its first required string, or else in its first string."""
-    filling = Filling(schema)
-    rules = filling.resolved(schema)
-    properties, required = rules.get("properties", {}), rules.get("required", [])
-    strings = [name for name in properties if _is_free_string(filling.resolved(properties[name]))]
-    for_question = [name for name in required if name in strings] or strings
-    queries = [name for name in for_question if _QUERY_NAME.search(name)] or for_question
-    filled = {name: filling.value(properties.get(name, {}), (name,)) for name in required}
-    return filled | {name: Filling(schema, question).value(properties[name], (name,)) for name in queries[:1]}
-
-
-def _is_free_string(rules: JsonObject) -> bool:
-    first = (rules.get("anyOf") or [rules])[0]
-    return first.get("type") in ("string", ["string", "null"]) and not {"enum", "const", "format"} & set(first)
 
 
 def _output_schema(request: JsonObject) -> JsonObject | None:

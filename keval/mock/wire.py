@@ -13,8 +13,12 @@ DELTA_CHARACTERS = 80
 """How much text one delta of a stream carries."""
 
 
-def message(request: JsonObject, reply: Reply) -> JsonObject:
-    """Return the message that answers a request; the same request always gets the same one."""
+def message(request: JsonObject, reply: Reply, cached: tuple[int, int] = (0, 0)) -> JsonObject:
+    """Return the message that answers a request; the same request always gets the same one, but for its usage.
+
+    `cached` says how many of its tokens came from the prompt cache, and how many went into it.
+    """
+    read, written = cached
     return {
         "id": f"msg_{digest('message', request)}",
         "type": "message",
@@ -24,10 +28,10 @@ def message(request: JsonObject, reply: Reply) -> JsonObject:
         "stop_reason": reply.stop_reason,
         "stop_sequence": None,
         "usage": {
-            "input_tokens": input_tokens(request),
+            "input_tokens": max(0, input_tokens(request) - read - written),
             "output_tokens": tokens(reply.block.get("text") or reply.block.get("input")),
-            "cache_read_input_tokens": 0,
-            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": read,
+            "cache_creation_input_tokens": written,
         },
     }
 

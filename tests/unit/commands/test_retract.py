@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from keval.events import encode, event
 from tests.builders import plan_event, sample, sample_change_event, write_log
 from tests.conftest import Keval
@@ -42,6 +44,7 @@ def test_what_a_run_planned_cannot_be_retracted(keval: Keval, tmp_path: Path) ->
         assert (done.returncode, "cannot be retracted" in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.slow
 def test_an_empty_reason_and_a_second_retraction_write_nothing(keval: Keval, tmp_path: Path) -> None:
     """A reason says something, and what is retracted already is not retracted again: the log stays as it is."""
     log = a_log(tmp_path, "abc")

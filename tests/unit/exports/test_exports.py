@@ -24,8 +24,9 @@ from keval.exports.markdown import Markdown
 from keval.exports.text import Text
 from keval.logs.outputs import HEAD_BYTES
 from keval.printable import printable
-from keval.reports.model import BANNER, Claim, ConditionClaims, Report
-from keval.stats.statistics import AGGREGATE, PAIRED
+from keval.reports.model import BANNER, Claim, ConditionClaims, LogSource, Report, ServerUse
+from keval.stats.paired_statistics import PAIRED
+from keval.stats.statistics import AGGREGATE
 from tests.reports import HOSTILE, difference, hostile_report, score, small_report, summary
 
 SMALL_TEXT = """\
@@ -34,47 +35,23 @@ keval report: docs-server, version 1
 Read this first
  - INCOMPLETE: 2 of 36 planned answers are not done
 
-Source
- agent                 claude, model claude-sonnet-5
- models that answered  claude-sonnet-5-20260901
- judge                 strict (rubric), model claude-opus-5
- dataset               questions.jsonl, 6 samples, sha256 0123456789ab
- time of the events    2026-11-20T11:00:00.000Z to 2026-11-20T11:10:00.000Z
- events                1 run, 34 responses, 34 judgments, 2 failures
- seed                  0
+Did it help?
+ - with_docs vs baseline: completeness +0.38 [+0.12, +0.62] higher
+ - What the line leaves open.
+ - Read with care: 6 samples, so intervals are wide.
 
-Conditions
+Scores, judge strict, scale 1 to 5
 
-                                         baseline         with_docs
- ───────────────────────────────────────────────────────────────────
-  planned                                      18                18
-  completed                                    17                17
-  failed                            1 (timeout 1)     1 (timeout 1)
-  not done                                      0                 0
-  mean duration                            1.25 s            1.25 s
-  median duration                          1.00 s            1.00 s
-  agent cost                            ≥ $0.1234         ≥ $0.1234
-  agent cost per answer                   $0.0082           $0.0082
-  judge cost                              $0.5000           $0.5000
-  input tokens                             12,345            12,345
-  tool calls                                    0      3 (1 failed)
-  golden answer in tool results   2 of 16 answers   2 of 16 answers
-  docs: calls                      no such server      3 (1 failed)
-  docs: answers using it           no such server    12 of 17 (71%)
+  metric         baseline, n = 6     with_docs, n = 6    with_docs minus baseline
+ ────────────────────────────────────────────────────────────────────────────────────
+  completeness   3.50 [2.25, 4.75]   3.88 [2.25, 5.00]   +0.38 [+0.12, +0.62] higher
 
- - agent cost, all conditions: unknown for 3 of 18 attempts
-
-completeness, scale 1 to 5, judge strict
+Details of the scores
 
                              baseline       with_docs
  ─────────────────────────────────────────────────────
-  mean                           3.50            3.88
-  95 % CI                [2.25, 4.75]    [2.25, 5.00]
-  samples                           6               6
   scored / planned            17 / 18         17 / 18
   agent failed                      1               1
-  not measured                      0               0
-  not done                          0               0
   failures by kind      1 (timeout 1)   1 (timeout 1)
   SD within samples                 –            0.50
   SD between samples             1.00            1.00
@@ -83,11 +60,55 @@ completeness, scale 1 to 5, judge strict
 
  - SD within samples, baseline: one repetition
 
-                                                          win / tie /
-  minus baseline   difference   95 % CI          paired   loss             conclusion
- ────────────────────────────────────────────────────────────────────────────────────────
-  with_docs        +0.38        [+0.12, +0.62]   6        5 / 1 / 0        higher than
-                                                                           baseline
+  with_docs minus baseline   paired   win / tie / loss
+ ──────────────────────────────────────────────────────
+  completeness                    6          5 / 1 / 0
+
+Where did it get worse?
+
+  with_docs: lost most   metric         baseline   with_docs   difference
+ ─────────────────────────────────────────────────────────────────────────
+  merge-logs             completeness   3.00       2.25        -0.75
+
+  with_docs: gained most   metric         baseline   with_docs   difference
+ ───────────────────────────────────────────────────────────────────────────
+  own-failures             completeness   1.00       4.50        +3.50
+
+Conditions
+
+                                         baseline         with_docs
+ ───────────────────────────────────────────────────────────────────
+  planned                                      18                18
+  completed                                    17                17
+  failed                            1 (timeout 1)     1 (timeout 1)
+  mean duration                            1.25 s            1.25 s
+  median duration                          1.00 s            1.00 s
+  p90 duration                             2.00 s            2.00 s
+  p99 duration                             4.00 s            4.00 s
+  agent cost                            ≥ $0.1234         ≥ $0.1234
+  agent cost per answer                   $0.0082           $0.0082
+  judge cost                              $0.5000           $0.5000
+  input tokens                             12,345            12,345
+  tool calls                                    0      3 (1 failed)
+  golden answer in tool results   2 of 16 answers   2 of 16 answers
+
+ - agent cost, all conditions: unknown for 3 of 18 attempts
+
+  condition   MCP server   calls          answers using it
+ ──────────────────────────────────────────────────────────
+  with_docs   docs         3 (1 failed)   12 of 17 (71%)
+
+Failures
+
+  condition   stage      kind      count   for example
+ ──────────────────────────────────────────────────────────────────
+  with_docs   generate   timeout   1       no answer: 600 s in all
+
+Retracted
+
+  what          reason              by
+ ───────────────────────────────────────
+  2 responses   the key was wrong   ana
 
 Unverified claims
  - baseline: none in 17 judged answers
@@ -97,14 +118,16 @@ Unverified claims
   2         The tower is 330 m high.
   1         It is red.
 
-Failures
-
-  condition   stage      kind      count   for example
- ──────────────────────────────────────────────────────────────────
-  with_docs   generate   timeout   1       no answer: 600 s in all
-
-Warnings
- - fewer than 30 samples: intervals are wide, approximate
+Source
+ log                   run.jsonl
+ agent                 claude, model claude-sonnet-5
+ models that answered  claude-sonnet-5-20260901
+ judge                 strict (rubric), model claude-opus-5
+ MCP server            docs: docs-server 1.4, 2 tools (search, read)
+ dataset               questions.jsonl, 6 samples, sha256 0123456789ab
+ time of the events    2026-11-20T11:00:00.000Z to 2026-11-20T11:10:00.000Z
+ events                1 run, 34 responses, 34 judgments, 2 failures, 2 retracted
+ seed                  0
 
 Notes
  - A mean is the mean of the samples' means.
@@ -114,6 +137,32 @@ Notes
 def test_text_of_a_small_report_reads_like_this() -> None:
     """The whole text report, to be read by whoever changes it."""
     assert Text(width=90).render(small_report()).decode() == SMALL_TEXT
+
+
+def test_a_changed_sample_names_the_judge_where_two_have_the_metric() -> None:
+    """As the headline does: with one judge the metric's name is enough."""
+    (table,) = small_report().metrics
+    both = small_report(metrics=(table, dataclasses.replace(table, judge="lenient", judge_id="other-id")))
+    for export in (Text(width=200), Markdown()):
+        shown = export.render(both).decode()
+        assert re.search(r"merge-logs[ |]+completeness \(strict\)", shown)
+        assert "completeness (strict)" not in export.render(small_report()).decode()
+
+
+def test_the_source_of_several_logs_says_of_each_what_differs() -> None:
+    """What all share stands once; an unknown seed is never told of logs that have one."""
+    report = small_report()
+    one = LogSource("a.jsonl", report.header.agent, report.header.dataset, 0)
+    other = dataclasses.replace(one, log="b.jsonl", seed=7)
+    shown = Text(width=200).render(
+        dataclasses.replace(report, header=dataclasses.replace(report.header, seed=None, logs=(one, other)))
+    )
+    assert re.findall(r"(?m)^ (?:agent|dataset|seed) +(.*)$", shown.decode()) == [
+        "claude, model claude-sonnet-5",
+        "questions.jsonl, 6 samples, sha256 0123456789ab",
+        "a.jsonl: 0",
+        "b.jsonl: 7",
+    ]
 
 
 def acting(text: str) -> list[str]:
@@ -153,6 +202,54 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     if width > 40:
         assert all(any(name in line for line in lines) for name in names)
         assert "…" not in "".join(lines)
+
+
+def test_of_a_condition_that_nothing_was_scored_of_that_is_said_once() -> None:
+    """Not for each metric, nor for each statistic that is missing."""
+    none = {
+        "mean": None, "ci_lower": None, "ci_upper": None, "scored": 0, "agent_failed": 0, "not_measured": 36,
+        "failed": {"mcp_not_ready": 36}, "sd_within_sample": None, "sd_between_samples": None, "n_samples": 0,
+    }  # fmt: skip
+    reasons = dict.fromkeys(("mean", "ci_lower", "sd_within_sample", "sd_between_samples"), "nothing was measured")
+    (table,) = small_report().metrics
+    tables = tuple(
+        dataclasses.replace(table, metric=metric, scores=(table.scores[0], score("with_docs", **none, reasons=reasons)))
+        for metric in ("completeness", "clarity")
+    )
+    drawn = Text().render(small_report(metrics=tables)).decode()
+    assert drawn.count("with_docs: nothing was scored (mcp_not_ready 36)") == 1
+    assert "nothing was measured" not in drawn
+
+
+def test_what_metrics_share_is_said_once() -> None:
+    """Two metrics of equal numbers have one table of details, which names both."""
+    (table,) = small_report().metrics
+    other = dataclasses.replace(table, metric="clarity")
+    third = dataclasses.replace(table, metric="facts", scores=(table.scores[0], score("with_docs", sd_within_sample=2)))
+    drawn = Text().render(small_report(metrics=(table, other, third))).decode()
+    assert drawn.count("scored / planned") == 1
+    assert re.search(r"(?m)^  completeness, clarity +baseline +with_docs$", drawn)
+    assert drawn.count("SD within samples, baseline: one repetition") == 1
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_no_word_and_no_interval_of_a_table_of_scores_is_cut_in_two(width: int) -> None:
+    """Whatever fits not side by side stands below each other."""
+    (table,) = small_report().metrics
+    named = [dataclasses.replace(table, metric=f"{number}_and_quite_a_long_name") for number in range(3)]
+    drawn = Text(width=width).render(small_report(metrics=tuple(named))).decode()
+    for whole in ("[2.25, 4.75]", "[+0.12, +0.62]", "2_and_quite_a_long_name", "with_docs minus"):
+        assert whole in drawn[drawn.index("Scores,") :]
+    assert max(map(len, drawn.splitlines())) <= width
+
+
+def test_a_row_of_a_server_stands_only_where_it_is_used() -> None:
+    """Eight conditions with six servers have as many rows as pairs that exist, not 48."""
+    use = [ServerUse(f"server_{number}", 3, 2, 2, 0) for number in range(3)]
+    conditions = (summary("a", servers=(use[0],)), summary("b", servers=(use[1], use[2])), summary("c"))
+    drawn = Text().render(small_report(conditions=conditions)).decode()
+    assert re.findall(r"(?m)^  (\w) +(server_\d) ", drawn) == [("a", "server_0"), ("b", "server_1"), ("b", "server_2")]
+    assert "no such server" not in drawn
 
 
 def parsed(rendered: bytes) -> list[Any]:
@@ -231,9 +328,11 @@ def test_csv_holds_every_number_in_full_precision() -> None:
 
 
 def test_csv_has_a_column_for_every_statistic() -> None:
-    """The columns follow the tables of statistics; those of a difference say so by their names."""
-    assert {*AGGREGATE} - {"failed"} <= {*HEADER}
-    assert {name if name == "difference" else f"difference_{name}" for name in PAIRED} <= {*HEADER}
+    """The columns follow the tables of statistics; a report asks for no other. Those of a difference say so by name."""
+    assert {name for name, each in AGGREGATE.items() if not each.asked_by} - {"failed"} <= {*HEADER}
+    assert {
+        name if name == "difference" else f"difference_{name}" for name, each in PAIRED.items() if not each.asked_by
+    } <= {*HEADER}
     assert len(set(HEADER)) == len(HEADER)
     table = small_report().metrics[0]
     wide = dataclasses.replace(table, scores=(score("baseline", other_statistics={"var_within_sample": 0.25}),))
@@ -251,6 +350,14 @@ def test_a_statistic_without_a_row_of_its_own_has_one_under_its_label(name: str)
     drawn = export.render(small_report(metrics=(wide,))).decode()
     assert re.search(rf"{AGGREGATE['mean_upper'].label}\W+9\.88\W+9\.88", drawn)
     assert "7.62" in drawn
+
+
+def test_a_number_of_clusters_is_a_whole_number() -> None:
+    """Also where it may be null: two clusters are 2, and not 2.00."""
+    table = small_report().metrics[0]
+    scores = tuple(dataclasses.replace(each, other_statistics={"n_clusters": 2}) for each in table.scores)
+    text = Text().render(small_report(metrics=(dataclasses.replace(table, scores=scores),))).decode()
+    assert re.search(r"clusters +2 +2\n", text)
 
 
 @pytest.mark.parametrize(("counted", "shown"), [(0, False), (1234, True)])
@@ -356,9 +463,11 @@ def test_only_a_difference_that_is_one_has_a_sign() -> None:
     assert [number(value, "+") for value in (0.375, -0.375, 0.0)] == ["+0.38", "-0.38", "0.00"]
 
 
-@pytest.mark.parametrize(("value", "shown"), [(None, "–"), (0, "0 ms"), (83.3, "83 ms"), (12345, "12.35 s")])
-def test_durations_are_milliseconds_or_seconds(value: float | None, shown: str) -> None:
-    """Below a second, milliseconds."""
+@pytest.mark.parametrize(
+    ("value", "shown"), [(None, "–"), (0, "0.00 s"), (3.3, "0.0033 s"), (83.3, "0.08 s"), (12345, "12.35 s")]
+)
+def test_durations_are_in_seconds(value: float | None, shown: str) -> None:
+    """One unit for all, so that conditions can be compared at a glance; a short one is not 0."""
     assert duration(value) == shown
 
 
@@ -366,7 +475,7 @@ def test_durations_are_milliseconds_or_seconds(value: float | None, shown: str) 
     ("value", "shown"),
     [
         (None, "–"),
-        (0.0, "$0.00"),
+        (0.0, "free"),
         (0.0123, "$0.0123"),
         (0.000012, "$0.000012"),
         (0.5, "$0.5000"),

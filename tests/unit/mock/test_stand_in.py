@@ -277,3 +277,26 @@ def test_more_of_the_golden_answer_never_scores_less(golden: list[str], data: st
     assert all(one[metric]["score"] <= other[metric]["score"] for metric in METRICS)
     assert one["overall_score"] <= other["overall_score"]
     assert one == judgment(" ".join(golden), " ".join(golden[:less]))
+
+
+LISTS = {
+    "factual_claims": False,
+    "partially_right_claims": None,
+    "non_factual_claims": True,
+    "wrong_claims": True,
+    "contradictions": True,
+    "notable_points": False,
+}
+
+
+@pytest.mark.parametrize("answer", ["alpha beta gamma delta", "Alpha is wrong.", "Nothing of it."])
+def test_the_lists_of_a_metric_come_to_its_score(answer: str) -> None:
+    """What speaks for an answer is listed as often as it is right, what speaks against it as often as it is wrong."""
+    listed = {name: {"type": "array", "items": STRING} for name in LISTS}
+    metric = {"type": "object", "properties": {**listed, "score": {"enum": [0, 0.25, 0.5, 0.75, 1]}}}
+    prompt = f"<golden_answer>alpha beta gamma delta</golden_answer><answer>{answer}</answer>"
+    schema = {"type": "object", "properties": {"factuality": metric}}
+    found = json.loads(text_of(asked(prompt, output_config=_format(schema))))["factuality"]
+    for name, against in LISTS.items():
+        share = 0 if against is None else 1 - found["score"] if against else found["score"]
+        assert len(found[name]) == share * 4, name

@@ -1,0 +1,76 @@
+"""Say how far judges, their replicates and people agree about the same answers, and what a judge is biased by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import orjson
+
+from keval import projections
+from keval.commands.messages import say_json, warn
+from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
+from keval.errors import UsageError
+from keval.exports import _agreement
+from keval.exports.markdown import Markdown
+from keval.exports.text import Text
+from keval.logs.collect import check_not_empty, collected
+from keval.reports.agreement import Wanted, agreements, is_mock, judge_variations
+from keval.reports.diagnostics import diagnostics
+from keval.reports.model import BANNER
+
+HEADING = "keval agreement"
+
+
+@click.command(epilog="Example: keval agreement run.jsonl --judges rubric stricter")
+@LOGS
+@click.option("--judges", nargs=2, metavar="A B", help="Compare these two judges, by name or beginning of their id.")
+@click.option("--replicates", is_flag=True, help="Compare the judgments that one judge made of one answer.")
+@click.option("--labels", is_flag=True, help="Compare judges with people's scores, and people with each other.")
+@click.option("--diagnostics", "with_diagnostics", is_flag=True,
+              help="Say by what else scores go: length, order, own model, time, the end of the scale.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the draws that intervals are made from.")
+@click.option("-f", "--format", "written", type=click.Choice(["text", "markdown", "json"]), default="text",
+              show_default=True, help="For people or for programs.")  # fmt: skip
+@EVERYTHING
+@SKIP_INVALID
+def command(
+    logs: tuple[Path, ...],
+    judges: tuple[str, str] | None,
+    replicates: bool,
+    labels: bool,
+    with_diagnostics: bool,
+    seed: int,
+    written: str,
+    everything: bool,
+    skip_invalid: bool,
+) -> None:
+    """Say how far judges, their replicates and people agree about the same answers.
+
+    Reads logs, or stdin. Without --judges, --replicates and --labels, whatever the log holds is
+    compared. Scores are compared of the same answer by metrics of the same name and scale; people's
+    are those of `keval label --scores`.
+    """
+    if seed < 0:
+        raise UsageError(f"--seed {seed}: a seed is 0 or more")
+    wanted = Wanted(judges, replicates, labels, seed)
+    with collected(logs, warn, skip_invalid=skip_invalid) as files:
+        check_not_empty(files)
+        with projections.connect(files, everything=everything) as connection:
+            found = agreements(connection, wanted)
+            variations = judge_variations(connection) if wanted.takes_replicates else ()
+            looked = diagnostics(connection) if with_diagnostics else None
+            banner = BANNER if is_mock(connection) else None
+    if written == "json":
+        everything_said = {
+            "mock": banner is not None,
+            "seed": seed,
+            "agreements": found,
+            "judge_variations": variations,
+            "diagnostics": looked,
+        }
+        say_json(everything_said, orjson.OPT_INDENT_2)
+        return
+    parts = _agreement.sections(found, variations, looked)
+    drawn = (Text() if written == "text" else Markdown()).draw(HEADING, parts, banner)
+    click.echo(drawn, nl=False)

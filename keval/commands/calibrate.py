@@ -1,0 +1,183 @@
+"""Let people check a judge: draw its verdicts as a sheet, read the sheet back, and say how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from keval import projections
+from keval.commands.messages import say, say_json, warn
+from keval.commands.options import APPENDED_LOG, PASS_FROM, SKIP_INVALID, drawing_options
+from keval.errors import UsageError
+from keval.execution.labelling import drawn, take_in
+from keval.labels import sheet
+from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
+from keval.labels.draw import Wanted
+from keval.labels.error_rates import ForeignCalibration, RatesCorrection, read
+from keval.labels.labels import CalibratedJudge, calibrated, known_labels
+from keval.logs.collect import collected
+from keval.logs.outputs import check_stdout
+from keval.reports.verdicts import undecided
+from keval.stats.calibration import Labelled
+from keval.stats.ppi import Estimate
+from keval.stats.rogan_gladen import ErrorRates
+
+
+@click.command(epilog="Example: keval calibrate run.jsonl -n 20 --include-passes -o sheet.md")
+@APPENDED_LOG
+@click.option("-o", "--output", metavar="SHEET", type=click.Path(path_type=Path),
+              help="Write a sheet to be filled in: Markdown (.md) or JSON lines (.jsonl).")  # fmt: skip
+@click.option("--read", "filled", metavar="SHEET", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+              help="Append what a filled-in sheet says as labels.")  # fmt: skip
+@drawing_options
+@click.option("--labeler", metavar="NAME", help="Who fills in the sheet.")
+@click.option("-f", "--format", "written", type=click.Choice(["text", "jsonl"]), default="text", show_default=True,
+              help="How the numbers are printed.")  # fmt: skip
+@click.option("--calibration", metavar="FILE", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+              help="Correct pass rates by another log's error rates, as -f jsonl printed them.")  # fmt: skip
+@click.option("--q0", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="Correct by these error rates: of M0 bad answers the judge failed this share …")  # fmt: skip
+@click.option("--q1", type=click.FloatRange(0, 1), metavar="SHARE", help="… and of M1 good ones passed this share.")
+@click.option("--m0", type=click.IntRange(min=1), metavar="N", help="How many bad answers q0 is of.")
+@click.option("--m1", type=click.IntRange(min=1), metavar="N", help="How many good answers q1 is of.")
+@PASS_FROM
+@SKIP_INVALID
+def command(
+    log: Path,
+    output: Path | None,
+    filled: Path | None,
+    number: int,
+    passes: bool,
+    by: tuple[str, ...],
+    scores: bool,
+    seed: int,
+    labeler: str | None,
+    written: str,
+    calibration: Path | None,
+    q0: float | None,
+    q1: float | None,
+    m0: int | None,
+    m1: int | None,
+    pass_from: Mapping[str, float],
+    skip_invalid: bool,
+) -> None:
+    """Let people check a judge: draw its verdicts, read their labels, and say how far to trust it.
+
+    With -o, draws N failures (and as many passes, if asked for), spread over conditions, judges and
+    metrics, and writes a sheet; verdicts that have a label are left out. With --read, appends what
+    the sheet says; reading it twice adds nothing. Prints, except with -o, what all labels of the
+    log say of each judge: predictive values, the pass rate corrected by them, and, of answers that
+    --scores drew, the mean score corrected by people's (PPI++). With --calibration or --q0 to --m1,
+    pass rates are corrected by error rates from elsewhere, too (Rogan and Gladen).
+    """
+    if output is not None and filled is not None:
+        raise UsageError("-o writes a sheet and --read reads one: one at a time")
+    wanted = Wanted(number, passes, by, seed, pass_from, scores)
+    elsewhere = _elsewhere(calibration, q0, q1, m0, m1)
+    if output is not None:
+        _write(log, output, wanted, labeler, skip_invalid=skip_invalid)
+        return
+    check_stdout([log], "write to another file")
+    if filled is not None:
+        found = sheet.read(filled, labeler)
+        added = take_in(log, found, warn, skip_invalid=skip_invalid)
+        there = len(found.said) - added
+        warn(f"{added} labels were added, {there} were there already; {found.empty} entries are not filled in")
+    with collected([log], warn, skip_invalid=skip_invalid) as (file,), projections.connect([file]) as connection:
+        for name in undecided(connection, pass_from):
+            warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
+        judges = list(calibrated(connection, known_labels(connection, file.path), wanted))
+        means = list(mean_corrections(connection))
+    for judge in judges:
+        by_rates = None if elsewhere is None else judge.corrected_by(elsewhere)
+        if written == "jsonl":
+            say_json(judge.as_json() | ({"by_error_rates": by_rates.as_json()} if by_rates else {}))
+        else:
+            _print(judge, by_rates)
+    for mean in means:
+        if written == "jsonl":
+            say_json(mean.as_json())
+        else:
+            _print_mean(mean)
+    if means:
+        warn(f"corrected means: {REQUIREMENT}")
+
+
+def _elsewhere(
+    calibration: Path | None, q0: float | None, q1: float | None, m0: int | None, m1: int | None
+) -> ForeignCalibration | None:
+    """Return the error rates that the user gives. Raises UsageError for some of them without the others."""
+    given = (q0, q1, m0, m1)
+    if q0 is not None and q1 is not None and m0 is not None and m1 is not None:
+        if calibration is not None:
+            raise UsageError("--calibration and --q0 to --m1 both give error rates: one of them")
+        return ForeignCalibration(ErrorRates(q0, q1, m0, m1))
+    if any(each is not None for each in given):
+        raise UsageError("--q0, --q1, --m0 and --m1 go together")
+    return None if calibration is None else read(calibration)
+
+
+def _write(log: Path, output: Path, wanted: Wanted, labeler: str | None, *, skip_invalid: bool) -> None:
+    if output.suffix not in {".md", ".jsonl"}:
+        raise UsageError(f"{output}: a sheet ends in .md or .jsonl")
+    if output.exists():
+        raise UsageError(f"{output} exists, and may be filled in already; name another file, or remove it")
+    entries = drawn(log, wanted, warn, None, skip_invalid=skip_invalid)
+    if not entries:
+        raise UsageError(f"{log}: nothing is left to be labelled; -n draws more, --include-passes or --scores others")
+    if output.suffix == ".md":
+        output.write_text(sheet.markdown(entries, labeler), encoding="utf-8")
+    else:
+        output.write_bytes(sheet.jsonl(entries, labeler))
+    what = "scores to be given" if wanted.scores else "verdicts"
+    warn(f"{len(entries)} {what} are in {output}; fill it in, then: keval calibrate {log} --read {output}")
+
+
+def _print(judge: CalibratedJudge, by_rates: RatesCorrection | None) -> None:
+    found, by = judge.calibration, f", {judge.by}" if judge.by else ""
+    say(f"{judge.condition}, {judge.judge}/{judge.metric}{by}")
+    say(f"  pass rate            {_share(found.pass_rate)}")
+    assumed = "; no pass was labelled, all are taken for right" if found.assumes_passes else ""
+    reason = f" ({found.why_unknown})" if found.why_unknown else ""
+    say(f"  corrected pass rate  {_share(found.corrected)}{_range(found.interval)}{reason}{assumed}")
+    for kind, labelled in (("failures", found.failures), ("passes", found.passes)):
+        say(f"  {kind:<8} right       {_share(labelled.share_right)}{_range(labelled.interval)}{_counted(labelled)}")
+    if found.sensitivity is not None or found.specificity is not None:
+        say(f"  sensitivity          {_share(found.sensitivity)}, specificity {_share(found.specificity)}")
+    if by_rates is not None:
+        reason = f" ({by_rates.reason})" if by_rates.reason else ""
+        limits = _range((by_rates.ci_lower, by_rates.ci_upper))
+        say(f"  by error rates       {_share(by_rates.corrected)}{limits}{reason}")
+
+
+def _print_mean(mean: MeanCorrection) -> None:
+    say(f"{mean.condition}, {mean.judge}/{mean.metric}, mean score")
+    say(f"  judge                {mean.judge_mean:.2f} ({mean.samples} samples)")
+    people = mean.found.people
+    say(f"  people               {_estimated(people)}" + ("" if people is None else f" ({people.n_labelled} samples)"))
+    corrected, reason = mean.found.corrected, mean.found.why_not_corrected
+    how = f" ({reason})" if corrected is None else f" (PPI++, {corrected.judge_weight:.2f} of the judge)"
+    say(f"  corrected            {_estimated(corrected)}{how}")
+
+
+def _estimated(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "–"
+    low, high = estimate.interval
+    return f"{estimate.mean:.2f}" + ("" if low is None or high is None else f", 95 % CI {low:.2f} to {high:.2f}")
+
+
+def _counted(labelled: Labelled) -> str:
+    said = f", {labelled.right} right, {labelled.wrong} wrong, {labelled.ambiguous} ambiguous"
+    return f" ({labelled.verdicts} verdicts{said})"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _range(interval: tuple[float | None, float | None]) -> str:
+    low, high = interval
+    return "" if low is None or high is None else f", 95 % CI {low:.1%} to {high:.1%}"

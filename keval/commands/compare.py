@@ -1,0 +1,67 @@
+"""Compare conditions of several logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from keval.commands.messages import warn
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, PASS_FROM, SKIP_INVALID
+from keval.commands.report import write
+from keval.commands.report_format import export, format_options
+from keval.errors import UsageError
+from keval.logs.collect import check_not_empty, collected
+
+
+@click.command(epilog="Example: keval compare before.jsonl after.jsonl")
+@click.argument("logs", metavar="LOG LOG...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--condition", "same", metavar="A=B", multiple=True,
+              help="Compare condition A of a log with condition B of a later one; may be repeated.")  # fmt: skip
+@format_options
+@click.option("--strategy", type=click.Choice(["weighted", "trials"]),
+              help="Add house scores: one number of quality, latency and tool errors, or of trials.")  # fmt: skip
+@PASS_FROM
+@EVERYTHING
+@ALLOW_MIXED
+@SKIP_INVALID
+def command(
+    logs: tuple[Path, ...],
+    same: tuple[str, ...],
+    export_name: str | None,
+    options: tuple[str, ...],
+    output: Path | None,
+    strategy: str | None,
+    pass_from: Mapping[str, float],
+    everything: bool,
+    allow_mixed: bool,
+    skip_invalid: bool,
+) -> None:
+    """Compare conditions of several logs.
+
+    Conditions of one name are compared, sample by sample, by the rules of `keval report`; the log
+    named first is the baseline, and of more than two logs each is compared with those named before it.
+    Logs that no judge has scored alike, that asked other questions under the same ids, of which one
+    is a rehearsal, or whose answers are not all by one agent are refused.
+    """
+    if len(logs) < 2:  # noqa: PLR2004 - one log is compared by `report`
+        raise UsageError("compare takes two logs or more; keval report LOG compares the conditions of one")
+    written = dict(map(_pair, same))
+    made = export(export_name, options, output)
+    with collected(logs, warn, skip_invalid=skip_invalid) as files:
+        from keval.reports.across_logs import compare
+
+        for file in files:
+            check_not_empty([file])
+        found = compare(
+            files, written, everything=everything, allow_mixed=allow_mixed, strategy=strategy, pass_from=pass_from
+        )
+    write(found, made, output, logs)
+
+
+def _pair(written: str) -> tuple[str, str]:
+    one, equals, other = written.partition("=")
+    if not (one and equals and other):
+        raise UsageError(f"--condition {written!r}: write A=B, two names of conditions")
+    return one, other

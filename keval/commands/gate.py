@@ -1,0 +1,96 @@
+"""Hold a log to rules, for CI: the exit code says whether all are met, one is not, or nobody can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from keval.commands.messages import say, warn
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PASS_FROM, SKIP_INVALID
+from keval.config import gate_section
+from keval.config.gate_section import Rules
+from keval.errors import UsageError
+from keval.logs.collect import check_not_empty, collected
+from keval.reports.gate_rules import PRESETS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from keval.reports.gate_facts import Facts
+
+CODES = {"met": 0, "not met": 1, "cannot tell": 7}
+
+
+@click.command(epilog="Example: keval gate run.jsonl --rule 'completeness of with_docs >= 4' --rule 'missing <= 5%'")
+@LOGS
+@click.option("--rule", "rules", metavar="RULE", multiple=True, help="What has to hold; may be repeated.")
+@click.option("--rules", "rules_file", metavar="FILE", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+              help="A YAML list of rules.")  # fmt: skip
+@click.option("--preset", type=click.Choice(list(PRESETS)), help="Rules that have a name.")
+@click.option("--baseline", metavar="OLD", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+              help="An earlier log; rules call it `before`.")  # fmt: skip
+@click.option("--on", type=click.Choice(["interval", "mean"]),
+              help="Whether the whole interval has to meet a rule (default), or the mean alone.")  # fmt: skip
+@click.option("-f", "--format", "written", type=click.Choice(["text", "markdown", "json", "junit"]), default="text",
+              show_default=True, help="For people, pull requests, programs or CI.")  # fmt: skip
+@PASS_FROM
+@EVERYTHING
+@ALLOW_MIXED
+@SKIP_INVALID
+@click.pass_context
+def command(
+    context: click.Context,
+    logs: tuple[Path, ...],
+    rules: tuple[str, ...],
+    rules_file: Path | None,
+    preset: str | None,
+    baseline: Path | None,
+    on: str | None,
+    written: str,
+    pass_from: Mapping[str, float],
+    everything: bool,
+    allow_mixed: bool,
+    skip_invalid: bool,
+) -> None:
+    """Hold a log to rules.
+
+    Without rules, those of the section `gate` of the log's config count. Exit code 0: all are met; 1: one is not
+    met; 7: of one nobody can tell, because its interval has the limit within it, or too much is missing.
+    """
+    from keval import projections
+    from keval.exports._gate import FORMATS
+    from keval.reports import drift
+    from keval.reports.gate import judge_rules
+    from keval.reports.gate_facts import Facts
+
+    given = gate_section.given([*(gate_section.read_file(rules_file) if rules_file else ()), *rules], preset)
+    with ExitStack() as open_:
+
+        def facts_of(paths: Sequence[Path]) -> Facts:
+            files = open_.enter_context(collected(paths, warn, skip_invalid=skip_invalid))
+            check_not_empty(files)
+            connection = open_.enter_context(projections.connect(files, everything=everything, texts=False))
+            for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
+                warn(sentence)
+            return Facts(connection, pass_from)
+
+        now = facts_of(logs)
+        before = None if baseline is None else facts_of([baseline])
+        asked = Rules(given) if given else _recorded(now)
+        on_mean = asked.on_mean if on is None else on == "mean"
+        outcome = judge_rules(asked.rules, now, before, on_mean=on_mean)
+    for line in FORMATS[written](outcome):
+        say(line) if written == "text" else click.echo(line)
+    context.exit(CODES[outcome.verdict])
+
+
+def _recorded(log: Facts) -> Rules:
+    """Return the rules of the config that the log recorded."""
+    found = gate_section.recorded(log.configured)
+    if not found.rules:
+        raise UsageError("no rules: give --rule, --rules or --preset, or write a section `gate` into the config")
+    return found

@@ -1,0 +1,69 @@
+"""Make events of answers that were saved elsewhere, to judge, compare and query them."""
+
+# ruff: noqa: N999 - the file is named after the command
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from keval.commands.messages import warn
+from keval.commands.options import OUTPUT, SKIP_INVALID
+from keval.config.import_mapping import load
+from keval.datasets import format_of
+from keval.errors import UsageError
+from keval.execution.importing import AnswerFile, import_answers
+from keval.logs.outputs import check_stdout
+from keval.logs.stream import Stdout
+from keval.logs.writer import open_log
+
+
+@click.command(epilog='Example: keval import answers.csv --map text="{output}" --map condition="{model}" -o run.jsonl')
+@click.argument("answers", metavar="FILE", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("-c", "--config", "mapping_path", metavar="MAPPING", type=click.Path(path_type=Path),
+              help="YAML that says how rows become events.")  # fmt: skip
+@click.option("-m", "--map", "rules", metavar="NAME=RULE", multiple=True,
+              help="Make one field by a template, such as question={prompt}.")  # fmt: skip
+@OUTPUT
+@SKIP_INVALID
+def command(
+    answers: Path, mapping_path: Path | None, rules: tuple[str, ...], output: Path | None, skip_invalid: bool
+) -> None:
+    """Make events of answers that were saved elsewhere, to judge, compare and query them.
+
+    FILE is jsonl, json, csv or parquet, also packed (.gz). Each row is an answer, with its question and,
+    if there are any, its scores. What no rule says is taken from the row's field of the same name.
+    Appends to LOG what LOG does not hold yet; without -o events go to stdout.
+    """
+    format_of(answers)
+    given = dict(map(_rule, rules))
+    mapping = load(mapping_path, given, answers.name.partition(".")[0] or answers.name)
+    found = AnswerFile(answers, mapping)
+    inputs = [answers, *([] if mapping_path is None else [mapping_path])]
+    if output is None and sys.stdout.isatty():
+        output = Path(f"{mapping.name}.jsonl")
+        warn(f"writing to {output}")
+    if output is None:
+        check_stdout(inputs, "-o LOG appends to a log")
+    events = found.events()  # what is wrong with the file is told before a log is begun
+    if events.survey.unused:
+        warn(f"not used: {', '.join(events.survey.unused)}; a rule takes a field that is called otherwise")
+    if output is None:
+        stdout = Stdout()
+        try:
+            written, there = import_answers(events, stdout, None, warn)
+        finally:
+            stdout.close()
+    else:
+        with open_log(output, ("generate",), warn, inputs) as log:
+            written, there = import_answers(events, log, output, warn, skip_invalid=skip_invalid)
+    warn(f"{written} events were imported; {there} were there already")
+
+
+def _rule(text: str) -> tuple[str, str]:
+    name, found, template = text.partition("=")
+    if not found or not name:
+        raise UsageError(f"--map {text!r} is not a rule; write it as in --map question={{prompt}}")
+    return name, template

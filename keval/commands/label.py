@@ -1,0 +1,130 @@
+"""Ask in the terminal whether a judge's verdicts are right, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from keval.commands.messages import tell, warn
+from keval.commands.options import APPENDED_LOG, PASS_FROM, SKIP_INVALID, drawing_options
+from keval.errors import UsageError
+from keval.execution.labelling import ask_all, drawn
+from keval.labels.draw import Entry, Wanted
+from keval.labels.labels import SAYS, Said
+from keval.labels.sheet import CHOICES
+
+SKIP, QUIT = "s", "q"
+
+
+class _QuitError(Exception):
+    """The person wants no more questions."""
+
+
+@click.command(epilog="Example: keval label run.jsonl --labeler ada -n 20")
+@APPENDED_LOG
+@click.option("--labeler", metavar="NAME", required=True, help="Who says it.")
+@drawing_options
+@PASS_FROM
+@SKIP_INVALID
+@click.pass_context
+def command(
+    context: click.Context,
+    log: Path,
+    labeler: str,
+    number: int,
+    passes: bool,
+    by: tuple[str, ...],
+    scores: bool,
+    seed: int,
+    pass_from: Mapping[str, float],
+    skip_invalid: bool,
+) -> None:
+    """Ask whether a judge's verdicts are right, one after the other; or with --scores, how good answers are.
+
+    Draws the same as `keval calibrate`. With --scores the draw is from all answers of each condition, and
+    neither the judge's score nor the tools are shown: your score is to be your own. Each label is in the
+    log before the next question, so you can stop at any time: the same command goes on with what this
+    labeler has not labelled.
+    """
+    if not labeler.strip():
+        raise UsageError("--labeler is empty")
+    wanted = Wanted(number, passes, by, seed, pass_from, scores)
+    entries = drawn(log, wanted, warn, labeler, skip_invalid=skip_invalid)
+    if not entries:
+        what = "answer" if scores else "verdict"
+        warn(f"nothing to label: there is no {what}, or every one that is drawn has a label; -n draws more")
+        return
+    labels = 0
+
+    def ask(entry: Entry, place: int, of: int) -> Said | None:
+        nonlocal labels
+        _show(entry, place, of)
+        said = _score(entry, labeler) if scores else _verdict(entry, labeler)
+        labels += said is not None
+        return said
+
+    try:
+        ask_all(log, entries, ask, warn)
+    except _QuitError:
+        pass
+    finally:
+        warn(f"{labels} of {len(entries)} labelled; `keval calibrate {log}` says what the labels mean")
+    context.exit(0)
+
+
+def _show(entry: Entry, place: int, of: int) -> None:
+    tell("", f"── {place} of {of} " + "─" * 60)
+    for title, text in (("Question", entry.question), ("Golden answer", entry.golden_answer), ("Answer", entry.answer)):
+        tell(f"{title}:", *(f"  {line}" for line in (text or "(none)").splitlines()))
+    if entry.is_blind:
+        return
+    if entry.tools:
+        tell(f"Tools called: {', '.join(entry.tools)}")
+    needed = "" if entry.pass_from is None else f", passes from {entry.pass_from:g}"
+    tell(f"{entry.judge}/{entry.metric}: {'passed' if entry.passed else 'FAILED'}, score {entry.score:g}{needed}")
+    tell(*(f"  {line}" for line in (entry.reasoning or "(no reasoning)").splitlines()))
+
+
+def _verdict(entry: Entry, labeler: str) -> Said | None:
+    choices = {choice[0]: choice for choice in CHOICES[bool(entry.passed)]}
+    for key, choice in choices.items():
+        tell(f"  [{key}] {choice}: {SAYS[choice]}")
+    answer = _asked("verdict", [*choices, SKIP, QUIT])
+    return (
+        None
+        if answer == SKIP
+        else Said(_target(entry), labeler, verdict=choices[answer], note=_note(), draw=entry.draw)
+    )
+
+
+def _score(entry: Entry, labeler: str) -> Said | None:
+    while True:
+        answer = _asked(f"{entry.metric} from {entry.min:g} to {entry.max:g}")
+        if answer == SKIP:
+            return None
+        try:
+            score = float(answer)
+        except ValueError:
+            score = entry.max + 1
+        if entry.min <= score <= entry.max:
+            return Said(_target(entry), labeler, score=score, note=_note(), draw=entry.draw)
+        tell(f"{answer!r} is no number from {entry.min:g} to {entry.max:g}")
+
+
+def _asked(what: str, choices: list[str] | None = None) -> str:
+    kind = None if choices is None else click.Choice(choices)
+    answer: str = click.prompt(f"{what} ([s]kip, [q]uit)", type=kind, err=True, show_choices=choices is not None)
+    if answer == QUIT:
+        raise _QuitError
+    return answer
+
+
+def _note() -> str | None:
+    note: str = click.prompt("note", default="", show_default=False, err=True)
+    return note.strip() or None
+
+
+def _target(entry: Entry) -> tuple[str, str, str]:
+    return entry.response_id, entry.judge_id, entry.metric

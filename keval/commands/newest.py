@@ -1,0 +1,25 @@
+"""Finds the log that is meant when none is named."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from keval.commands.messages import warn
+from keval.logs.folder import newest_log
+
+
+def chosen(logs: Sequence[Path]) -> list[Path]:
+    """Return the logs that were named; or stdin, as no log; or where nobody pipes anything the newest log here.
+
+    That is said on stderr. Nobody pipes anything when stdin is a terminal or the null device. Raises InputError when
+    there is no log in this folder.
+    """
+    if logs or sys.stdin is None or not stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
+        return list(logs)
+    log = newest_log(Path())
+    warn(f"reading {log}, the newest log of this folder")
+    return [log]

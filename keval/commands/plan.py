@@ -1,0 +1,144 @@
+"""Say how many samples, repetitions and judgments a comparison takes, and what to buy next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from keval.commands.messages import say, warn
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID, FiniteRange
+from keval.errors import UsageError
+from keval.logs.collect import check_not_empty, collected
+from keval.metric_names import names, near
+from keval.stats.next_spend import Prices
+from keval.stats.power import Aim, Components
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from keval.exports._planning import Planned
+    from keval.reports.planned_stops import Key, PilotDifferences, PlannedStop
+    from keval.reports.planning import Pilot, Plan
+
+MONEY = FiniteRange(min=0)
+VARIANCE = FiniteRange(min=0)
+
+
+@click.command(epilog="Example: keval plan pilot.jsonl --difference 0.3")
+@LOGS
+@click.option("--difference", type=FiniteRange(min=1e-6), required=True, metavar="SCORE",
+              help="The smallest difference that matters, in the metric's units.")  # fmt: skip
+@click.option("--power", type=click.FloatRange(0.5, 0.999), default=0.8, show_default=True,
+              help="How often it is to be found if it is there.")  # fmt: skip
+@click.option("--alpha", type=click.FloatRange(0.0001, 0.5), default=0.05, show_default=True,
+              help="How often one may be found that is not there, over all comparisons.")  # fmt: skip
+@click.option("--tests", type=click.IntRange(min=1), metavar="M",
+              help="Comparisons that share alpha (default: all of the log, or those of --metric).")  # fmt: skip
+@click.option("--metric", metavar="[JUDGE/]METRIC", help="Plan for this metric only.")
+@click.option("--cost-sample", type=MONEY, default=0.0, metavar="USD", help="What one more question costs to write.")
+@click.option("--var-samples", type=VARIANCE, metavar="V", help="Without LOG: the variance of true differences.")
+@click.option("--var-responses", type=VARIANCE, metavar="V", help="The variance of repetitions, of both conditions.")
+@click.option("--var-judgments", type=VARIANCE, metavar="V", help="That of judgments, of both conditions.")
+@click.option(
+    "--cost-response", type=MONEY, metavar="USD", help="One response of both conditions (default: what LOG paid)."
+)
+@click.option(
+    "--cost-judgment",
+    type=MONEY,
+    metavar="USD",
+    help="One judgment of both responses (default: what LOG paid each judge).",
+)
+@click.option("--until", type=click.Choice(["decided"]),
+              help="Say also what a run takes that stops when it is decided.")  # fmt: skip
+@click.option("--samples", type=click.IntRange(min=2, max=20_000), metavar="N",
+              help="With --until: samples of the complete run (default: as many as are planned).")  # fmt: skip
+@click.option("-f", "--format", "written", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="For people or for programs.")  # fmt: skip
+@EVERYTHING
+@ALLOW_MIXED
+@SKIP_INVALID
+def command(
+    logs: tuple[Path, ...],
+    difference: float,
+    power: float,
+    alpha: float,
+    tests: int | None,
+    metric: str | None,
+    cost_sample: float,
+    var_samples: float | None,
+    var_responses: float | None,
+    var_judgments: float | None,
+    cost_response: float | None,
+    cost_judgment: float | None,
+    until: str | None,
+    samples: int | None,
+    written: str,
+    everything: bool,
+    allow_mixed: bool,
+    skip_invalid: bool,
+) -> None:
+    """Say how many samples, repetitions and judgments a comparison takes.
+
+    Reads a log as a pilot: what its comparisons can find now, what it takes to find the difference
+    that matters, and the cheapest way there in dollars. Or plans from given variances, without a log.
+    """
+    from keval.exports import _planning
+
+    aim = Aim(difference, power, alpha)
+    prices = Prices(cost_response, cost_judgment, cost_sample)
+    if any(variance is not None for variance in (var_samples, var_responses, var_judgments)):
+        if until:
+            raise UsageError("--until draws runs from a pilot: give it as LOG, in the place of variances")
+        if logs or var_samples is None or var_responses is None:
+            raise UsageError("--var-samples and --var-responses go together, and take the place of LOG")
+        given = Components(var_samples, var_responses, var_judgments or 0.0)
+        made: Planned = _planning.Designs(given, aim.shared(tests or 1), prices)
+    else:
+        found, differences = _pilots(
+            logs, prices, everything=everything, allow_mixed=allow_mixed, skip_invalid=skip_invalid
+        )
+        plans = _plans(found, aim, tests, metric)
+        made = _planning.Plans(plans, _stops(plans, differences, samples) if until else {})
+    if written == "json":
+        click.echo(made.as_json())
+        return
+    for line in made.as_text():
+        say(line)
+
+
+def _pilots(
+    logs: Sequence[Path], prices: Prices, *, everything: bool, allow_mixed: bool, skip_invalid: bool
+) -> tuple[list[Pilot], Mapping[Key, PilotDifferences]]:
+    from keval import projections
+    from keval.reports import drift, planning
+    from keval.reports.planned_stops import pilot_differences
+
+    with collected(logs, warn, skip_invalid=skip_invalid) as files:
+        check_not_empty(files)
+        with projections.connect(files, everything=everything, texts=False, tools=False) as connection:
+            for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
+                warn(sentence)
+            return list(planning.pilots(connection, prices)), pilot_differences(connection)
+
+
+def _stops(
+    plans: Sequence[Plan], differences: Mapping[Key, PilotDifferences], samples: int | None
+) -> Mapping[int, Sequence[PlannedStop]]:
+    from keval.reports.planned_stops import planned_stops
+
+    return {place: list(planned_stops(plan, differences, samples)) for place, plan in enumerate(plans)}
+
+
+def _plans(found: Sequence[Pilot], aim: Aim, tests: int | None, metric: str | None) -> list[Plan]:
+    from keval.reports.planning import named, plan
+
+    chosen = found if metric is None else named(found, metric)
+    if found and not chosen:
+        known = list(dict.fromkeys(name for pilot in found for name in names(pilot.metric, pilot.judge)))
+        raise UsageError(f"--metric {metric}: no such metric; {near(str(metric), known)}")
+    if not chosen:
+        raise UsageError("the log compares nothing: a pilot has two conditions, and judgments of their responses")
+    shared = aim.shared(tests or len(chosen))
+    return [plan(pilot, shared) for pilot in chosen]

@@ -1,0 +1,99 @@
+"""Finds the format that a report is written in: by its name, or by the ending of the file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from keval import plugins
+from keval.errors import UsageError
+
+if TYPE_CHECKING:
+    from keval.exports import Export
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+ALIASES = {"md": "markdown", "txt": "text"}
+"""What formats are called beside their names, as in the endings of files."""
+
+DEFAULT = "text"
+
+FORMAT_OPTION = click.option(
+    "-O", "--option", "options", metavar="NAME=VALUE", multiple=True,
+    help="An option of the format, such as width=80; may be repeated.",
+)  # fmt: skip
+
+
+def format_options(command: Command) -> Command:
+    """Add what says how a report is written, and where to."""
+    for option in (
+        click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path),
+                     help="Write to FILE, not to stdout."),
+        FORMAT_OPTION,
+        click.option("-f", "--format", "export_name", metavar="FORMAT",
+                     help="text, markdown or md, json, csv, or another that `keval plugins` lists; by default what the "
+                          "ending of FILE says, else text."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def export(name: str | None, options: Sequence[str] = (), output: Path | None = None) -> Export:
+    """Return the format of a report that goes to a file or to stdout. Raises UsageError."""
+    from keval.config.plugin_options import read
+    from keval.exports import Export
+
+    chosen = _of_file(output) if name is None else ALIASES.get(name, name)
+    known = plugins.find("export")
+    if chosen not in known:
+        raise UsageError(_unknown(name, chosen, [*known], output))
+    plugin = plugins.load("export", Export, chosen)
+    values, mistakes = read(plugin, _for_terminal(chosen, output) | dict(map(_written, options)))
+    if mistakes:
+        raise UsageError(*(f"--option {'.'.join(map(str, keys)) or chosen}: {said}" for keys, said in mistakes))
+    return plugin(**values)
+
+
+def _of_file(output: Path | None) -> str:
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    return ALIASES.get(ending, ending) or DEFAULT
+
+
+def _unknown(name: str | None, chosen: str, known: Sequence[str], output: Path | None) -> str:
+    import difflib
+
+    if name is None:
+        return f"{output}: no report format is called {chosen!r}; -f names one (known: {', '.join(known)})"
+    near = difflib.get_close_matches(chosen, [*known, *ALIASES], n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"unknown format {name!r}{hint} (known: {', '.join(known)})"
+
+
+def _written(option: str) -> tuple[str, Any]:
+    """Return the name and the value of an option: a number, true, false or null as in JSON, else text."""
+    import orjson
+
+    name, equals, value = option.partition("=")
+    if not (name and equals):
+        raise UsageError(f"--option {option!r}: write NAME=VALUE, such as width=80")
+    try:
+        return name, orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return name, value
+
+
+def _for_terminal(chosen: str, output: Path | None) -> dict[str, Any]:
+    """Return the options that make the text report fit the terminal it is shown on."""
+    if chosen != "text" or output is not None or not sys.stdout.isatty():
+        return {}
+    import shutil
+
+    from keval.exports.text import NARROWEST
+
+    shown_on = os.get_terminal_size(sys.stdout.fileno())  # of the others Python asks itself
+    return {"width": max(NARROWEST, shutil.get_terminal_size(shown_on).columns), "color": True}

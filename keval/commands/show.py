@@ -1,0 +1,94 @@
+"""Show one task as a person reads it: question, steps, answer, scores with reasons, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import click
+import orjson
+
+from keval import projections
+from keval.commands.messages import warn
+from keval.commands.newest import chosen
+from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, SKIP_INVALID
+from keval.commands.pager import paged, terminal
+from keval.errors import UsageError
+from keval.logs.collect import collected
+from keval.printable import printable_json
+from keval.transcripts.drawing import Drawing
+from keval.transcripts.selection import Selection
+from keval.transcripts.transcript import Transcript, transcripts
+
+
+@click.command(epilog="Example: keval show run.jsonl --sample merge-logs --condition with_docs --repetition 1")
+@click.argument("log", metavar="[LOG]", required=False, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("event_id", metavar="[ID]", required=False)
+@CHOSEN_SAMPLES
+@CHOSEN_CONDITIONS
+@click.option("--repetition", type=click.IntRange(min=1), metavar="N", help="Only the N-th answer to each sample.")
+@click.option("--failed", is_flag=True, help="Only what the agent or a judge failed.")
+@click.option("--worst", type=click.IntRange(min=1), metavar="N", help="Only the N tasks with the lowest scores.")
+@click.option("-f", "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text",
+              show_default=True, help="How the tasks are written; json is a list of them.")  # fmt: skip
+@click.option("--full", is_flag=True, help="Show long texts to their end.")
+@SKIP_INVALID
+def command(
+    log: Path | None,
+    event_id: str | None,
+    samples: tuple[str, ...],
+    conditions: tuple[str, ...],
+    repetition: int | None,
+    failed: bool,
+    worst: int | None,
+    form: str,
+    full: bool,
+    skip_invalid: bool,
+) -> None:
+    """Show one task as a person reads it, or several.
+
+    Reads LOG (- is stdin), or where nothing is piped in the newest log of this folder. Which task:
+    the beginning of an ID of an answer, failure, judgment or label, or any of the options; without
+    them all that the newest plan asks for. --worst goes by the lowest score of each task, put on a
+    scale from 0 to 1; failures that count as the worst score come first. On a terminal a pager
+    shows the text.
+    """
+    if event_id is not None and (samples or conditions or repetition or failed or worst):
+        raise UsageError("an ID says already which task is meant; leave the other options out, or the ID")
+    selection = Selection(event_id, samples, conditions, repetition, failed, worst)
+    with (
+        collected(chosen([] if log is None else [log]), warn, skip_invalid=skip_invalid) as files,
+        projections.connect(files) as connection,
+    ):
+        found = transcripts(connection, files, selection)
+        first = next(found, None)
+        if first is None:
+            only_failed = failed and not (samples or conditions or repetition)
+            warn("nothing failed" if only_failed else "no task is like that")
+        with paged() as out:
+            _write(out, [] if first is None else _all(first, found), form, full=full)
+
+
+def _all(first: Transcript, others: Iterator[Transcript]) -> Iterator[Transcript]:
+    yield first
+    yield from others
+
+
+def _write(out: IO[str], found: Iterator[Transcript] | list[Transcript], form: str, *, full: bool) -> None:
+    if form == "json":
+        out.write("[")
+        for number, transcript in enumerate(found):
+            written = printable_json(orjson.dumps(transcript.as_json(), option=orjson.OPT_INDENT_2)).decode()
+            out.write(f"{',' if number else ''}\n{written}")
+        out.write("\n]\n")
+        return
+    shown_on = terminal()
+    drawing = Drawing(
+        markdown=form == "markdown",
+        full=full,
+        width=shown_on.width if shown_on else None,
+        bold=shown_on is not None and shown_on.color,
+    )
+    for number, transcript in enumerate(found):
+        out.write(("─" * 72 + "\n\n" if number and form == "text" else "") + drawing.draw(transcript))

@@ -1,0 +1,102 @@
+"""Ask each question several times, and say how often it passes: pass@k, pass^k, flakiness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import starmap
+from pathlib import Path
+
+import click
+
+from keval import projections
+from keval.commands.messages import say, say_json, warn
+from keval.commands.options import CONFIG, LIMIT, OUTPUT, PASS_FROM, RETRY_FAILED, SKIP_INVALID, Asked, requesting
+from keval.config.reader import load
+from keval.errors import UsageError
+from keval.execution.config_session import default_log, run_all
+from keval.logs.collect import collected
+from keval.logs.folder import is_log
+from keval.reports.thresholds import Scale, thresholds
+from keval.reports.trials import SampleTrials, Summary, sample_trials, summaries
+from keval.reports.verdicts import undecided
+
+
+@click.command(epilog="Example: keval trials eval.yaml -k 3 --trials 5 --mock")
+@CONFIG
+@OUTPUT
+@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True,
+              help="The k of pass@k and pass^k.")  # fmt: skip
+@click.option("-n", "--trials", "number", type=click.IntRange(min=1), metavar="N",
+              help="How often each question is asked (default: k).")  # fmt: skip
+@click.option("-f", "--format", "written", type=click.Choice(["text", "jsonl"]), default="text", show_default=True,
+              help="For people, or one JSON object per condition and sample.")  # fmt: skip
+@PASS_FROM
+@requesting(LIMIT, RETRY_FAILED, SKIP_INVALID)
+@click.pass_context
+def command(
+    context: click.Context,
+    config_path: Path,
+    output: Path | None,
+    k: int,
+    number: int | None,
+    written: str,
+    pass_from: Mapping[str, float],
+    asked: Asked,
+) -> None:
+    """Ask each question several times, and say how often it passes.
+
+    Generates and judges as `keval run` does, with N repetitions, in the same log: what is there
+    is not asked again. A trial passes if every metric that says so passes. With N above k, the
+    chances are estimated from all N trials; with N = k they are 0 or 1 for each sample.
+    """
+    if is_log(config_path):
+        raise UsageError(
+            f"{config_path} is a log; keval trials takes a config, and asks the agent: keval trials eval.yaml"
+        )
+    config, planned = load(config_path), number or k
+    if planned < k:
+        raise click.UsageError(f"--trials {planned} is less than k = {k}: nothing could be said of {k} trials")
+    config = replace(config, execution=replace(config.execution, repetitions=planned))
+    pass_from = thresholds(pass_from, starmap(Scale, config.scales))  # before anything is paid
+    with asked as request:
+        log = output or default_log(config, mock=request.mock)
+        failed = run_all(config, log, request, warn)
+    skip_invalid = request.skip_invalid
+    with collected([log], lambda _: None, skip_invalid=skip_invalid) as files, projections.connect(files) as connection:
+        for name in undecided(connection, pass_from):
+            warn(f"{name}: nothing says which score passes, so it decides no trial; --pass-from {name}=SCORE does")
+        names = {condition.name for condition in config.conditions}
+        found = sample_trials(connection, k, planned, pass_from, names)
+        if written == "jsonl":
+            for trials in found:
+                say_json(trials.as_json())
+        else:
+            _print(list(found), k)
+    context.exit(1 if failed else 0)
+
+
+def _print(found: Sequence[SampleTrials], k: int) -> None:
+    for trials in found:
+        known = f"pass@{k} {_share(trials.pass_at_k)}  pass^{k} {_share(trials.pass_every_k)}"
+        said = known if trials.why_unknown is None else trials.why_unknown
+        say(f"{trials.condition}  {trials.sample['id']}  {trials.passes}/{trials.planned} passed  {said}")
+    for summary in summaries(found):
+        say(_summary(summary, k))
+
+
+def _summary(summary: Summary, k: int) -> str:
+    at = f"pass@{k} {_share(summary.pass_at_k)}{_range(summary.pass_at_k_interval)}"
+    every = f"pass^{k} {_share(summary.pass_every_k)}{_range(summary.pass_every_k_interval)}"
+    unknown = f", {summary.unknown} not known" if summary.unknown else ""
+    others = f"; {summary.not_judged} more that no judge is for" if summary.not_judged else ""
+    return f"{summary.condition}: {summary.samples} samples, {at}, {every}, {summary.flaky} flaky{unknown}{others}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _range(interval: tuple[float, float] | tuple[None, None]) -> str:
+    low, high = interval
+    return "" if low is None or high is None else f" (95 % CI {low:.1%} to {high:.1%})"

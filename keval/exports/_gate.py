@@ -1,0 +1,106 @@
+"""Draws what a gate came to: as text, Markdown, JSON and JUnit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from xml.etree import ElementTree as ET
+
+import orjson
+
+from keval.exports._words import NOTHING, dollars, number
+from keval.exports.markdown import escaped
+from keval.printable import printable, printable_json
+from keval.reports.gate import VERDICTS, Finding, Outcome
+from keval.reports.model import BANNER
+
+
+def text(outcome: Outcome) -> Iterator[str]:
+    """Yield a line per rule: the verdict, what was asked, what was found, and why it counts."""
+    if outcome.mock:
+        yield BANNER
+    rows = [(each.verdict, f"{each.rule} ({each.about})", _found(each), each.why) for each in outcome.findings]
+    widths = [max((len(row[place]) for row in rows), default=0) for place in range(3)]
+    for row in rows:
+        yield "  ".join([*(cell.ljust(width) for cell, width in zip(row[:3], widths, strict=True)), row[3]])
+    yield f"gate: {summary(outcome)} (intervals are of 95 %)"
+
+
+def markdown(outcome: Outcome) -> Iterator[str]:
+    """Yield a table for pull requests."""
+    if outcome.mock:
+        yield f"> **{escaped(BANNER)}**"
+        yield ""
+    yield f"**keval gate: {outcome.verdict}** ({summary(outcome)})"
+    yield ""
+    yield "| verdict | rule | asked of | found | why |"
+    yield "| --- | --- | --- | --- | --- |"
+    for each in outcome.findings:
+        cells = (each.verdict, each.rule, each.about, _found(each), each.why)
+        yield f"| {' | '.join(map(escaped, cells))} |"
+
+
+def json(outcome: Outcome) -> Iterator[str]:
+    """Yield one JSON object."""
+    findings = [asdict(each) for each in outcome.findings]
+    made = {"verdict": outcome.verdict, "mock": outcome.mock, "findings": findings}
+    yield printable_json(orjson.dumps(made, option=orjson.OPT_INDENT_2)).decode()
+
+
+def junit(outcome: Outcome) -> Iterator[str]:
+    """Yield JUnit XML: a rule that is not met is a failure, one of which nobody can tell is an error."""
+    counts = {
+        "tests": len(outcome.findings),
+        "failures": outcome.count("not met"),
+        "errors": outcome.count("cannot tell"),
+    }
+    suite = ET.Element("testsuite", {"name": "keval gate"} | {name: str(count) for name, count in counts.items()})
+    if outcome.mock:
+        properties = ET.SubElement(suite, "properties")
+        ET.SubElement(properties, "property", name="mock", value=BANNER)
+    for each in outcome.findings:
+        case = ET.SubElement(suite, "testcase", classname=printable(each.about), name=printable(each.rule))
+        said = printable(f"{_found(each)}; {each.why}")
+        if each.verdict == "met":
+            ET.SubElement(case, "system-out").text = said
+        else:
+            kind = "failure" if each.verdict == "not met" else "error"
+            ET.SubElement(case, kind, message=said, type=each.verdict)
+    ET.indent(suite)
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield ET.tostring(suite, encoding="unicode")
+
+
+FORMATS: dict[str, Callable[[Outcome], Iterator[str]]] = {
+    "text": text,
+    "markdown": markdown,
+    "json": json,
+    "junit": junit,
+}
+
+
+def summary(outcome: Outcome) -> str:
+    """Return how many rules came to which verdict."""
+    return ", ".join(f"{outcome.count(verdict)} {verdict}" for verdict in VERDICTS)
+
+
+def _found(each: Finding) -> str:
+    sign = "+" if each.is_difference else ""
+    shown = _shown(each, each.value, sign)
+    if each.lower is not None and each.upper is not None:
+        shown += f" [{_shown(each, each.lower, sign)}, {_shown(each, each.upper, sign)}]"
+    return f"{shown}, {each.of}" if each.of else shown
+
+
+def _shown(each: Finding, value: float | None, sign: str) -> str:
+    if value is None:
+        return NOTHING
+    match each.unit:
+        case "share":
+            return f"{value:.1%}"
+        case "usd":
+            return dollars(value)
+        case "seconds":
+            return f"{value:.2f} s"
+        case _:
+            return number(value, sign)

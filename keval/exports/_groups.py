@@ -1,0 +1,53 @@
+"""Lays out what a report says of groups of samples: that they explore stands in the title and below."""
+
+from __future__ import annotations
+
+from keval.exports._blocks import Cell, Lines, Section, Table
+from keval.exports._words import NOTHING, count, interval, number, probability
+from keval.reports.groups import GroupedMetric, GroupScore
+
+COLUMNS = ("condition", "samples", "mean", "95 % CI", "difference", "95 % CI", "p", "p adjusted", "conclusion")
+
+
+def groups(found: GroupedMetric) -> Section:
+    """Return the section of one metric: a row per group and condition."""
+    rows = tuple(_row(each, found) for each in found.scores)
+    heading = f"By {', '.join(found.fields)} (exploratory): {found.metric}, judge {found.judge}"
+    return Section(heading, (Table((", ".join(found.fields), *COLUMNS), rows), Lines(((_said(found),),))))
+
+
+def _said(found: GroupedMetric) -> str:
+    """Say what is to be thought of so many comparisons."""
+    if not found.comparisons:
+        return "Groups explore: with many of them some differ by luck."
+    return (
+        f"Groups explore: of {found.comparisons} comparisons of groups some differ by luck. The second p is adjusted "
+        "for all of them by Benjamini and Hochberg's method; the conclusions rest on the first."
+    )
+
+
+def _row(each: GroupScore, found: GroupedMetric) -> tuple[Cell, ...]:
+    score, difference = each.score, each.difference
+    known: tuple[Cell, ...] = (
+        ", ".join(each.by.values()),
+        score.condition,
+        count(score.n_samples),
+        number(score.mean),
+        _within(score.ci_lower, score.ci_upper, found),
+    )
+    if difference is None:
+        return (*known, *[NOTHING] * 5)
+    adjusted = difference.other_statistics.get("p_bh")
+    return (
+        *known,
+        number(difference.difference, "+"),
+        interval(difference.ci_lower, difference.ci_upper, "+"),
+        probability(difference.other_statistics.get("p")),
+        probability(adjusted),
+        difference.conclusion,
+    )
+
+
+def _within(lower: float | None, upper: float | None, found: GroupedMetric) -> str:
+    """Return an interval within the scale, beyond which a t interval may reach."""
+    return NOTHING if lower is None or upper is None else interval(max(lower, found.min), min(upper, found.max))

@@ -1,0 +1,283 @@
+"""Answers from elsewhere become events that every other command understands."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import duckdb
+import orjson
+import pytest
+
+from keval.ids import JsonObject
+from tests.conftest import Keval
+from tests.importing import MAPPING, ROW
+
+ROWS: list[JsonObject] = [
+    {"question": "1+1?", "answer": "2", "text": "2", "condition": "small"},
+    {"question": "1+2?", "answer": "3", "text": "4", "condition": "small"},
+    {"question": "1+1?", "answer": "2", "text": "2", "condition": "large"},
+    {"question": "1+2?", "answer": "3", "text": "3", "condition": "large"},
+    {"question": "1+2?", "answer": "3", "text": "5", "condition": "large"},
+]
+"""Under one of the conditions a question was answered twice."""
+
+
+def write(folder: Path, rows: list[JsonObject], name: str = "answers.jsonl") -> Path:
+    """Write rows as JSONL and return the file."""
+    path = folder / name
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    return path
+
+
+def imported(keval: Keval, folder: Path, path: Path, *options: str | Path) -> list[JsonObject]:
+    """Import a file and return the events of the log."""
+    done = keval("import", path, *options, "-o", folder / "run.jsonl")
+    assert done.returncode == 0, done.stderr
+    return [orjson.loads(line) for line in (folder / "run.jsonl").read_bytes().splitlines()]
+
+
+def asked(keval: Keval, log: Path, query: str) -> list[JsonObject]:
+    """Return the rows that a query finds in a log."""
+    done = keval("sql", log, query, "-f", "json")
+    assert done.returncode == 0, done.stderr
+    found: list[JsonObject] = json.loads(done.stdout)
+    return found
+
+
+def as_csv(rows: list[JsonObject]) -> bytes:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue().encode()
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "parquet", "jsonl.gz"])
+def test_rows_in_our_own_words_need_no_mapping(keval: Keval, tmp_path: Path, ending: str) -> None:
+    """In every format they become the same valid log, with its plan."""
+    plain = write(tmp_path, ROWS)
+    path = tmp_path / f"rows.{ending}"
+    if ending == "parquet":
+        with duckdb.connect() as connection:
+            connection.execute(f"COPY (FROM read_json('{plain}')) TO '{path}'")
+    else:
+        contents = {"json": orjson.dumps(ROWS), "csv": as_csv(ROWS), "jsonl.gz": gzip.compress(plain.read_bytes())}
+        path.write_bytes(contents.get(ending, plain.read_bytes()))
+    run, plan, *responses = imported(keval, tmp_path, path)
+    assert (run["command"], run["agent"]["type"], run["repetitions"]) == ("import", "imported", 2)
+    assert (plan["plan_id"], len(plan["question_ids"])) == (run["plan_id"], 2)
+    assert [(each["condition"], each["repetition"], each["text"]) for each in responses] == [
+        ("small", 1, "2"), ("small", 1, "4"), ("large", 1, "2"), ("large", 1, "3"), ("large", 2, "5"),
+    ]  # fmt: skip
+    assert keval("validate", tmp_path / "run.jsonl").returncode == 0
+
+
+def test_a_mapping_says_where_everything_is(keval: Keval, tmp_path: Path) -> None:
+    """Sample, answer, tool calls, tokens, cost, time and scores come from wherever they are in a row."""
+    (tmp_path / "mapping.yaml").write_text(MAPPING)
+    run, _, response, judgment = imported(keval, tmp_path, write(tmp_path, [ROW]), "-c", tmp_path / "mapping.yaml")
+    assert response["sample"] == {"id": "7", "question": "How much?", "answer": "1080", "level": 3}
+    assert (response["time"], response["repetition"], response["cost_usd"]) == ("2026-03-01T12:00:00.000Z", 2, 0.5)
+    assert (response["usage"]["output_tokens"], response["usage"]["input_tokens"]) == (12, None)
+    assert (response["sources"], response["agent"]["model"], run["config_name"]) == (["Sums"], "gpt", "elsewhere")
+    call, text = response["turns"]
+    assert (call["name"], call["input"], call["result"], text["text"]) == ("add", {"a": 1}, "1080", "1080")
+    assert judgment["judge"] == {"name": "board", "type": "imported", "model": None}
+    score = {"score": 1, "reasoning": "it is", "min": 0, "max": 1, "passed": True}
+    assert judgment["scores"] == {"correct": score}
+    assert run["judges"][0]["judge_id"] == judgment["judge_id"]
+
+
+def test_rules_on_the_command_line_come_before_those_of_the_mapping(keval: Keval, tmp_path: Path) -> None:
+    """A name of a response is one of its fields; every other name is a field of the sample."""
+    (tmp_path / "mapping.yaml").write_text(MAPPING)
+    maps = ["--map", "text={out}!", "--map", "id=n{@row}", "--map", "topic=sums"]
+    events = imported(keval, tmp_path, write(tmp_path, [ROW]), "-c", tmp_path / "mapping.yaml", *maps)
+    assert (events[2]["text"], events[2]["sample"]["id"], events[2]["sample"]["topic"]) == ("1080!", "n1", "sums")
+
+
+@pytest.mark.parametrize(
+    ("conditions", "mapping", "baseline"),
+    [
+        pytest.param(("small", "large"), "", "small", marks=pytest.mark.slow),
+        pytest.param(("large", "baseline"), "", "baseline", marks=pytest.mark.slow),
+        (("large", "baseline"), "baseline: large", "large"),
+        pytest.param(("small", "large"), "baseline: large", "large", marks=pytest.mark.slow),
+    ],
+)
+def test_the_baseline_is_named_or_called_so_or_the_first(
+    keval: Keval, tmp_path: Path, conditions: tuple[str, str], mapping: str, baseline: str
+) -> None:
+    """The mapping's word comes first, then the name `baseline`, then the order of the file."""
+    judge = "judges: [{name: b, metrics: {ok: {score: {field: ok}, min: 0, max: 1}}}]"
+    (tmp_path / "mapping.yaml").write_text(f"{judge}\n{mapping}")
+    rows = [{**ROWS[0], "condition": name, "ok": 1} for name in conditions]
+    imported(keval, tmp_path, write(tmp_path, rows), "-c", tmp_path / "mapping.yaml")
+    assert asked(keval, tmp_path / "run.jsonl", "SELECT baseline FROM comparisons") == [{"baseline": baseline}]
+
+
+def test_a_baseline_of_which_there_is_no_row_is_refused(keval: Keval, tmp_path: Path) -> None:
+    """A typing error in the mapping would silently compare with another condition."""
+    (tmp_path / "mapping.yaml").write_text("baseline: smal")
+    done = keval("import", write(tmp_path, ROWS), "-c", tmp_path / "mapping.yaml", "-o", tmp_path / "run.jsonl")
+    assert (done.returncode, (tmp_path / "run.jsonl").exists()) == (3, False)
+    assert "baseline: no row is of the condition 'smal'; there are: 'small', 'large'" in done.stderr
+
+
+def test_fields_that_nothing_takes_are_named(keval: Keval, tmp_path: Path) -> None:
+    """A field counts as used by a rule, also one for a part of it, or by its own name; the others are told."""
+    (tmp_path / "mapping.yaml").write_text(MAPPING)
+    path = write(tmp_path, [ROW, {**ROW, "uid": 8, "tokens": 3, "answer": "1080", "text": "taken by 'out'"}])
+    done = keval("import", path, "-c", tmp_path / "mapping.yaml", "-o", tmp_path / "run.jsonl")
+    assert "not used: tokens, answer, text; a rule" in done.stderr
+    assert "not used" not in keval("import", write(tmp_path, ROWS)).stderr
+
+
+def test_the_same_file_again_adds_nothing(keval: Keval, tmp_path: Path) -> None:
+    """All ids are made from content; into another log the same lines are written but for the run's time."""
+    path, log = write(tmp_path, ROWS), tmp_path / "run.jsonl"
+    first = imported(keval, tmp_path, path)
+    written = log.read_bytes()
+    imported(keval, tmp_path, path)
+    assert log.read_bytes() == written
+    log.unlink()
+    again = imported(keval, tmp_path, path)
+    assert again[2:] == first[2:]
+    assert [each["id"] for each in again] == [each["id"] for each in first]
+
+
+@pytest.mark.slow
+def test_what_was_corrected_or_added_is_all_that_is_written(keval: Keval, tmp_path: Path) -> None:
+    """The newest text of an answer counts, and so does the newest plan."""
+    imported(keval, tmp_path, write(tmp_path, ROWS))
+    corrected = [*ROWS[:4], {**ROWS[4], "text": "3"}, {**ROWS[0], "question": "1+3?", "answer": "4"}]
+    events = imported(keval, tmp_path, write(tmp_path, corrected))[7:]
+    assert [each["type"] for each in events] == ["run", "plan", "response", "response"]
+    log = tmp_path / "run.jsonl"
+    assert asked(keval, log, "SELECT count(*) AS n FROM responses WHERE text = '5'") == [{"n": 0}]
+    assert asked(keval, log, "SELECT condition, planned, not_done FROM missing ORDER BY 1") == [
+        {"condition": "large", "planned": 6, "not_done": 3},
+        {"condition": "small", "planned": 6, "not_done": 3},
+    ]
+
+
+@pytest.mark.slow
+def test_a_score_that_is_taken_back_counts_no_more(keval: Keval, tmp_path: Path) -> None:
+    """A corrected file says what counts, back and forth, and a row that never had a score has no judgment."""
+    (tmp_path / "mapping.yaml").write_text("judges: [{name: b, metrics: {ok: {score: {field: ok}, min: 0, max: 1}}}]")
+    log = tmp_path / "run.jsonl"
+    query = """
+        SELECT mean, scored, (SELECT count(*) FROM judgments) AS judged FROM condition_scores WHERE condition = 'small'
+    """
+    numbers = []
+    for ok in (1, None, None, 1, None):
+        rows = write(tmp_path, [{**ROWS[0], "ok": ok}, {**ROWS[1], "ok": 0}, {**ROWS[2], "ok": None}])
+        imported(keval, tmp_path, rows, "-c", tmp_path / "mapping.yaml")
+        (found,) = asked(keval, log, query)
+        numbers.append((found["mean"], found["scored"], found["judged"]))
+    assert numbers == [(0.5, 2, 2), (0.0, 1, 2), (0.0, 1, 2), (0.5, 2, 2), (0.0, 1, 2)]
+
+
+@pytest.mark.slow
+def test_an_imported_log_is_judged_aggregated_and_reported(keval: Keval, tmp_path: Path) -> None:
+    """A judge of our own stands beside the foreign one, who is never asked again."""
+    rows = [{**row, "ok": row["text"] == row["answer"]} for row in ROWS[:4]]
+    (tmp_path / "mapping.yaml").write_text("judges: [{name: b, metrics: {ok: {score: {field: ok}, min: 0, max: 1}}}]")
+    imported(keval, tmp_path, write(tmp_path, rows), "-c", tmp_path / "mapping.yaml")
+    log = tmp_path / "run.jsonl"
+    alone = keval("judge", log)
+    assert (alone.returncode, "give one with -j" in alone.stderr) == (2, True)
+    (tmp_path / "judge.yaml").write_text("type: exact_match")
+    assert keval("judge", log, "-j", tmp_path / "judge.yaml").returncode == 0
+    scores = asked(keval, log, "SELECT metric, condition, avg(score) AS mean FROM scores GROUP BY ALL ORDER BY ALL")
+    assert [(row["metric"], row["condition"], row["mean"]) for row in scores] == [
+        ("exact_match", "large", 1), ("exact_match", "small", 0.5), ("ok", "large", 1), ("ok", "small", 0.5),
+    ]  # fmt: skip
+    report = keval("report", log, "-f", "json")
+    assert {table["metric"] for table in json.loads(report.stdout)["metrics"]} == {"exact_match", "ok"}
+    assert '"aggregate"' in keval("aggregate", log).stdout
+
+
+@pytest.mark.parametrize(("mapped", "calls"), [("", None), ("tool_calls: {each: calls, name: '{name}'}", 0)])
+def test_tool_calls_that_no_mapping_reads_are_unknown_not_0(
+    keval: Keval, tmp_path: Path, mapped: str, calls: int | None
+) -> None:
+    """Only a file whose tool calls are read says of an answer without any that it called none."""
+    (tmp_path / "mapping.yaml").write_text(f"response: {{{mapped}}}")
+    run = imported(keval, tmp_path, write(tmp_path, [{**ROWS[0], "calls": []}]), "-c", tmp_path / "mapping.yaml")[0]
+    assert run["agent"].get("reports_tool_calls", True) == (calls is not None)
+    report = json.loads(keval("report", tmp_path / "run.jsonl", "-f", "json").stdout)
+    assert report["conditions"][0]["tool_calls"] == calls
+
+
+def test_a_pipe_takes_imported_events(keval: Keval, tmp_path: Path) -> None:
+    """Without -o they go to stdout, where a judge can take them."""
+    events = keval("import", write(tmp_path, ROWS))
+    (tmp_path / "judge.yaml").write_text("type: exact_match")
+    judged = keval("judge", "-j", tmp_path / "judge.yaml", stdin=events.stdout)
+    assert judged.stdout.count('"type":"judgment"') == 5
+
+
+def test_a_row_that_does_not_fit_is_named_and_nothing_is_imported(keval: Keval, tmp_path: Path) -> None:
+    """Each problem has its line and field, and is found before the first event is written."""
+    (tmp_path / "mapping.yaml").write_text(MAPPING)
+    rows = write(tmp_path, [ROW, {**ROW, "uid": 8, "ok": 2, "cost": "much"}])
+    done = keval("import", rows, "-c", tmp_path / "mapping.yaml", "-o", tmp_path / "run.jsonl")
+    assert done.returncode == 3
+    assert "answers.jsonl:2: cost_usd: must be a number, not 'much'\n" in done.stderr
+    assert "answers.jsonl:2: correct: the score 2 is outside of the scale, 0 to 1\n" in done.stderr
+    assert not (tmp_path / "run.jsonl").exists()
+
+
+def test_a_field_of_the_files_is_not_taken_for_the_number_of_the_row(keval: Keval, tmp_path: Path) -> None:
+    """What a column of that name says would be lost, and rules would read something else."""
+    done = keval("import", write(tmp_path, [{**ROWS[0], "@row": 5}]))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "answers.jsonl:1: a field is called '@row'" in done.stderr
+
+
+def test_what_no_event_can_hold_is_found_before_anything_is_written(keval: Keval, tmp_path: Path) -> None:
+    """Each event is made once for that: no log is begun, whichever row has it."""
+    rows = write(tmp_path, [ROWS[0], {**ROWS[1], "time": "0999-01-01T00:00:00Z"}])
+    done = keval("import", rows, "-o", tmp_path / "run.jsonl")
+    assert (done.returncode, (tmp_path / "run.jsonl").exists()) == (3, False)
+    assert "answers.jsonl:2: a response event breaks its schema: $.time" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ({"repetition": 1}, "repetition 1 of 'a' under 'imported' stands in row 1 already"),
+        ({"repetition": 2, "answer": "other"}, "the sample 'a' has another question, answer or field than in"),
+    ],
+)
+def test_rows_that_contradict_each_other_are_a_problem(
+    keval: Keval, tmp_path: Path, second: JsonObject, told: str
+) -> None:
+    """One answer is not counted twice, and a sample is one question with one golden answer."""
+    row = {"id": "a", "question": "Q?", "answer": "A", "text": "A", "repetition": 1}
+    done = keval("import", write(tmp_path, [row, {**row, **second}]))
+    assert (done.returncode, done.stdout, f"answers.jsonl:2: {told}" in done.stderr) == (3, "", True), done.stderr
+
+
+def test_values_that_are_not_there_stay_unknown(keval: Keval, tmp_path: Path) -> None:
+    """An empty cell is no number, a row without a score has no judgment, and an empty text is an empty answer."""
+    (tmp_path / "mapping.yaml").write_text(
+        "golden_answers: false\njudges: [{name: b, metrics: {ok: {score: {field: ok}, min: 0, max: 1}}}]"
+    )
+    path = tmp_path / "rows.csv"
+    path.write_text("question,text,cost_usd,output_tokens,ok\nQ?,,,,\nR?,yes,0.25,3,1\n")
+    events = imported(keval, tmp_path, path, "-c", tmp_path / "mapping.yaml")
+    first, second = (each for each in events if each["type"] == "response")
+    assert (first["status"], first["cost_usd"], first["usage"], first["sample"]["answer"]) == (
+        "empty",
+        None,
+        None,
+        None,
+    )
+    assert (second["cost_usd"], second["usage"]["output_tokens"]) == (0.25, 3)
+    assert [each["response_id"] for each in events if each["type"] == "judgment"] == [second["id"]]
