@@ -169,7 +169,7 @@ def test_every_type_of_event_is_dispatched() -> None:
     branches = orjson.loads(schema.text("event"))["allOf"]
     dispatched = {branch["if"]["properties"]["type"]["const"]: branch["then"]["$ref"] for branch in branches}
     assert dispatched == {name: f"urn:keval:schema:{name}" for name in schema.EVENT_TYPES}
-    assert set(schema.names()) == {*EVENTS, "config", "judge", "sample"}
+    assert set(schema.names()) == {*EVENTS, "adapter", "config", "import", "judge", "sample"}
 
 
 def _validators_agree(name: str, instance: object) -> bool:
