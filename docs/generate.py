@@ -1,7 +1,8 @@
 """Writes the parts of the docs that are known to the code; the cog blocks in the pages call it.
 
     make docs                      rewrites them
-    python docs/generate.py        rewrites the handbook of examples/quickstart from the pages
+    python docs/generate.py        rewrites the handbook of examples/quickstart from the pages, and the picture
+                                   of docs/performance.md from the newest results
 
 Each function returns Markdown.
 """
@@ -10,8 +11,10 @@ Each function returns Markdown.
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
+import sys
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,12 +22,21 @@ from typing import Any
 
 import click
 
+sys.path.insert(0, str(Path(__file__).parent.parent))  # cog finds this file, which finds the benchmarks
+
+from benchmarks import growth_chart
+from benchmarks.benchmark import described, newest
 from keval import cli, failure_kinds, plugins, projections, schema
 from keval.errors import EXIT_CODES
-from keval.stats.statistics import AGGREGATE, PAIRED
+from keval.judges import rubric
+from keval.models.cacheable import SHORTEST
+from keval.stats.paired_statistics import PAIRED
+from keval.stats.statistics import AGGREGATE
 
 DOCS = Path(__file__).parent
 HANDBOOK = DOCS.parent / "examples" / "quickstart" / "handbook"
+
+GROWTH = DOCS / "growth.svg"
 
 WIDTH = 96
 """Columns of a command's help, whatever terminal the docs are made on."""
@@ -78,6 +90,24 @@ def plugin_options(kind: str) -> str:
     return "\n\n".join(parts)
 
 
+def rubrics() -> str:
+    """Return keval's own rubrics with their metrics."""
+    rows = []
+    for name, summary in rubric.shipped().items():
+        judge = rubric.Rubric(model="any", rubric=Path(name))
+        metrics = ", ".join(f"`{metric.name}` {metric.min:g}–{metric.max:g}" for metric in judge.metrics)
+        rows.append((f"`{name}`", metrics, summary))
+    return table(("name", "metrics", "what it says"), rows)
+
+
+def prompt_cache() -> str:
+    """Return from how many tokens on the models keep a prompt."""
+    models: dict[int, list[str]] = {}
+    for model, tokens in SHORTEST.items():
+        models.setdefault(tokens, []).append(f"`{model}`")
+    return table(("tokens", "models"), [(f"{tokens:,}", ", ".join(names)) for tokens, names in models.items()])
+
+
 def _default(option: plugins.Option) -> str:
     return "required" if option.required else f"`{_as_yaml(option.default)}`"
 
@@ -109,10 +139,10 @@ def agents_own_failures() -> str:
 def statistics(event_type: str) -> str:
     """Return the statistics of an `aggregate` or `comparison` event with their formulas."""
     rows = [
-        (each.label if each.shown else "(not shown)", f"`{name}`", each.unit, each.formula, each.computed_in)
+        (each.label if each.shown else "(not shown)", f"`{name}`", each.unit, each.formula)
         for name, each in STATISTICS[event_type].items()
     ]
-    return table(("in the report", "in the event", "unit", "is", "computed in"), rows)
+    return table(("in the report", "in the event", "unit", "is"), rows)
 
 
 def undefined(event_type: str) -> str:
@@ -188,20 +218,55 @@ def _part(part: Schema) -> str:
 def config_keys() -> str:
     """Return all keys of a config with their defaults, and those of an MCP server."""
     document = _document("config")
-    server = document["$defs"]["mcp_server"]
     parts = [
         _fields(document),
+        "### dataset",
+        _fields(document["$defs"]["dataset"]),
+        "### rule",
+        _rule_keys(document),
         "### judge",
-        _fields(document["$defs"]["judge"]),
+        _fields(_document("judge")),
+        "### computed_metric",
+        _by_type(document["$defs"]["computed_metric"]),
         "### mcp_server",
-        server["description"],
+        _by_type(document["$defs"]["mcp_server"]),
     ]
-    for branch in server["allOf"]:
+    return "\n\n".join(parts)
+
+
+def _by_type(part: Schema) -> str:
+    """Return the fields of what has others with each type."""
+    parts = [part["description"]]
+    for branch in part["allOf"]:
         types = branch["if"]["properties"]["type"]
         written = " or ".join(f"`{name}`" for name in types.get("enum", [types.get("const")]))
-        found = {**branch["then"], "required": [*server["required"], *branch["then"]["required"]]}
+        found = {**branch["then"], "required": [*part["required"], *branch["then"]["required"]]}
         parts += [f"With type {written}:", _fields(found)]
     return "\n\n".join(parts)
+
+
+def import_keys() -> str:
+    """Return all keys of a mapping for `keval import`."""
+    document = _document("import")
+    return "\n\n".join([_fields(document), "### rule", _rule_keys(document)])
+
+
+def adapter_keys() -> str:
+    """Return all keys of an adapter."""
+    document = _document("adapter")
+    return "\n\n".join(
+        [
+            _fields(document),
+            "### event_rule",
+            document["$defs"]["event_rule"]["description"],
+            _fields(document["$defs"]["event_rule"]),
+        ]
+    )
+
+
+def _rule_keys(document: Schema) -> str:
+    rule = document["$defs"]["rule"]
+    return f"{rule['description']}\n\n{_fields(rule)}"
 
 
 def _fields(part: Schema, leave_out: Collection[str] = ()) -> str:
@@ -264,7 +329,7 @@ def _name(ref: str) -> str:
 
 ASKED_VIEWS = (
     "runs", "responses", "judgments", "failures", "scores", "tool_calls", "sample_scores", "condition_scores", "costs",
-    "missing", "orphaned_processes",
+    "missing", "labels", "orphaned_processes",
 )  # fmt: skip
 """The views that `keval sql --help` names and that people's queries rely on; the others are steps between."""
 
@@ -309,6 +374,23 @@ def handbook() -> dict[str, str]:
     }
 
 
+def measured(name: str) -> str:
+    """Return the tables of a benchmark from its newest raw results, and what they were made with."""
+    benchmark = importlib.import_module(f"benchmarks.{name}").BENCHMARK
+    results = newest(name)
+    if results is None:
+        return "Not measured yet."
+    link = f"[raw results](../{results.path.relative_to(DOCS.parent)})"
+    return f"{benchmark.tables(results.measurements)}\n\n{described(results)} {link}"
+
+
+def growth_picture() -> str:
+    """Return the picture of the newest growth as SVG; empty if it was never measured."""
+    results = newest("growth")
+    return growth_chart.svg(results.measurements) if results else ""
+
+
 if __name__ == "__main__":
+    GROWTH.write_text(growth_picture(), encoding="utf-8")
     for page, text in handbook().items():
         (HANDBOOK / page).write_text(text, encoding="utf-8")

@@ -14,7 +14,8 @@ from itertools import chain, dropwhile, takewhile
 from typing import Any
 
 from keval import failure_kinds, schema
-from keval.stats.statistics import AGGREGATE, PAIRED, Statistic
+from keval.stats.paired_statistics import PAIRED
+from keval.stats.statistics import AGGREGATE, Statistic
 
 WIDTH = 118
 """Columns up to which an object or array stands on one line."""
