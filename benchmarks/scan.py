@@ -1,19 +1,27 @@
 """Measures how the time of `keval scan` grows with the length of a text, ordinary and hostile.
 
-Each text repeats something on which a careless pattern tries again from every place. Prints the
-processor seconds for each size and the ratio of the last two, and appends them to benchmarks/results.md: what
-doubles with the text is linear, what grows fourfold is not. Run with `make bench`.
+Each text repeats something on which a careless pattern tries again from every place. Each length is twice the one
+before it. What to look at is the ratio of the last two times: what doubles with the text is linear, what grows
+fourfold is not.
+
+    python -m benchmarks.scan [--size tiny|modest|large]
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 
-from benchmarks import results
+from benchmarks.benchmark import Benchmark, Measurement, Size
+from benchmarks.tables import middle, table, told, values, where
 from keval.logs.secret_scan import FORMS, Scanner
 
-SIZES = (100_000, 200_000, 400_000, 800_000)
-RUNS = 3
+LENGTHS = {
+    Size.TINY: (1_000, 2_000),
+    Size.MODEST: (100_000, 200_000, 400_000, 800_000),
+    Size.LARGE: (100_000, 200_000, 400_000, 800_000),
+}
+LONGEST = max(max(lengths) for lengths in LENGTHS.values())
 ENVIRON = {
     "DOCS_TOKEN": "3f9a2c" * 6,
     "DATABASE_PASSWORD": 'it\'s "a/b+c" & d',
@@ -24,8 +32,8 @@ ENVIRON = {
 
 
 def repeated(piece: str) -> str:
-    """Return the longest text of the largest size that repeats a piece."""
-    return (piece * (max(SIZES) // len(piece) + 1))[: max(SIZES)]
+    """Return the longest text that repeats a piece."""
+    return (piece * (LONGEST // len(piece) + 1))[:LONGEST]
 
 
 TEXTS = {
@@ -43,26 +51,31 @@ TEXTS = {
 }
 
 
-def seconds(scanner: Scanner, text: str) -> float:
-    """Return the least time of some runs: what disturbs the machine only adds to it."""
-    times = []
-    for _ in range(RUNS):
-        began = time.process_time()
-        list(scanner.look({"text": text}))
-        times.append(time.process_time() - began)
-    return min(times)
-
-
-def main() -> None:
-    """Measure each text in each size, and print and append the figures."""
+def measure(size: Size, repeat: int) -> Iterator[Measurement]:
+    """Measure each text in each length, in this process."""
     scanner = Scanner(ENVIRON)
-    rows = []
-    for name, text in TEXTS.items():
-        measured = [seconds(scanner, text[:size]) for size in SIZES]
-        rows.append((name, *(f"{each:.3f}" for each in measured), f"{measured[-1] / measured[-2]:.2f}"))
-    header = ("text", *(f"{size:,} characters" for size in SIZES), "last ratio")
-    results.append("scan", f"CPU seconds, least of {RUNS} runs", header, rows)
+    for _ in range(repeat):
+        for name, text in TEXTS.items():
+            for length in LENGTHS[size]:
+                began = time.process_time()
+                list(scanner.look({"text": text[:length]}))
+                yield {"text": name, "characters": length, "cpu_s": round(time.process_time() - began, 5)}
 
+
+def tables(measurements: Sequence[Measurement]) -> str:
+    """Return the medians by text and length."""
+    lengths = values(measurements, "characters")
+    rows = []
+    for text in values(measurements, "text"):
+        found = [middle(where(measurements, text=text, characters=length), "cpu_s") for length in lengths]
+        shorter, longer = found[-2:]
+        ratio = None if not shorter or longer is None else longer / shorter
+        rows.append((text, *(told(each, 3) for each in found), told(ratio)))
+    header = ("text", *(f"{length:,} characters" for length in lengths), "last ratio")
+    return f"{table(header, rows)}\n\nCPU seconds, medians."
+
+
+BENCHMARK = Benchmark(name="scan", measure=measure, tables=tables)
 
 if __name__ == "__main__":
-    main()
+    BENCHMARK.main()

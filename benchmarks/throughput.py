@@ -1,88 +1,71 @@
 """Measures whole runs without a model: config to finished report, with the echo agent and exact_match.
 
-Prints one row per size, and appends it to benchmarks/results.md. What to
-look at are the ratios: evaluations per second and peak memory at 10,000 tasks against 1,000.
-Run with `make bench`.
+Beside each size stands the least that a program does which only asks, judges and writes both down safely. What
+to look at are evaluations per second as a share of its, and how little memory grows with the tasks.
+
+    python -m benchmarks.throughput [--size tiny|modest|large]
 """
 
 from __future__ import annotations
 
-import json
-import os
-import resource
-import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks import results
+from benchmarks import child, workload
+from benchmarks.benchmark import Benchmark, Measurement, Size
+from benchmarks.tables import middle, table, told, values, where
 
-SIZES = (1_000, 10_000)
-RUNS = 3
-CONFIG = """\
-name: throughput
-version: "1"
-dataset: {path: questions.jsonl}
-agent: {type: echo, text: "yes"}
-conditions:
-  a: {system_prompt: "One."}
-  b: {system_prompt: "Two."}
-judge: {type: exact_match}
-execution: {repetitions: 1, max_concurrent: 8}
-"""
+TASKS = {Size.TINY: (20,), Size.MODEST: (1_000, 10_000), Size.LARGE: (1_000, 10_000, 100_000)}
+AT_ONCE = 16
+
+RUN, POOL = "keval run", "bare asyncio pool"
 
 
-def measured(tasks: int) -> tuple[float, float]:
-    """Return wall seconds and peak MiB of one `keval run` of so many tasks."""
+def measure(size: Size, repeat: int) -> Iterator[Measurement]:
+    """Measure the sizes in turn, each with keval and with the bare pool."""
+    for _ in range(repeat):
+        for tasks in TASKS[size]:
+            for what in (RUN, POOL):
+                yield {"what": what, "tasks": tasks, **_once(what, tasks)}
+
+
+def _once(what: str, tasks: int) -> Measurement:
+    """Do so many tasks; those of the pool are validated and written by itself, with nothing around them."""
+    pool = (sys.executable, "-m", "benchmarks.bare_pool", str(tasks), str(AT_ONCE), "log.jsonl")
+    command = (*child.KEVAL, *workload.RUN) if what == RUN else pool
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "eval.yaml").write_text(CONFIG)
-        with (folder / "questions.jsonl").open("w") as questions:
-            for number in range(tasks // 2):
-                sample = {"id": f"s{number}", "question": f"Is {number} a number?", "answer": "yes"}
-                questions.write(json.dumps(sample) + "\n")
-        began = time.perf_counter()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "keval", "run", "eval.yaml", "-q", "-f", "json"],
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        seconds = time.perf_counter() - began
-        log = (folder / "throughput.jsonl").read_bytes()
-        done = log.count(b'\n{"type":"response"') + log.count(b'\n{"type":"judgment"')
-        if process.returncode != 0 or done != 2 * tasks:
-            raise SystemExit(f"the run failed: exit {process.returncode}, {done} evaluations for {tasks} tasks")
-        return seconds, _mebibytes(usage)
+        folder = Path(name) / "work"
+        workload.write(folder, tasks, at_once=AT_ONCE)
+        usage = child.run(command, folder, environ={"PYTHONPATH": str(child.ROOT)}).record()
+        problem = workload.missing(folder / "log.jsonl", responses=tasks, judgments=tasks)
+    return usage | ({"failed": problem} if problem else {})
 
 
-def _mebibytes(usage: resource.struct_rusage) -> float:
-    return usage.ru_maxrss / 1024
-
-
-def _median(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
-
-
-def main() -> None:
-    """Measure the sizes in turn, several times, and print and append the medians."""
-    seen: dict[int, list[tuple[float, float]]] = {size: [] for size in SIZES}
-    for _ in range(RUNS):
-        for size in SIZES:
-            seen[size].append(measured(size))
+def tables(measurements: Sequence[Measurement]) -> str:
+    """Return the medians by size."""
     rows = []
-    for size in SIZES:
-        seconds = _median([run[0] for run in seen[size]])
-        memory = _median([run[1] for run in seen[size]])
-        raw = ", ".join(f"{run[0]:.2f} s {run[1]:.0f} MiB" for run in seen[size])
-        rows.append((size, f"{seconds:.2f}", f"{size / seconds:.0f}", f"{memory:.0f}", raw))
-    small, large = (_median([run[1] for run in seen[size]]) for size in SIZES)
-    header = ("tasks", "seconds (median)", "evaluations/s", "peak MiB", "raw")
-    note = f"Peak memory at {SIZES[1]:,} tasks is {large / small:.2f} times that at {SIZES[0]:,}."
-    results.append("throughput", f"{RUNS} runs", header, rows, note)
+    for tasks in values(measurements, "tasks"):
+        for what in values(measurements, "what"):
+            found = where(measurements, what=what, tasks=tasks)
+            wall_s, cpu_s, peak = (middle(found, field) for field in ("wall_s", "cpu_s", "peak_mib"))
+            rate = None if not wall_s else float(str(tasks)) / wall_s
+            each_us = None if cpu_s is None else 1e6 * cpu_s / float(str(tasks))
+            rows.append((f"{tasks:,}", what, told(wall_s), told(rate, 0), told(each_us, 0), told(peak, 0)))
+    header = ("tasks", "", "seconds", "evaluations/s", "CPU µs per evaluation", "peak MiB")
+    return f"{table(header, rows)}\n\nMedians. {_memory(measurements)}"
 
+
+def _memory(measurements: Sequence[Measurement]) -> str:
+    sizes = values(measurements, "tasks")
+    small, large = (middle(where(measurements, what=RUN, tasks=tasks), "peak_mib") for tasks in (sizes[0], sizes[-1]))
+    if small is None or large is None:
+        return ""
+    return f"keval's peak memory at {sizes[-1]:,} tasks is {large - small:.0f} MiB above that at {sizes[0]:,}."
+
+
+BENCHMARK = Benchmark(name="throughput", measure=measure, tables=tables)
 
 if __name__ == "__main__":
-    main()
+    BENCHMARK.main()
