@@ -22,7 +22,7 @@ def outcome(case: Path, scratch: Path) -> dict[str, str]:
     """Run a case's command in a scratch copy of its folder and of `inputs/`, and return what came out."""
     shutil.copytree(HERE / "inputs", scratch, dirs_exist_ok=True)
     shutil.copytree(case, scratch, dirs_exist_ok=True)
-    script = f'keval() {{ "{sys.executable}" -m keval "$@"; }}\n' + (case / "cmd").read_text()
+    script = f'PYTHON="{sys.executable}"\nkeval() {{ "$PYTHON" -m keval "$@"; }}\n' + (case / "cmd").read_text()
     environment = {**os.environ, "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
         ["bash", "-c", script], cwd=scratch, capture_output=True, text=True, env=environment, timeout=60, check=False
