@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import orjson
@@ -16,6 +17,7 @@ from keval.events import encode
 from keval.execution import plan
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject
+from keval.projections.views import read_by
 
 RUN_ID = "0123456789abcdef"
 TIME = "2026-11-20T11:00:00.123Z"
@@ -36,7 +38,18 @@ ENVIRONMENT = {"keval": "0.1.0", "python": "3.11.0", "platform": "linux"} | dict
 
 
 def _event(event_type: str, event_id: str, body: JsonObject, fields: Mapping[str, object]) -> JsonObject:
-    return {"type": event_type, "v": 1, "id": event_id, "time": TIME, "run_id": RUN_ID, **body, **fields}
+    return in_order({"type": event_type, "v": 1, "id": event_id, "time": TIME, "run_id": RUN_ID, **body, **fields})
+
+
+@cache
+def _fields(event_type: str) -> tuple[str, ...]:
+    return tuple(schema.document(event_type)["properties"])
+
+
+def in_order(event: JsonObject) -> JsonObject:
+    """Return an event with its fields in the order of their schema, as keval writes them; unknown ones are last."""
+    known = [name for name in _fields(event["type"]) if name in event]
+    return {name: event[name] for name in [*known, *event]}
 
 
 def condition_id(name: str, prompt: str = "Answer.") -> str:
@@ -229,7 +242,8 @@ def write_log(path: Path, events: Iterable[JsonObject]) -> Path:
 
 def ask(paths: Path | Sequence[Path], query: str) -> list[JsonObject]:
     """Return the rows of a query over the views of logs."""
-    with projections.connect([paths] if isinstance(paths, Path) else paths) as connection:
+    logs = [paths] if isinstance(paths, Path) else paths
+    with projections.connect(logs, tools=False, asked=read_by(query)) as connection:
         cursor = connection.execute(query)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

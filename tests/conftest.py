@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import socket
@@ -17,10 +18,10 @@ from hypothesis import HealthCheck, settings
 from keval.processes.orphans import adopted
 
 # No test is timed: a slow machine is no mistake. Fixtures that examples share hold nothing that one could spoil.
-settings.register_profile(
-    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
-settings.load_profile("untimed")
+untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+settings.register_profile("few", untimed, max_examples=20)  # make test
+settings.register_profile("many", untimed, max_examples=100)  # make test-slow has them look further
+settings.load_profile("few")
 
 FOREIGN = ("ANTHROPIC_", "CLAUDE", "AWS_", "GOOGLE_", "KEVAL_")
 
@@ -73,13 +74,21 @@ def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", looking_up)
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return new folders, in one of their own: pytest looks through all folders beside the one that it makes."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _own_environment(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> None:
     """Give each test a home of its own and none of the keys that this machine may hold."""
     for name in os.environ:
         if name.startswith(FOREIGN):
             monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
+    home = next(_homes)
+    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "claude"))
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from keval.agents import Answer
 from keval.config.reader import load
-from keval.execution.config_session import config_executor
+from keval.execution.config_executor import config_executor
 from keval.execution.preparation import prepare
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.judges import Judgment
@@ -46,16 +46,27 @@ class TwoProcesses:
         """Let the process that made a folder remove it."""
         self._by_workspace.pop(workspace).send((-1, "release", workspace))
 
+    async def move(self, workspace: Path, place: Path) -> None:
+        """Let the process that made a folder move it."""
+        await self._send(self._by_workspace[workspace], "move", (workspace, place))
+
+    async def close(self) -> None:
+        """Keep what the processes keep: each of them ends it when it ends."""
+
     async def _do(self, what: str, spec: AnswerSpec | JudgeSpec) -> Any:  # noqa: ANN401 - either outcome
-        number, connection = next(self._numbers), next(self._turns)
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
-        self._waiting[number] = (loop, future)
-        connection.send((number, what, spec))
-        outcome = await future
+        connection = next(self._turns)
+        outcome = await self._send(connection, what, spec)
         if outcome.workspace is not None:
             self._by_workspace[outcome.workspace] = connection
         return outcome
+
+    async def _send(self, connection: Connection, what: str, told: Any) -> Any:  # noqa: ANN401 - whatever it is about
+        number = next(self._numbers)
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        self._waiting[number] = (loop, future)
+        connection.send((number, what, told))
+        return await future
 
     def _receive(self, place: int, connection: Connection) -> None:
         while True:
@@ -96,6 +107,10 @@ async def _serve(connection: Connection, path: Path, mock_url: str, log: Path) -
     executor = config_executor(prepare(config, mock_url, None, log, warn=lambda _: None), config.judges)
 
     async def do(number: int, what: str, spec: Any) -> None:  # noqa: ANN401 - of either kind
+        if what == "move":
+            await executor.move(*spec)
+            connection.send((number, None))
+            return
         outcome = await (executor.answer(spec) if what == "answer" else executor.judge(spec))
         connection.send((number, outcome))
 
@@ -106,3 +121,4 @@ async def _serve(connection: Connection, path: Path, mock_url: str, log: Path) -
                 executor.release(spec)
             else:
                 group.create_task(do(number, what, spec))
+    await executor.close()

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from keval.reports.changed_scores import ChangedScore, ChangedScores
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning
 from keval.reports.model import (
     AgentInfo,
@@ -17,9 +18,12 @@ from keval.reports.model import (
     Header,
     JudgeInfo,
     Report,
+    Retraction,
+    ServerInfo,
     ServerUse,
     Total,
 )
+from keval.reports.sentences import Headline
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",
@@ -94,7 +98,7 @@ def difference(condition: str, **changes: object) -> Difference:
             ties=1,
             losses=0,
             conclusion="higher",
-            explanation="higher than baseline",
+            qualification=None,
             reasons={},
         ),
         changes,
@@ -114,6 +118,8 @@ def summary(condition: str, **changes: object) -> ConditionSummary:
             not_done=0,
             mean_duration_ms=1250.0,
             median_duration_ms=1000.0,
+            p90_duration_ms=2000.0,
+            p99_duration_ms=4000.0,
             agent_cost_usd=Total(0.1234, 15, 3),
             agent_cost_per_answer_usd=0.0082,
             judge_cost_usd=Total(0.5, 17, 0),
@@ -135,6 +141,17 @@ def small_report(**changes: object) -> Report:
         mock=False,
         banner=None,
         warnings_first=(ReportWarning("incomplete", "INCOMPLETE: 2 of 36 planned answers are not done"),),
+        headlines=(
+            Headline(
+                "with_docs",
+                "baseline",
+                "with_docs scored higher than baseline.",
+                ("It did.",),
+                "with_docs vs baseline: completeness +0.38 [+0.12, +0.62] higher",
+                ("What the line leaves open.",),
+            ),
+        ),
+        read_with_care="Read with care: 6 samples, so intervals are wide.",
         header=Header(
             name="docs-server",
             version="1",
@@ -149,6 +166,9 @@ def small_report(**changes: object) -> Report:
             responses=34,
             judgments=34,
             failures=2,
+            retracted=2,
+            files=("run.jsonl",),
+            servers=(ServerInfo("docs", "docs-server", "1.4", ("search", "read"), None),),
         ),
         conditions=(summary("baseline", tool_calls=0, tool_calls_failed=0), summary("with_docs", servers=(docs,))),
         metrics=(
@@ -165,12 +185,21 @@ def small_report(**changes: object) -> Report:
                 differences=(difference("with_docs"),),
             ),
         ),
+        changed_scores=(
+            ChangedScores(
+                "with_docs",
+                "baseline",
+                (ChangedScore("merge-logs", "strict", "completeness", 3.0, 2.25, -0.75),),
+                (ChangedScore("own-failures", "strict", "completeness", 1.0, 4.5, 3.5),),
+            ),
+        ),
         claims=(
             ConditionClaims("baseline", 17, 0, ()),
             ConditionClaims("with_docs", 17, 2, (Claim("The tower is 330 m high.", 2), Claim("It is red.", 1))),
         ),
         failures=(FailureGroup("with_docs", "generate", "timeout", 1, "no answer: 600 s in all"),),
         warnings=(ReportWarning("few_samples", "fewer than 30 samples: intervals are wide, approximate"),),
+        retractions=(Retraction("response", 2, "the key was wrong", "ana"),),
         notes=("A mean is the mean of the samples' means.",),
     )
     return _changed(report, changes)
@@ -181,6 +210,8 @@ def hostile_report(text: str) -> Report:
     server = ServerUse(text, responses=1, responses_using=1, called=1, failed=0)
     return small_report(
         warnings_first=(ReportWarning("incomplete", text),),
+        headlines=(Headline(text, text, text, (text,), text, (text,)),),
+        read_with_care=text,
         header=Header(
             name=text,
             version=text,
@@ -195,6 +226,9 @@ def hostile_report(text: str) -> Report:
             responses=1,
             judgments=1,
             failures=1,
+            retracted=1,
+            files=(text,),
+            servers=(ServerInfo(text, text, text, (text,), text),),
         ),
         conditions=(summary(text, failed={text: 1}, servers=(server,)),),
         metrics=(
@@ -205,11 +239,13 @@ def hostile_report(text: str) -> Report:
                 min=0,
                 max=1,
                 scores=(score(text, failed={text: 1}, mean=None, reasons={"mean": text}),),
-                differences=(difference(text, baseline=text, explanation=text),),
+                differences=(difference(text, baseline=text, qualification=text),),
             ),
         ),
+        changed_scores=(ChangedScores(text, text, (), (ChangedScore(text, text, text, 0, 1, 1),)),),
         claims=(ConditionClaims(text, 1, 1, (Claim(text, 1),)),),
         failures=(FailureGroup(text, text, text, 1, text),),
         warnings=(ReportWarning("other", text),),
+        retractions=(Retraction("response", 1, text, text),),
         notes=(text,),
     )

@@ -6,8 +6,10 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests import web_service
+from tests.web_service import Asked, Reply
 
 USAGE = {
     "input_tokens": 1000,
@@ -26,39 +28,31 @@ class Service:
 
     def __init__(self, replies: list[tuple[int, Mapping[str, Any]]]) -> None:
         self.asked: list[dict[str, Any]] = []
-        service = self
+        self.at_once = len(replies)
+        """So many are replied to at once; all others wait for `go`."""
+        self.go = threading.Event()
+        self.env = {"ANTHROPIC_API_KEY": "key"}
+        self._replies = replies
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                service.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-                status, reply = replies.pop(0)
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.end_headers()
-                self.wfile.write(json.dumps(reply).encode())
-
-            def log_message(self, *_arguments: object) -> None:
-                """Say nothing on stderr."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.env = {
-            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{self.server.server_port}",
-            "ANTHROPIC_API_KEY": "key",
-        }
+    def reply(self, asked: Asked) -> Reply:
+        """Give the next reply."""
+        self.asked.append(json.loads(asked.body))
+        if len(self.asked) > self.at_once:
+            self.go.wait()
+        status, said = self._replies.pop(0)
+        return Reply(json.dumps(said), status, {"content-type": "application/json"})
 
 
 @contextmanager
 def serving(*replies: tuple[int, Mapping[str, Any]]) -> Iterator[Service]:
     """Serve scripted replies while the block runs."""
     service = Service(list(replies))
-    thread = threading.Thread(target=service.server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield service
-    finally:
-        service.server.shutdown()
-        thread.join()
-        service.server.server_close()
+    with web_service.serving(service.reply) as web:
+        service.env["ANTHROPIC_BASE_URL"] = web.address
+        try:
+            yield service
+        finally:
+            service.go.set()
 
 
 def message(text: str, **fields: object) -> tuple[int, dict[str, Any]]:

@@ -28,18 +28,19 @@ def session_of(config: Config, sink: Sink, ledger: Ledger, env: Mapping[str, str
         timeout_s=execution.timeout_s,
         idle_timeout_s=execution.idle_timeout_s,
     )
-    executor = InProcess(answerer, Scorer(judges={}, env={}, program_env={}))
+    executor = InProcess(answerer, Scorer(judges={}, env={}, program_env={}, prices=config.prices))
     return Session(
-        run_id="run", sink=sink, executor=executor, ledger=ledger, execution=execution, prices=config.prices,
+        run_id="run", sink=sink, executor=executor, ledger=ledger, execution=execution,
         secrets=config.secrets, mock=True, stop=asyncio.Event(),
     )  # fmt: skip
 
 
 def judging_session(judges: Sequence[JudgeConfig], sink: Sink, env: Mapping[str, str], prices: Prices) -> Session:
     """Return a session that asks judges; `env` is what reaches their models."""
-    scorer = Scorer(judges={judge.judge_id: judge.judge for judge in judges}, env=env, program_env={})
+    by_id = {judge.judge_id: judge.judge for judge in judges}
+    scorer = Scorer(judges=by_id, env=env, program_env={}, prices=prices)
     return Session(
         run_id="run", sink=sink, executor=InProcess(None, scorer), ledger=Ledger(),
-        execution=Execution(max_concurrent=2, retry=Retry(3, 0, 1)), prices=prices, secrets=Secrets({}),
+        execution=Execution(max_concurrent=2, retry=Retry(3, 0, 1)), secrets=Secrets({}),
         mock=True, stop=asyncio.Event(),
     )  # fmt: skip

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from docs import generate
 from keval import cli, plugins, projections, schema
 from keval.errors import EXIT_CODES
 
@@ -95,7 +96,7 @@ def _trimmed(text: str) -> str:
 
 def test_commands_that_cannot_be_run_here_are_at_least_valid() -> None:
     """Each keval command in a sh block, such as those that need a key, has options that exist."""
-    helps = dict(re.findall(r"^## keval (\w+)\n\n```text\n(.*?)^```", _text(COMMANDS), re.DOTALL | re.MULTILINE))
+    helps = dict(re.findall(r"^## keval ([\w-]+)\n\n```text\n(.*?)^```", _text(COMMANDS), re.DOTALL | re.MULTILINE))
     assert set(helps) == set(cli.COMMANDS)
     for page in PAGES:
         for call in _calls(page):
@@ -114,6 +115,11 @@ def test_generated_parts_are_current(shell_environment: dict[str, str]) -> None:
     """`make docs` would change nothing."""
     done = _run(f"{sys.executable} -m cogapp --check docs/*.md README.md", ROOT, shell_environment)
     assert done.returncode == 0, f"{done.stdout}\nrun `make docs`"
+
+
+def test_the_picture_of_growth_is_current() -> None:
+    """`make docs` would draw the same from the newest results."""
+    assert generate.GROWTH.read_text(encoding="utf-8") == generate.growth_picture(), "run `make docs`"
 
 
 def test_generated_parts_of_the_schemas_are_current(shell_environment: dict[str, str], tmp_path: Path) -> None:

@@ -26,13 +26,20 @@ from keval.mock import Mock
 from tests.builders import response_event
 from tests.conftest import Keval
 from tests.prompts import prompt
+from tests.web_service import Reply, serving
 
 AGENTS = sorted(plugins.find("agent"))
 
+HERE = Path(__file__).parent
+
 EXAMPLES: Mapping[str, Any] = {
-    "model": "claude-sonnet-5", "command": ("cat",), "str": "example", "int": 1, "float": 1.0, "bool": True
+    "model": "claude-sonnet-5", "command": ("cat",), "str": "example", "int": 1, "float": 1.0, "bool": True,
+    "function": f"{HERE / 'echoing.py'}:query", "path": HERE / "answers.jsonl",
 }  # fmt: skip
 """What a required option gets, by its name or else by its type; an agent that needs more adds a line."""
+
+ONE_OF_SEVERAL = ("command",)
+"""Options in whose place another one may stand."""
 
 HEAVY = (
     "anthropic",
@@ -60,11 +67,19 @@ def agent_class(request: pytest.FixtureRequest) -> type[Agent]:
     return plugins.load("agent", Agent, request.param)
 
 
+@pytest.fixture(scope="module")
+def echo() -> Iterator[str]:
+    """Serve the agents that ask a web service: it repeats what it is told."""
+    with serving(lambda asked: Reply(asked.body)) as service:
+        yield service.url
+
+
 @pytest.fixture
-def options(agent_class: type[Agent]) -> dict[str, Any]:
+def options(agent_class: type[Agent], echo: str) -> dict[str, Any]:
     """Return the least options that an agent can be made with."""
-    required = [option for option in plugins.options(agent_class) if option.required]
-    return {option.name: EXAMPLES.get(option.name, EXAMPLES.get(option.annotation)) for option in required}
+    required = [option for option in plugins.options(agent_class) if option.required or option.name in ONE_OF_SEVERAL]
+    examples = {**EXAMPLES, "url": echo}
+    return {option.name: examples.get(option.name, examples.get(option.annotation)) for option in required}
 
 
 @pytest.fixture
@@ -251,7 +266,7 @@ def as_written(agent: Agent, options: dict[str, Any], monkeypatch: pytest.Monkey
     """Return each agent as a config has it; one that is a program tells all that it can find."""
     for name in agent.secret_names:
         monkeypatch.setenv(name, "key")
-    written = {"type": type(agent).__module__.rsplit(".", 1)[-1], **options}
+    written = {"type": type(agent).__module__.rsplit(".", 1)[-1], **json.loads(json.dumps(options, default=str))}
     if "command" in options:
         written["command"] = ["python", "-c", TELLS_ALL.replace("{", "{{").replace("}", "}}")]
     return written
@@ -281,7 +296,7 @@ def test_an_agent_cannot_be_changed(agent: Agent) -> None:
 def test_a_config_can_give_every_option(agent_class: type[Agent], options: dict[str, Any]) -> None:
     """The annotations are such that options can be read from YAML, and the defaults are valid."""
     defaults = {option.name: option.default for option in plugins.options(agent_class) if not option.required}
-    written = json.loads(json.dumps(defaults | options))
+    written = json.loads(json.dumps(defaults | options, default=str))
     values, mistakes = plugin_options.read(agent_class, written)
     assert not mistakes
     assert agent_class(**values) == agent_class(**options)
@@ -307,4 +322,4 @@ def test_importing_an_agent_is_quiet_and_light(name: str) -> None:
 
 def test_there_are_agents() -> None:
     """The contract is not tested over nothing."""
-    assert {"claude", "command", "echo"} <= set(AGENTS)
+    assert {"claude", "command", "echo", "http", "messages", "python", "replay"} <= set(AGENTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import inspect
+import itertools
 import json
 import math
 import pickle
@@ -32,10 +33,11 @@ from keval.mock import Mock
 
 JUDGES = sorted(plugins.find("judge"))
 
-EXAMPLES: Mapping[str, Any] = {
-    "model": "claude-opus-5", "str": "example", "int": 1, "float": 1.0, "bool": True
+OTHER_FIELDS = {
+    "prompt": "def double(n):\n", "test": "assert double(2) == 4", "entry_point": "double",
+    "expected_sources": ["handbook.md"],
 }  # fmt: skip
-"""What a required option gets, by its name or else by its type; a judge that needs more adds a line."""
+"""What some judges read of a sample beside question and golden answer."""
 
 HEAVY = (
     "anthropic",
@@ -61,7 +63,7 @@ HOSTILE = [
     "x" * 1_000_000,
 ]
 
-few = settings(max_examples=15)
+few = settings(max_examples=6)
 """A judge with a model asks the mock each time."""
 
 
@@ -80,15 +82,16 @@ def judge_class(request: pytest.FixtureRequest) -> type[Judge]:
 
 @pytest.fixture
 def options(judge_class: type[Judge]) -> dict[str, Any]:
-    """Return the least options that a judge can be made with."""
-    required = [option for option in plugins.options(judge_class) if option.required]
-    return {option.name: EXAMPLES.get(option.name, EXAMPLES.get(option.annotation)) for option in required}
+    """Return the options that a judge gives as examples, with which it can be made."""
+    return {option.name: option.example for option in plugins.options(judge_class) if option.example is not None}
 
 
 @pytest.fixture
 def judge(judge_class: type[Judge], options: dict[str, Any]) -> Judge:
-    """Return each judge."""
-    return judge_class(**options)
+    """Return each judge, made from what a config has written."""
+    values, mistakes = plugin_options.read(judge_class, options)
+    assert not mistakes
+    return judge_class(**values)
 
 
 @pytest.fixture
@@ -114,7 +117,7 @@ def response(text: str, golden_answer: str | None = "The golden answer.", questi
         "result": text, "error": False, "duration_ms": 1,
     }  # fmt: skip
     return {
-        "sample": {"id": "1", "question": question, "answer": golden_answer, "topic": "fruit"},
+        "sample": {"id": "1", "question": question, "answer": golden_answer, "topic": "fruit"} | OTHER_FIELDS,
         "text": text,
         "turns": [call, {"type": "text", "text": text}],
         "sources": ["handbook.md"],
@@ -243,7 +246,7 @@ async def test_a_judge_that_asks_a_model_without_a_key_fails_for_that(model_judg
 
 def test_a_judge_that_asks_no_model_needs_no_key(judge: Judge) -> None:
     """And one that asks a model says by which variable its key comes."""
-    assert bool(judge.secret_names) == judge.uses_models == (judge.model_settings is not None)
+    assert bool(judge.secret_names) == judge.uses_models == bool(judge.calls)
 
 
 async def test_a_judge_can_be_cancelled(model_judge: Judge) -> None:
@@ -259,9 +262,11 @@ async def test_a_judge_can_be_cancelled(model_judge: Judge) -> None:
 
 
 async def test_what_a_model_is_told_of_its_role_is_among_the_judges_texts(model_judge: Judge, mock: Mock) -> None:
-    """A changed prompt is another judge, so that its judgments are not mixed with the old ones."""
+    """A changed prompt is another judge, whose judgments are not mixed with the old ones; and it is sent to be kept."""
     await judgment_of(model_judge, case(model_judge, "An answer."), mock)
-    assert mock.recorded[-1].body["system"] in model_judge.texts().values()
+    (system,) = mock.recorded[-1].body["system"]
+    assert system["text"] in model_judge.texts().values()
+    assert system["cache_control"] == {"type": "ephemeral"}
 
 
 def test_metrics_have_names_and_a_scale(judge: Judge) -> None:
@@ -340,15 +345,19 @@ def test_another_option_makes_another_judge_just_if_it_changes_judgments(
         value = options.get(option.name, option.default)
         ids = ids_with(judge_class, options, option.name, others(hints[option.name], value))
         assert ids, f"{option.name}: no other value of it was found to try"
-        assert {judge_id(judge_class, options) != other for other in ids} == {option.identity}, option.name
+        assert {judge_id(judge_class, options) != other for other in ids} == {bool(option.identity)}, option.name
 
 
 def ids_with(judge_class: type[Judge], options: dict[str, Any], name: str, values: list[Any]) -> list[str]:
-    """Return the identities with other values of an option, as far as the judge takes them."""
+    """Return the identities with other values of an option, as far as the judge takes them.
+
+    Two options of which a judge takes one are tried without the other.
+    """
+    required = {option.name for option in plugins.options(judge_class) if option.required}
     ids = []
-    for value in values:
+    for written, value in itertools.product((options, {each: options[each] for each in required}), values):
         with suppress(KevalError, ValueError):
-            ids.append(judge_id(judge_class, options | {name: value}))
+            ids.append(judge_id(judge_class, written | {name: value}))
     return ids
 
 
@@ -356,12 +365,17 @@ def others(hint: Any, value: Any) -> list[Any]:  # noqa: ANN401 - the value of a
     """Return values of an option's type that are not this one."""
     is_union = typing.get_origin(hint) in {typing.Union, types.UnionType}
     hint = next(each for each in (typing.get_args(hint) if is_union else (hint,)) if each is not types.NoneType)
-    plain: dict[Any, list[Any]] = {str: [f"{value}-2"], bool: [not value], int: [7, 2], float: [0.7, 0.2, 7.5]}
+    plain: dict[Any, list[Any]] = {
+        str: [f"{value}-2", f"{value}2", "http://localhost"],
+        bool: [not value],
+        int: [7, 2],
+        float: [0.7, 0.2, 7.5],
+    }
     if typing.get_origin(hint) is typing.Literal:
         return [choice for choice in typing.get_args(hint) if choice != value]
     if typing.get_origin(hint) is Mapping:
-        return [{"A": "another"}]
-    return plain.get(hint, [["another"]])
+        return [{"A": others(typing.get_args(hint)[1], None)[0]}]
+    return plain.get(hint, [["another"], ["another", "one more"]])
 
 
 def test_options_and_texts_survive_json(judge: Judge, judge_class: type[Judge], options: dict[str, Any]) -> None:
@@ -406,6 +420,7 @@ def test_a_judge_and_its_options_are_described(judge_class: type[Judge]) -> None
     assert inspect.getdoc(judge_class)
     for option in plugins.options(judge_class):
         assert option.help, option.name
+        assert option.example is not None or not option.required, option.name
         assert not option.help.endswith("."), option.name
 
 

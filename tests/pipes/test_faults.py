@@ -88,14 +88,14 @@ class Day:
         return [event for event in found if event["type"] in types]
 
 
-def write(folder: Path, agent: str, attempts: int, servers: str = "{}") -> None:
-    """Write the program, and config and dataset of 300 tasks."""
+def write(folder: Path, agent: str, attempts: int, samples: int, servers: str = "{}") -> None:
+    """Write the program, the config, and a dataset of so many samples: six tasks each."""
     names = "[big]" if "big" in servers else "[]"
     config = CONFIG.format(agent=agent, servers=servers, names=names, attempts=attempts)
     (folder / "eval.yaml").write_text(config)
     (folder / "ask.py").write_text(ASK)
     (folder / "scratch").mkdir(exist_ok=True)
-    questions = ({"id": f"s{number}", "question": f"what is {number}?", "answer": "7"} for number in range(50))
+    questions = ({"id": f"s{number}", "question": f"what is {number}?", "answer": "7"} for number in range(samples))
     (folder / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
 
 
@@ -118,7 +118,7 @@ def check(day: Day, planned: int) -> None:
     """Check that every task and every answer has one outcome, nothing is missing, and nothing is left."""
     kinds = Counter(event["kind"] for event in day.events("failure"))
     assert day.exit_code == 1, day.said
-    assert "Traceback" not in day.said
+    assert not [line for line in day.said.splitlines() if line.startswith("Traceback")]
     check_outcomes(day, planned)
     (done, not_done), (states,) = views(day.log)
     assert (done, not_done, states) == (planned, 0, planned), kinds
@@ -164,12 +164,12 @@ def check_fairness(day: Day, stage: str) -> None:
 
 
 def test_claude_on_the_worst_day_leaves_no_task_without_an_outcome_and_no_process(tmp_path: Path) -> None:
-    """300 tasks of the real CLI with five-megabyte tool results end scored or failed, in both conditions alike."""
+    """120 tasks of the real CLI with five-megabyte tool results end scored or failed, in both conditions alike."""
     with over_http("big_result.py", SERVERS) as port, Mock(errors=FAULTS, seed=SEED, keep=0) as service:
         agent, big = "{type: claude, model: claude-sonnet-5, max_retries: 0}", f"http://127.0.0.1:{port}/mcp"
-        write(tmp_path, agent, attempts=1, servers=f"{{big: {{type: http, url: '{big}'}}}}")
+        write(tmp_path, agent, attempts=1, samples=20, servers=f"{{big: {{type: http, url: '{big}'}}}}")
         day = run(tmp_path, service)
-    check(day, 300)
+    check(day, 120)
     assert day.seen, "the CLI was to be seen"
     check_fairness(day, "generate")
     check_fairness(day, "judge")
@@ -179,7 +179,7 @@ def test_claude_on_the_worst_day_leaves_no_task_without_an_outcome_and_no_proces
 def test_a_program_on_the_worst_day_and_then_on_a_good_one(tmp_path: Path) -> None:
     """300 tasks of a program end scored or failed by kind; the same command on a good day does what is missing."""
     agent = '{type: command, command: [python, -S, "{folder}/ask.py"], env: {SERVICE: "${ANTHROPIC_BASE_URL}"}}'
-    write(tmp_path, agent, attempts=2)
+    write(tmp_path, agent, attempts=2, samples=50)
     with Mock(errors=FAULTS, seed=SEED, keep=0) as service:
         day = run(tmp_path, service)
     check(day, 300)

@@ -80,6 +80,7 @@ def test_a_check_is_appended_to_nothing_that_it_reads(log: Path) -> None:
         assert (log.parent / name).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_report_replaces_its_own_earlier_one_and_no_other_file(log: Path, keval: Keval) -> None:
     """What CI does every night works; a report in another format, another log and a note keep their bytes."""
     (log.parent / "notes.md").write_bytes(b"# Notes\n")

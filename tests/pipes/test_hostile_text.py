@@ -26,6 +26,7 @@ from tests.builders import (
     write_log,
 )
 from tests.prompts import SERVERS
+from tests.suites import slow_but
 
 RAW = ("\x1b", "\r", "\x9b", "\u202e", "\u2066", "\u2028", "\x00", "\x07", "\x7f")
 HOSTILE = "a\x1b[31m\r\x9b2J\u202e\u2066\u2028\x00\x07\x7f\nFORGED: all is well"
@@ -100,19 +101,25 @@ LOG_COMMANDS = [
     "report LOG -f markdown",
     "report LOG -f csv",
     "report LOG -f nosuch",
+    "show LOG",
+    "show LOG -f markdown",
+    "show LOG nosuch",
+    "list",
+    "list -f jsonl",
+    "report LOG -f json",
+    "show LOG -f json",
     "scan LOG",
     "validate LOG",
     "retract LOG nosuch --reason x",
     "sql LOG",
     "judge LOG",
     "judge LOG --mock",
-    *(
-        f"sql LOG -f {form} QUERY:from {view}"
-        for view in ("events", "responses", "scores")
-        for form in ("table", "csv")
-    ),
+    *(f"sql LOG -f {form} QUERY:from events" for form in ("table", "csv", "jsonl")),
+    *(f"sql LOG -f {form} QUERY:from {view}" for view in ("responses", "scores") for form in ("table", "csv")),
     "sql LOG QUERY:select text::int from responses",
 ]
+
+IN_THE_FAST_SUITE = {"report LOG", "show LOG", "list -f jsonl", "validate LOG", "sql LOG -f csv QUERY:from events"}
 
 
 @pytest.fixture(name="folder")
@@ -129,7 +136,7 @@ def test_the_log_is_hostile_and_valid(folder: Path) -> None:
     assert (folder / "log.jsonl").read_bytes().count(b"FORGED") > 50
 
 
-@pytest.mark.parametrize("command", LOG_COMMANDS)
+@pytest.mark.parametrize("command", slow_but(LOG_COMMANDS, IN_THE_FAST_SUITE))
 def test_no_command_prints_a_logs_text_raw(folder: Path, command: str) -> None:
     """Ids, names, keys and texts of every event, unknown types included."""
     line, _, query = command.partition(" QUERY:")
@@ -158,9 +165,12 @@ def test_findings_name_keys_without_acting(folder: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        "report LOG", "scan LOG", "validate LOG", "retract LOG x --reason y", "judge LOG", "aggregate LOG",
-        "check CONFIG", "run CONFIG", "generate CONFIG", "schemas NAME", "plugins NAME", "NAME", "report --NAME",
-        "sql LOG QUERY",
+        "report LOG", "scan LOG", "validate LOG", "check CONFIG", "schemas NAME", "plugins NAME", "NAME",
+        "report --NAME", "sql LOG QUERY",
+        *(
+            pytest.param(arguments, marks=pytest.mark.slow)
+            for arguments in ("retract LOG x --reason y", "judge LOG", "aggregate LOG", "run CONFIG", "generate CONFIG")
+        ),
     ],
 )  # fmt: skip
 def test_no_command_prints_a_files_name_raw(tmp_path: Path, arguments: str) -> None:
@@ -184,8 +194,10 @@ judge: {{type: exact_match}}
 execution: {{repetitions: 1, retry: {{max_attempts: 1}}}}
 """
 
+FROM_OUTSIDE = ("check eval.yaml", "run eval.yaml -o log.jsonl", "validate questions.jsonl")
 
-@pytest.mark.parametrize("command", ["check eval.yaml", "run eval.yaml -o log.jsonl", "validate questions.jsonl"])
+
+@pytest.mark.parametrize("command", slow_but(FROM_OUTSIDE, {"validate questions.jsonl"}))
 def test_what_servers_programs_and_datasets_say_is_printed_inert(tmp_path: Path, command: str) -> None:
     """A server's name and tools, a program's stderr, a sample's id."""
     (tmp_path / "eval.yaml").write_text(CONFIG.format(servers=SERVERS))

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.announcements import without_announcements
 from tests.prompts import SERVERS
 
 Keval = Callable[..., "CompletedProcess[str]"]
@@ -57,7 +58,8 @@ class Folder:
         """Run the config and return how many events of each type were added, and what was said."""
         done = self.keval("run", "eval.yaml", "-o", "log.jsonl", "--quiet", *arguments)
         assert done.returncode == 0, done.stderr
-        return Counter(event["type"] for event in self.added()), done.stderr.splitlines()
+        said = without_announcements(done.stderr).splitlines()
+        return Counter(event["type"] for event in self.added()), said
 
     def added(self) -> list[dict[str, Any]]:
         """Return the events that came to the log since it was looked at."""
@@ -77,11 +79,13 @@ def folder(tmp_path: Path, keval: Keval) -> Folder:
     return made
 
 
+@pytest.mark.slow
 def test_the_same_command_again_adds_nothing(folder: Folder) -> None:
     """The server was asked, is what it was, and nothing is written."""
     assert folder.run() == (Counter(), ["keval: nothing to generate: every task has its response"])
 
 
+@pytest.mark.slow
 def test_an_edited_server_is_asked_again_where_it_is_used(folder: Folder) -> None:
     """A line says so before; the other condition keeps its answers, and the plan is the same."""
     folder.append("docs.py", "# edited\n")
@@ -90,6 +94,7 @@ def test_an_edited_server_is_asked_again_where_it_is_used(folder: Folder) -> Non
     assert said == ["keval: docs changed (docs.py): 3 responses of with_docs will be asked again"]
 
 
+@pytest.mark.slow
 def test_an_edited_program_of_the_agent_is_asked_again(folder: Folder) -> None:
     """All answers were another program's."""
     folder.append("agent.sh", "# edited\n")
@@ -98,6 +103,7 @@ def test_an_edited_program_of_the_agent_is_asked_again(folder: Folder) -> None:
     assert said == ["keval: agent command changed (agent.sh): 6 responses of plain, with_docs will be asked again"]
 
 
+@pytest.mark.slow
 def test_a_corrected_golden_answer_is_judged_again_and_not_asked(folder: Folder) -> None:
     """The newest record is in the log, and the answers to that sample get new judgments by it."""
     folder.dataset([{**SAMPLES[0], "answer": "no"}, *SAMPLES[1:]])
@@ -110,6 +116,7 @@ def test_a_corrected_golden_answer_is_judged_again_and_not_asked(folder: Folder)
     )
 
 
+@pytest.mark.slow
 def test_a_new_column_costs_nothing(folder: Folder) -> None:
     """Neither agent nor judge is given it; the log has it."""
     folder.dataset([{**sample, "topic": "logs"} for sample in SAMPLES])
@@ -119,6 +126,7 @@ def test_a_new_column_costs_nothing(folder: Folder) -> None:
     assert folder.run()[0] == {}
 
 
+@pytest.mark.slow
 def test_a_later_judge_is_given_the_newest_record(folder: Folder) -> None:
     """`keval judge` finds the corrected golden answer in the log, without the dataset."""
     folder.dataset([{**SAMPLES[0], "answer": "no"}, *SAMPLES[1:]])
@@ -131,6 +139,7 @@ def test_a_later_judge_is_given_the_newest_record(folder: Folder) -> None:
     assert {score["score"] for event in judgments for score in event["scores"].values()} == {0}
 
 
+@pytest.mark.slow
 def test_a_dataset_without_golden_answers_is_asked(tmp_path: Path, keval: Keval) -> None:
     """If the config says that there are none; else the first blank one is told with its place."""
     folder = Folder(tmp_path, keval)
@@ -145,6 +154,7 @@ def test_a_dataset_without_golden_answers_is_asked(tmp_path: Path, keval: Keval)
     assert (refused.returncode, "questions.jsonl:1: answer: is blank" in refused.stderr) == (3, True)
 
 
+@pytest.mark.slow
 def test_only_what_is_planned_is_judged_unless_all_is_asked_for(folder: Folder) -> None:
     """No report shows a score of what is not planned, nor of an edited question: nobody pays for one unasked."""
     edited = {**SAMPLES[0], "question": "another question"}

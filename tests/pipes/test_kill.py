@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks.kills import Ordeal, Outcome, claude, go_through, ordeals, summary
+from benchmarks.kills import claude, go_through, ordeals, summary
+from benchmarks.ordeal import Ordeal, Outcome
 
 SEED = 20261120
 
-KILLS = int(os.environ.get("KILLS", "80"))
-"""`KILLS=200 make test-slow` is for a night without hurry: it takes three to eight minutes more."""
+KILLS = int(os.environ.get("KILLS", "30"))
+"""`KILLS=200 make test-slow` is for a night without hurry: it takes some ten minutes more."""
 
 
 def survived(planned: list[Ordeal], folder: Path) -> None:
@@ -65,6 +66,7 @@ def check_files(outcome: Outcome) -> None:
     assert list(outcome.log.parent.glob(".*.lock")) == []
 
 
+@pytest.mark.slow
 def test_three_kills_lose_nothing_and_cost_no_more_than_what_was_in_flight(tmp_path: Path) -> None:
     """`run`, `generate` and `judge`, killed at drawn moments, end in the log of an undisturbed run."""
     paid, _ = ordeals(8, SEED)

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from tests.builders import response_event, run_event, write_log
+from tests.scripted_service import message, serving
+from tests.suites import slow_but
 
 CONFIG = """\
 name: lost
@@ -38,6 +40,9 @@ echo answer $n
 
 ANSWERED, IN_FLIGHT = 3, 2
 
+METRICS = ("factual_adherence", "completeness", "helpfulness_and_clarity")
+VERDICT = json.dumps({**{name: {"reasoning": "", "score": 4} for name in METRICS}, "unverified_claims": []})
+
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -57,10 +62,11 @@ def start(folder: Path) -> Iterator[Start]:
     """Return a function that starts a real command; what still runs at the end of the test is ended."""
     with ExitStack() as running:
 
-        def begin(*command: str) -> subprocess.Popen[str]:
+        def begin(*command: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
             process = subprocess.Popen(
                 [sys.executable, "-m", "keval", *command],
-                cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                cwd=folder, env={**os.environ, **(env or {})},
+                stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             )  # fmt: skip
             running.callback(process.kill)
             return process
@@ -111,7 +117,7 @@ def save_an_older_state(log: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [remove, move, replace, truncate, save_an_older_state])
-@pytest.mark.parametrize("command", ["generate", "run"])
+@pytest.mark.parametrize("command", slow_but(["generate", "run"], {"generate"}))
 def test_what_was_paid_is_beside_a_log_that_was_taken_away(
     command: str, harm: Callable[[Path], None], folder: Path, start: Start
 ) -> None:
@@ -180,7 +186,7 @@ def moved(log: Path) -> Path:
     return log.rename(log.with_name("moved.jsonl"))
 
 
-@pytest.mark.parametrize("name", [under_its_name, through_a_link, through_a_hard_link, moved])
+@pytest.mark.parametrize("name", slow_but([under_its_name, through_a_link, through_a_hard_link, moved], {moved}))
 def test_a_second_generate_is_refused_under_every_name(
     name: Callable[[Path], Path], folder: Path, start: Start
 ) -> None:
@@ -199,18 +205,22 @@ def test_a_second_generate_is_refused_under_every_name(
     assert not list(folder.glob(".*.lock"))
 
 
+@pytest.mark.slow
 def test_a_judge_stops_when_its_log_is_taken_away(folder: Path, start: Start) -> None:
-    """Judgments that were paid are beside the log, and no more are asked for than were in flight."""
+    """Judgments that were written and those that were in flight are beside the log, and no more are asked for."""
     answers = [response_event(f"q{number}") for number in range(12)]
     log = write_log(folder / "lost.jsonl", [run_event(), *answers])
     (folder / "judge.yaml").write_text("type: rubric\nmodel: claude-opus-5\n")
-    running = start(
-        "judge", "lost.jsonl", "-j", "judge.yaml", "--mock", "--mock-latency-ms", "300", "--max-concurrent", "2"
-    )
-    wait_until(lambda: len(events(log, kind="judgment")) >= 2, running)
-    replace(log)
-    _, stderr = running.communicate(timeout=60)
+    with serving(*[message(VERDICT)] * 12) as service:
+        service.at_once = ANSWERED
+        running = start("judge", "lost.jsonl", "-j", "judge.yaml", "--max-concurrent", "2", env=service.env)
+        asked = ANSWERED + IN_FLIGHT
+        wait_until(lambda: len(events(log, kind="judgment")) == ANSWERED and len(service.asked) == asked, running)
+        replace(log)
+        service.go.set()
+        _, stderr = running.communicate(timeout=60)
     assert running.returncode == 4, stderr
+    assert len(service.asked) == asked
     rescued = {event["id"] for event in events(folder / "lost.jsonl.rescued", kind="judgment")}
     assert {event["id"] for event in events(log, kind="judgment")} < rescued
-    assert len(rescued) < 12
+    assert len(rescued) == asked

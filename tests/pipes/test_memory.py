@@ -46,6 +46,7 @@ def limited(*arguments: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_long_lines_are_reported_in_two_gigabytes_of_address_space(tmp_path: Path) -> None:
     """Report, aggregates and texts of a log with a line of 12 MB, the golden answer in its tool's result found."""
     log = long_log(tmp_path / "log.jsonl", [12_000_000, 1_000, 1_000])

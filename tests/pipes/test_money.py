@@ -71,6 +71,7 @@ def test_a_judge_that_is_not_asked_needs_no_price(folder: Path, keval: Keval) ->
     assert "budget_usd is set, and what 'rubric' costs is unknown" in both.stderr
 
 
+@pytest.mark.slow
 def test_a_daily_budget_counts_what_the_log_says_was_spent_today(folder: Path, keval: Keval) -> None:
     """A second command has what the first one left, a third one nothing, and a raised budget goes on."""
     configure(folder, "daily_budget_usd: 1, budget_usd: 0.6")
@@ -109,6 +110,7 @@ def test_check_estimates_by_the_configs_own_prices(folder: Path, keval: Keval) -
     assert "plain: 40 calls, $2.00 (assumed)" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_judge_that_the_log_names_costs_what_its_config_says(folder: Path, keval: Keval) -> None:
     """The prices are those that the log's run recorded; the config file is not needed any more."""
     configure(folder, "budget_usd: 30")

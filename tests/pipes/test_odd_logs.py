@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -17,7 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval import cli, schema
+from keval.events import encode
 from keval.projections import VIEWS
+from tests.builders import judgment_event, response_event, run_event, write_log
+from tests.suites import slow_but
 
 CONFIG = """\
 name: odd
@@ -40,15 +44,31 @@ READS_A_LOG = {
     "judge": ("log.jsonl",),
     "aggregate": ("log.jsonl",),
     "report": ("log.jsonl",),
+    "show": ("log.jsonl",),
+    "compare": ("log.jsonl", "../plain.jsonl"),
+    "plan": ("log.jsonl", "--difference", "0.3"),
+    "gate": ("log.jsonl", "--rule", "exact_match >= 0", "--on", "mean"),
     "sql": ("log.jsonl", "-f", "jsonl", ALL_VIEWS),
     "check": ("eval.yaml", "--log", "log.jsonl"),
     "validate": ("log.jsonl",),
     "retract": ("log.jsonl", "ID", "--reason", "why"),
     "scan": ("log.jsonl",),
+    "import": ("questions.jsonl", "--map", "text={answer}", "-o", "log.jsonl"),
+    "trials": ("eval.yaml", "-k", "1", "-o", "log.jsonl"),
+    "summarize": ("log.jsonl",),
+    "agreement": ("log.jsonl", "--diagnostics"),
+    "calibrate": ("log.jsonl", "--include-passes"),
+    "label": ("log.jsonl", "--labeler", "ada", "--include-passes"),
+    "validate-refs": ("eval.yaml", "-o", "log.jsonl"),
 }
 """What each command that reads a log is called with; ID stands for the beginning of an event's id."""
 
-NO_LOG = {"schemas", "plugins"}
+NO_LOG = {"schemas", "plugins", "balance", "list"}
+
+FINDS_OR_STOPS = {"validate"}
+"""What leaves no line out: it is there to find it."""
+
+LEAVE_OUT = [command for command in READS_A_LOG if command not in FINDS_OR_STOPS]
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +108,7 @@ def keval(folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.M
     monkeypatch.chdir(folder)
 
     def run(*words: str) -> Done:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))  # whoever is asked a question quits
         returncode = cli.run(words)
         captured = capfd.readouterr()
         return Done(returncode, captured.out, captured.err)
@@ -125,7 +146,7 @@ def test_every_command_is_covered() -> None:
     assert {*READS_A_LOG, *NO_LOG} == set(cli.COMMANDS)
 
 
-@pytest.mark.parametrize("command", READS_A_LOG)
+@pytest.mark.parametrize("command", slow_but(READS_A_LOG, {"generate", "report", "sql", "validate"}))
 def test_a_message_names_no_option_that_the_command_lacks(command: str, folder: Path, keval: Run) -> None:
     """Of a bad line each command says where it is, and how to go on in a way that this command knows."""
     line = spoil(folder)
@@ -135,9 +156,9 @@ def test_a_message_names_no_option_that_the_command_lacks(command: str, folder: 
     assert set(re.findall(r"--[a-z][a-z-]+", done.stderr)) <= options(command)
 
 
-@pytest.mark.parametrize("command", [command for command in READS_A_LOG if command != "validate"])
+@pytest.mark.parametrize("command", slow_but(LEAVE_OUT, {"judge", "report"}))
 def test_a_bad_line_can_be_left_out_by_every_command(command: str, folder: Path, keval: Run) -> None:
-    """--skip-invalid names the line and goes on; validate is there to find it."""
+    """--skip-invalid names the line and goes on."""
     line = spoil(folder)
     done = keval(*arguments(command, folder), "--skip-invalid")
     assert done.returncode == 0, done.stderr
@@ -146,6 +167,7 @@ def test_a_bad_line_can_be_left_out_by_every_command(command: str, folder: Path,
 
 
 @pytest.mark.parametrize("command", ["generate", "run"])
+@pytest.mark.slow
 def test_a_response_that_was_left_out_is_asked_for_again_and_that_is_said(
     command: str, folder: Path, keval: Run
 ) -> None:
@@ -158,7 +180,7 @@ def test_a_response_that_was_left_out_is_asked_for_again_and_that_is_said(
     assert "{oops" in after
 
 
-@pytest.mark.parametrize("command", READS_A_LOG)
+@pytest.mark.parametrize("command", slow_but(READS_A_LOG, {"generate", "judge", "report", "sql"}))
 def test_a_key_that_stands_twice_is_refused_by_every_command(command: str, folder: Path, keval: Run) -> None:
     """No command computes with a line of which another reader would read other numbers."""
     log = folder / "log.jsonl"
@@ -173,6 +195,7 @@ def test_a_key_that_stands_twice_is_refused_by_every_command(command: str, folde
     assert f"log.jsonl:{number}: {said}" in done.stderr
 
 
+@pytest.mark.slow
 def test_tasks_that_failed_and_are_not_tried_again_are_no_success(folder: Path, keval: Run) -> None:
     """With --no-retry-failed a log of failures ends with 1 and says how many there are, not that all is done."""
     config = (folder / "eval.yaml").read_text().replace("{type: echo}", "{type: command, command: ['false']}")
@@ -236,25 +259,11 @@ def odd(draw: st.DrawFn, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return log
 
 
-@settings(max_examples=3)
+@pytest.mark.slow
+@settings(max_examples=6)
 @given(data=st.data())
 def test_no_odd_but_valid_log_ends_a_command_with_a_traceback(data: st.DataObject, folder: Path, keval: Run) -> None:
     """Whatever the schemas allow, each command copes with, or says what is wrong with it."""
-    copes(data, folder, keval)
-
-
-@pytest.mark.slow
-@settings(max_examples=12)
-@given(data=st.data())
-def test_no_odd_but_valid_log_of_many_ends_a_command_with_a_traceback(
-    data: st.DataObject, folder: Path, keval: Run
-) -> None:
-    """The same with more logs."""
-    copes(data, folder, keval)
-
-
-def copes(data: st.DataObject, folder: Path, keval: Run) -> None:
-    """Draw a log and check that no command ends with a traceback on it."""
     plain = [json.loads(line) for line in (folder.parent / "plain.jsonl").read_bytes().splitlines()]
     log = data.draw(odd(plain))
     written = "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in log)
@@ -262,3 +271,28 @@ def copes(data: st.DataObject, folder: Path, keval: Run) -> None:
         (folder / "log.jsonl").write_text(written)
         done = keval(*arguments(command, folder))
         assert done.returncode in {0, 1, 2, 3, 4}, done.stderr
+
+
+@pytest.mark.slow
+def test_the_same_aggregates_are_appended_once(keval: Run, tmp_path: Path) -> None:
+    """`aggregate --append` adds what is new: nothing the second time, and after one more answer what that changed."""
+    one, other = response_event("q1"), response_event("q2")
+    log = write_log(tmp_path / "run.jsonl", [run_event(["baseline"]), one, judgment_event(one, 4)])
+    assert keval("aggregate", str(log), "--append").returncode == 0
+    before = log.read_bytes()
+    again = keval("aggregate", str(log), "--append")
+    assert (again.returncode, log.read_bytes()) == (0, before)
+    assert "holds these numbers already" in again.stderr
+    with log.open("ab") as file:
+        file.writelines(map(encode, [other, judgment_event(other, 2)]))
+    assert keval("aggregate", str(log), "--append").returncode == 0
+    added = [json.loads(line) for line in log.read_bytes()[len(before) :].splitlines()][2:]
+    assert [event["type"] for event in added] == ["run", "aggregate"]
+    assert keval("validate", str(log)).returncode == 0
+
+
+def test_a_log_that_is_named_twice_is_counted_once(keval: Run, tmp_path: Path) -> None:
+    """The view `logs` has one row for it, with the number of its lines."""
+    log = write_log(tmp_path / "run.jsonl", [run_event(), response_event()])
+    found = keval("sql", str(log), str(log), "-f", "csv", "SELECT events FROM logs")
+    assert found.stdout.split() == ["events", "2"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +86,31 @@ def test_what_either_of_two_tasks_may_have_left_is_ended_after_both(tmp_path: Pa
     assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
 
 
+BREAKS_OFF = """
+import asyncio, subprocess
+from keval.errors import InputError
+from keval.execution.preparation import leaving_nothing
+
+async def main(_):
+    subprocess.run(["sh", "-c", "env -i $(command -v setsid) sleep 600 >/dev/null 2>&1 &"], check=True)
+    raise InputError("the disk is full")
+
+try:
+    leaving_nothing(main, print)
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="the script uses setsid")
+def test_a_command_that_breaks_off_leaves_nothing_either() -> None:
+    """What its tasks left without a mark is ended and named before the error goes on."""
+    done = subprocess.run([sys.executable, "-c", BREAKS_OFF], capture_output=True, text=True, check=True)
+    told, error = done.stdout.splitlines()
+    assert told.startswith("ended what tasks had left running, unmarked")
+    assert error == "the disk is full"
+
+
 def test_what_ended_by_itself_is_not_kept_by_the_system(tmp_path: Path, keval: Keval) -> None:
     """Adopted processes that have ended do not add up: each task finds those of the one before it at most."""
     program = "for each in 1 2 3; do (true &); done; sleep 0.1; ps -o stat= --ppid $PPID | grep -c Z"
@@ -102,6 +129,40 @@ def test_a_name_like_a_mark_is_no_mark(tmp_path: Path, keval: Keval) -> None:
     evaluation(tmp_path, agent, tasks=1, concurrent=1)
     done = keval("generate", "eval.yaml", "-o", "run.jsonl", "-q")
     assert done.returncode == 0, done.stderr
+    assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
+
+
+ESCAPES = """\
+import os, sys
+left, right = os.pipe()
+for _ in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(right, b"%15d;" % os.getpid())
+            os.closerange(0, 64)
+            os.execve(sys.executable, ["left", "-c", "import time; time.sleep(600)"], {})
+        os._exit(0)
+    os.wait()
+for _ in range(3):
+    open(f"{sys.argv[1]}/pid-{int(os.read(left, 16)[:15])}", "w").close()
+print('{"pass": true}')
+"""
+"""A judge that starts three processes with no mark, session or parent left."""
+
+
+@pytest.mark.parametrize("piped", [False, True], ids=["log", "pipe"])
+def test_a_judge_of_a_log_leaves_nothing_running(tmp_path: Path, keval: Keval, *, piped: bool) -> None:
+    """What a judge's program has started is ended by `keval judge` as by `keval run`."""
+    evaluation(tmp_path, "", tasks=2, concurrent=2)
+    assert keval("generate", "eval.yaml", "-o", "run.jsonl", "-q").returncode == 0
+    (tmp_path / "escapes.py").write_text(ESCAPES)
+    command = json.dumps([sys.executable, "{folder}/escapes.py", "{folder}"])
+    (tmp_path / "judge.yaml").write_text(f"{{type: command, command: {command}}}")
+    log = (tmp_path / "run.jsonl").read_text()
+    done = keval("judge", "-j", "judge.yaml", stdin=log) if piped else keval("judge", "run.jsonl", "-j", "judge.yaml")
+    assert done.returncode == 0, done.stderr
+    assert len(left_behind(tmp_path)) == 6
     assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
 
 
@@ -140,3 +201,45 @@ def test_the_programs_of_a_plug_in_are_left_alone(tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout == "[] None\n"
+
+
+LOOKS = """
+import asyncio, os, subprocess, sys
+from keval.processes import tree
+
+tree.adopt_orphans()
+looked_at = set()
+
+def note(event, arguments):
+    if event in ("open", "os.listdir", "os.scandir") and str(arguments[0]).startswith("/proc"):
+        looked_at.update(str(arguments[0]).split("/")[2:3] or ["all"])
+
+async def main():
+    token = tree.new_token()
+    env = {**os.environ, tree.TOKEN: token}
+    left = subprocess.Popen(["sh", "-c", "sleep 600 & wait"], env=env, start_new_session=True)
+    while sorted(process.name() for process in tree.of_task(token, left.pid)) != ["sh", "sleep"]:
+        await asyncio.sleep(0.01)  # between fork and exec the child is another `sh`
+    own = {process.pid for process in tree.of_task(token, left.pid)}
+    sys.addaudithook(note)
+    ended = await tree.end_tree(token, left.pid)
+    print(sorted(ended), {int(name) for name in looked_at if name.isdigit()} - {os.getpid()} == own, "all" in looked_at)
+
+asyncio.run(main())
+"""
+
+CROWD = "for each in $(seq 300); do sleep 600 & done; echo; wait"
+
+
+def test_the_end_of_a_task_looks_at_its_own_processes_only(tmp_path: Path) -> None:
+    """What a clean-up costs does not grow with what else runs on the machine: 300 more processes are not looked at."""
+    with subprocess.Popen(["sh", "-c", CROWD], stdout=subprocess.PIPE, start_new_session=True) as crowd:
+        try:
+            assert crowd.stdout is not None
+            crowd.stdout.readline()
+            done = subprocess.run(
+                [sys.executable, "-c", LOOKS], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+            )
+        finally:
+            os.killpg(crowd.pid, signal.SIGKILL)
+    assert done.stdout == "['sh', 'sleep'] True False\n"

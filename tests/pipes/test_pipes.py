@@ -111,6 +111,7 @@ def test_the_first_judgment_is_made_while_later_responses_are_still_generated(fo
     assert of_type(found, "judgment")[0]["time"] < of_type(found, "response")[-1]["time"]
 
 
+@pytest.mark.slow
 def test_each_response_of_two_logs_has_the_judges_of_its_own(folder: Path) -> None:
     """`cat a.jsonl b.jsonl | keval judge` takes the judges named last before a response, once for each log."""
     write_other_config(folder)
@@ -133,6 +134,7 @@ def test_each_response_of_two_logs_has_the_judges_of_its_own(folder: Path) -> No
     assert announced == [*judges[0], *judges[1]]
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_given_judges_all_logs_of_a_pipe(folder: Path) -> None:
     """With -j only that judge judges, whatever judges the logs of a pipe name."""
     write_other_config(folder)
@@ -170,6 +172,7 @@ def test_the_same_command_again_adds_nothing(finished: Path) -> None:
     assert second.stdout == (finished / "printed.txt").read_text()
 
 
+@pytest.mark.slow
 def test_more_repetitions_run_only_the_new_work(finished: Path) -> None:
     """Raising `repetitions` keeps what is there and adds the rest."""
     before = (finished / "plumbing.jsonl").read_bytes()
@@ -183,6 +186,7 @@ def test_more_repetitions_run_only_the_new_work(finished: Path) -> None:
     assert len(of_type(added, "response")) == len(of_type(added, "judgment")) == 20
 
 
+@pytest.mark.slow
 def test_a_judge_added_later_judges_the_old_answers(finished: Path) -> None:
     """Another judge in the config is new work for `run`; no answer is generated again."""
     config = finished / "eval.yaml"
@@ -195,6 +199,7 @@ def test_a_judge_added_later_judges_the_old_answers(finished: Path) -> None:
     assert len(of_type(found, "judgment")) == 2 * TASKS
 
 
+@pytest.mark.slow
 def test_what_the_plan_leaves_out_is_judged_with_all_only_and_that_is_said(folder: Path) -> None:
     """With one repetition less planned, half of the answers are left: `judge` counts them, and --all takes them."""
     fewer = (folder / "eval.yaml").read_text().replace("repetitions: 2", "repetitions: 1")
@@ -210,6 +215,7 @@ def test_what_the_plan_leaves_out_is_judged_with_all_only_and_that_is_said(folde
     assert "nothing to judge: every response has its judgments\n" in done.stderr
 
 
+@pytest.mark.slow
 def test_rejudging_needs_no_agent_and_a_second_call_adds_nothing(folder: Path) -> None:
     """`judge LOG -j` only appends; the earlier bytes stay; the same call again changes nothing."""
     shell("keval generate eval.yaml -o log.jsonl", folder)
@@ -234,6 +240,7 @@ def test_cat_is_a_merge(finished: Path) -> None:
     assert numbers(twice.stdout) == numbers(once.stdout)
 
 
+@pytest.mark.slow
 def test_a_log_with_a_broken_line_names_it(finished: Path) -> None:
     """Line 7 of a log is broken: exit 3, and the message has file, line and path."""
     log = finished / "plumbing.jsonl"
@@ -275,6 +282,7 @@ def test_ctrl_c_finishes_what_is_in_flight(folder: Path) -> None:
     assert len(of_type(events(log), "response")) == TASKS
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_silent_pipe_passes_events_on_and_twice_ends_it_at_once(folder: Path) -> None:
     """After one SIGINT nothing is judged and all is passed on; after two it ends, though its input never does."""
     assert shell("keval generate eval.yaml -o a.jsonl", folder).returncode == 0
@@ -327,6 +335,7 @@ def test_a_terminal_that_goes_away_ends_the_run_in_good_order(folder: Path) -> N
     assert len(of_type(events(log), "response")) == TASKS
 
 
+@pytest.mark.slow
 def test_a_run_that_is_to_outlive_its_terminal_does(folder: Path) -> None:
     """Started to ignore the hang-up, it goes on to its end, although its progress can be shown to nobody."""
     write_config(folder, delay_s=0.2)

@@ -122,6 +122,7 @@ def outputs_of(folder: Path, *ran: CompletedProcess[bytes]) -> dict[str, bytes]:
     return said | {path.name: path.read_bytes() for path in folder.glob("log.jsonl*")}
 
 
+@pytest.mark.slow
 def test_secrets_that_come_back_from_everywhere_are_in_no_byte_of_any_output(folder: Path) -> None:
     """From env, headers, URL, prompt and key to tool results, errors, answers and judgments: only names are left."""
     told = f"{SECRETS['IN_HEADER']} {SECRETS['IN_URL']} {quote(SECRETS['IN_URL'])} {LITERAL['a header']}"
@@ -132,7 +133,7 @@ def test_secrets_that_come_back_from_everywhere_are_in_no_byte_of_any_output(fol
     events = [json.loads(line) for line in log.read_bytes().splitlines()]
     (answer,) = [event for event in events if event["type"] == "response"]
     assert {(event["type"], event.get("kind")) for event in events} == {
-        ("run", None), ("plan", None), ("response", None), ("failure", "agent_error"), ("failure", "judge_error")
+        ("run", None), ("plan", None), ("response", None), ("failure", "infra_error"), ("failure", "judge_error")
     }, run[0].stderr.decode()  # fmt: skip
     assert [turn["error"] for turn in answer["turns"] if turn["type"] == "tool_call"] == [False, True, False, True]
     for name in (*SECRETS, "API_TOKEN", "Authorization"):
@@ -146,6 +147,7 @@ def test_secrets_that_come_back_from_everywhere_are_in_no_byte_of_any_output(fol
     check_is_hidden(outputs_of(folder, *run, *read))
 
 
+@pytest.mark.slow
 def test_secrets_are_not_in_what_a_failed_program_or_an_unreachable_server_said(folder: Path) -> None:
     """The end of a program's stderr, and the address of a server that is not there."""
     (folder / "eval.yaml").write_text(CONFIG.format(agent=PROGRAM, servers=SERVERS, port=9))

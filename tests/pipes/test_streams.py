@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from keval import cli
+from tests.announcements import without_announcements
+from tests.suites import slow_but
 
 KEVAL = f"{sys.executable} -m keval"
 CONFIG = """\
@@ -29,16 +32,29 @@ PRINTS = {
     "judge": "judge -q - < LOG",
     "aggregate": "aggregate LOG",
     "report": "report LOG",
+    "plan": "plan --difference 1 --var-samples 1 --var-responses 1",
+    "gate": "gate LOG --rule 'exact_match >= 0' --on mean",
+    "compare": "compare LOG other.jsonl",
     "run": "run eval.yaml -q --fresh -o again.jsonl",
+    "show": "show LOG",
+    "list": "list",
     "sql": "sql LOG 'select 1'",
+    "import": "import answers.jsonl",
     "check": "check eval.yaml",
+    "trials": "trials eval.yaml -q -k 1",
+    "summarize": "summarize LOG",
+    "agreement": "agreement LOG",
+    "calibrate": "calibrate LOG",
+    "label": "label --help",
+    "validate-refs": "validate-refs eval.yaml -q",
+    "balance": "balance questions.jsonl --by answer",
     "validate": "validate LOG",
     "retract": "retract --help",
     "scan": "scan LOG",
     "schemas": "schemas run",
     "plugins": "plugins",
 }
-"""What makes each command write to stdout; `retract` writes nothing but its help."""
+"""What makes each command write to stdout; `label` and `retract` write nothing but their help."""
 
 READS = ("judge -q", "aggregate", "report -", "sql - 'select 1'", "validate -")
 
@@ -49,7 +65,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("streams")
     (folder / "eval.yaml").write_text(CONFIG)
     (folder / "questions.jsonl").write_text(json.dumps({"id": "s", "question": LEAK, "answer": "a"}) + "\n")
+    (folder / "answers.jsonl").write_text(json.dumps({"question": "q", "answer": "a", "text": "b"}) + "\n")
     shell("run eval.yaml -q -o log.jsonl", folder)
+    shutil.copy(folder / "log.jsonl", folder / "other.jsonl")
     return folder
 
 
@@ -63,12 +81,15 @@ def test_every_command_is_covered() -> None:
     assert [*PRINTS] == [*cli.COMMANDS]
 
 
-@pytest.mark.parametrize("command", PRINTS.values(), ids=PRINTS)
-def test_output_that_is_lost_is_an_error_in_one_line(command: str, folder: Path) -> None:
+@pytest.mark.parametrize("name", slow_but(PRINTS, {"generate", "report", "schemas", "sql"}))
+def test_output_that_is_lost_is_an_error_in_one_line(name: str, folder: Path) -> None:
     """A full stdout ends every command with 4 and one line: never with success, never with a traceback."""
-    done = shell(f"{command} > /dev/full", folder)
-    assert (done.returncode, done.stderr.count("\n")) == (4, 1), done.stderr
-    assert done.stderr == "keval: stdout: No space left on device; not all of the output was written\n"
+    done = shell(f"{PRINTS[name]} > /dev/full", folder)
+    assert done.returncode == 4, done.stderr
+    assert (
+        without_announcements(done.stderr)
+        == "keval: stdout: No space left on device; not all of the output was written\n"
+    )
 
 
 @pytest.mark.parametrize("command", ["--help", "--version", "generate eval.yaml -q", "report LOG", "schemas"])
@@ -76,10 +97,10 @@ def test_a_closed_stdout_is_like_a_full_one(command: str, folder: Path) -> None:
     """Nothing that is opened later takes the place of stdout and gets what was meant for it."""
     done = shell(f"{command} >&-", folder)
     assert done.returncode == 4
-    assert done.stderr == "keval: stdout: closed; not all of the output was written\n"
+    assert without_announcements(done.stderr) == "keval: stdout: closed; not all of the output was written\n"
 
 
-@pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full", "2>&- >&- <&-"])
+@pytest.mark.parametrize("stream", slow_but(["2>&-", "2>/dev/full", "2>&- >&- <&-"], {"2>/dev/full"}))
 def test_nobody_has_to_listen(stream: str, folder: Path, tmp_path: Path) -> None:
     """A run whose words nobody can read does its work, and not a byte of them comes into the log."""
     log = tmp_path / "new.jsonl"
@@ -88,7 +109,7 @@ def test_nobody_has_to_listen(stream: str, folder: Path, tmp_path: Path) -> None
     assert [json.loads(line)["type"] for line in log.read_text().splitlines()] == ["run", "plan", "response"]
 
 
-@pytest.mark.parametrize("command", READS)
+@pytest.mark.parametrize("command", slow_but(READS, {"aggregate", "judge -q"}))
 def test_a_closed_stdin_is_told_from_an_empty_one(command: str, folder: Path) -> None:
     """A command that was to read stdin and has none says so with 3; it does not report that nothing is there."""
     done = shell(f"{command} <&-", folder)

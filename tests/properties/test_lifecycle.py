@@ -1,7 +1,7 @@
 """A log through everything that may happen to it: work, crashes, edits, retractions, in any order.
 
-The stages, the log and the fold are the real ones; agent and judge are scripted. After every step a plain loop
-over the lines says what must be true.
+The stages, the log and its views are the real ones; agent and judge are scripted. After every step a plain loop
+over the lines says what must be true: what is asked and judged again is money.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ from keval.execution.tasks import Task, work_list
 from keval.failure_kinds import GATES
 from keval.ids import JsonObject, canonical, digest, given_sha256, judgment_id, sample_sha256
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
-from keval.logs import history
-from keval.logs.history import History
+from keval.logs.past import of_log
 from keval.logs.stream import Line, Reader
 from keval.logs.writer import Log, open_log
 from keval.retry import Retry
@@ -203,23 +202,27 @@ class Facts:
     def of(cls, events: Sequence[JsonObject]) -> Facts:
         """Fold the lines."""
         found = cls({}, {}, set(), {}, set())
-        tasks = {each["id"]: each["response_id"] for each in events if each["type"] == "failure"}
         for position, each in enumerate(events):
             if each["type"] == "retraction":
                 found.live.pop(each["target"], None)
                 found.retracted.add(each["target"])
-                found.gated.discard(tasks.get(each["target"], ""))
                 continue
             found.live[each["id"]], found.at[each["id"]] = each, position
             found.retracted.discard(each["id"])
             if each["type"] in {"response", "sample_change"}:
                 told = set(each["changed"]) if each["type"] == "sample_change" else None
                 found.records.setdefault(each["question_id"], []).append((each["sample"], told))
+        return replace(found, gated=found.refused(events))
+
+    def refused(self, events: Sequence[JsonObject]) -> set[str]:
+        """Return the tasks without an answer whose last failure, if no answer came since, was that of a gate."""
+        last: dict[str, JsonObject] = {}
+        for each in events:
             if each["type"] == "response":
-                found.gated.discard(each["id"])
-            elif each["type"] == "failure" and each["response_id"] not in found.live and each["stage"] == "generate":
-                (found.gated.add if each["kind"] in GATES else found.gated.discard)(each["response_id"])
-        return found
+                last.pop(each["id"], None)
+            elif each["type"] == "failure" and each["stage"] == "generate" and self.live.get(each["id"]) is each:
+                last[each["response_id"]] = each
+        return {known for known, each in last.items() if each["kind"] in GATES and known not in self.live}
 
     def ids(self, event_type: str) -> set[str]:
         """Return the ids of a type that count."""
@@ -420,18 +423,9 @@ class Lifecycle(RuleBasedStateMachine):
         self.before = now
 
     @invariant()
-    def the_log_folds(self) -> None:
-        """Every line is valid; twice the log is the log; its beginning and then its rest are the whole."""
-        lines = self._lines()
-        whole = folded(lines)
-        assert folded([*lines, *lines]) == whole
-        half = History()
-        for line in lines[: len(lines) // 2]:
-            half.add(line)
-        for line in lines[len(lines) // 2 :]:
-            half.add(line)
-        assert seen(half) == whole
-        assert whole["responses"] == Facts.of([line.event for line in lines]).ids("response")
+    def every_line_is_valid(self) -> None:
+        """Let the reader refuse none; only the last line may be torn."""
+        assert [line.number for line in self._lines()] == list(range(1, len(self._lines()) + 1))
 
     # How it happens.
 
@@ -459,10 +453,10 @@ class Lifecycle(RuleBasedStateMachine):
     def _prepared(self, config: Config) -> Prepared:
         samples = self._samples()
         sha256 = hashlib.sha256(canonical(list(samples))).hexdigest()
-        return Prepared(config, Samples(samples, sha256, self.folder / "questions.jsonl"), samples, None, self.log)
+        return Prepared(config, (Samples(samples, sha256, self.folder / "questions.jsonl"),), samples, None, self.log)
 
     def _planned(self) -> dict[str, Task]:
-        return {task.response_id: task for task in work_list(self._config(), self._samples(), set()).remaining}
+        return {task.response_id: task for task in work_list(self._config(), self._samples())}
 
     def _targets(self, config: Config) -> dict[tuple[str, str, int], str]:
         """Return the id of the response that each prompt asks for."""
@@ -551,7 +545,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     def _generate(self, config: Config, *, fresh: bool) -> Callable[[Mortal], None]:
         def work(log: Mortal) -> None:
-            self._work_of(config, log, Request(fresh=fresh, quiet=True)).do()
+            self._do(config, log, Request(fresh=fresh, quiet=True))
 
         return work
 
@@ -560,50 +554,29 @@ class Lifecycle(RuleBasedStateMachine):
         config = self._config()
 
         def work(log: Mortal) -> None:
-            self._work_of(config, log, Request(fresh=True, quiet=True), config.judges).do()
+            self._do(config, log, Request(fresh=True, quiet=True), config.judges)
 
         self._command(work, ("generate", "judge"), None, None)
 
     def _run(self, config: Config) -> Callable[[Mortal], None]:
         def work(log: Mortal) -> None:
-            self._work_of(config, log, Request(quiet=True), config.judges).do()
+            self._do(config, log, Request(quiet=True), config.judges)
 
         return work
 
-    def _work_of(self, config: Config, log: Mortal, request: Request, judges: Sequence[JudgeConfig] = ()) -> ConfigWork:
-        found = past(log.path, request, ignored)
-        return ConfigWork(self._prepared(config), log, found, request, ignored, judges=judges)
+    def _do(self, config: Config, log: Mortal, request: Request, judges: Sequence[JudgeConfig] = ()) -> None:
+        with past(log.path, request, ignored) as found:
+            ConfigWork(self._prepared(config), log, found, request, ignored, judges=judges).do()
 
     def _judge_log(self, log: Mortal) -> None:
         request, secrets = Request(quiet=True, max_concurrent=AT_ONCE), self._config().secrets
         work = JudgeWork(given=self.judges, request=request, environ={}, secrets=secrets, warn=ignored)
-        work.judge(log.path, log, history.of_log(log.path, ignored))
+        with of_log(log.path, ignored) as found:
+            work.judge(log, found)
 
 
 def ignored(_: str) -> None:
     """Say nothing."""
-
-
-def folded(lines: Sequence[Line]) -> dict[str, object]:
-    """Return what a history of lines knows."""
-    past = History()
-    for line in lines:
-        past.add(line)
-    return seen(past)
-
-
-def seen(past: History) -> dict[str, object]:
-    """Return what a history knows, apart from the numbers of lines."""
-    return {
-        "responses": set(past.responses),
-        "judged": {known for known in past.judgments if past.is_judged(known, mock=False)},
-        "failed": set(past.failed),
-        "gated": set(past.gated),
-        "newest": past.newest_generate,
-        "records": {known: (each.sha256, each.question_id) for known, each in past.newest_records.items()},
-        "judges": past.newest_judges,
-        "spent": past.spent_today(mock=False).usd,
-    }
 
 
 def aggregates(connection: duckdb.DuckDBPyConnection) -> list[JsonObject]:
@@ -652,21 +625,18 @@ def shuffled(events: Sequence[JsonObject], seed: int) -> Iterator[JsonObject]:
     return (next(queues[name]) for name in order)
 
 
-def went_through(examples: int) -> None:
-    """Let logs live."""
+@pytest.mark.slow
+def test_a_log_survives_everything_that_may_happen_to_it() -> None:
+    """Whatever is done, in whatever order: nothing written is lost, nothing is paid twice, and all becomes complete."""
     calm = settings(
-        max_examples=examples,
+        max_examples=10,
         stateful_step_count=20,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     run_state_machine_as_test(Lifecycle, settings=calm)
 
 
-def test_a_log_survives_everything_that_may_happen_to_it() -> None:
-    """Whatever is done, in whatever order: nothing written is lost, nothing is paid twice, and all becomes complete."""
-    went_through(7)
-
-
+@pytest.mark.slow
 def test_an_answer_that_comes_back_has_its_judgment() -> None:
     """Asked afresh twice, an answer is first another one and then the old one, which nobody pays to judge again."""
     life = Lifecycle()
@@ -678,6 +648,7 @@ def test_an_answer_that_comes_back_has_its_judgment() -> None:
     life.teardown()
 
 
+@pytest.mark.slow
 def test_an_answer_that_comes_back_in_a_run_has_its_judgment() -> None:
     """`keval run --fresh` judges an answer at once, and pays for none that was judged when it was given before."""
     life = Lifecycle()
@@ -691,6 +662,7 @@ def test_an_answer_that_comes_back_in_a_run_has_its_judgment() -> None:
     life.teardown()
 
 
+@pytest.mark.slow
 def test_what_a_gate_refused_is_asked_again_once_that_is_retracted() -> None:
     """A refused answer is not asked for again, unless the refusal is taken back."""
     life = Lifecycle()
@@ -703,9 +675,3 @@ def test_what_a_gate_refused_is_asked_again_once_that_is_retracted() -> None:
     life.resume()
     assert refused in Facts.of(life.events()).ids("response")
     life.teardown()
-
-
-@pytest.mark.slow
-def test_many_logs_survive_everything_that_may_happen_to_them() -> None:
-    """The same for many more histories."""
-    went_through(30)

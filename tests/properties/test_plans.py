@@ -66,6 +66,7 @@ def counts(folder: Path, events: Sequence[JsonObject], *, everything: bool = Fal
 # The newest plan
 
 
+@pytest.mark.slow
 def test_a_question_taken_out_of_the_dataset_is_in_no_number(tmp_path: Path) -> None:
     """Never more answers than planned ones: those to other questions are left out, counted, and there on request."""
     events = [*planned(["q1", "q2", "q3"]), *judged("q1"), *judged("q2"), *judged("q3"), *planned(["q1", "q2"])]
@@ -78,6 +79,7 @@ def test_a_question_taken_out_of_the_dataset_is_in_no_number(tmp_path: Path) -> 
     assert rows(tmp_path, events, "from left_out", everything=True) == []
 
 
+@pytest.mark.slow
 def test_what_everything_takes_does_not_hide_what_is_not_done(tmp_path: Path) -> None:
     """An answer that nobody planned does not stand in for one that is planned and missing."""
     events = [*judged("q1"), *judged("q3"), *planned(["q1", "q2"])]
@@ -87,6 +89,7 @@ def test_what_everything_takes_does_not_hide_what_is_not_done(tmp_path: Path) ->
     assert rows(tmp_path, events, query, everything=True) == [{"planned": 3, "scored": 2, "not_done": 1}]
 
 
+@pytest.mark.slow
 def test_repetitions_and_conditions_of_older_plans_are_left_out(tmp_path: Path) -> None:
     """Fewer repetitions, or a condition less, count from the next run on."""
     both = ["baseline", "with_docs"]
@@ -98,6 +101,7 @@ def test_repetitions_and_conditions_of_older_plans_are_left_out(tmp_path: Path) 
     assert counts(tmp_path, events, everything=True) == {"baseline": (2, 2, 0), "with_docs": (None, 2, None)}
 
 
+@pytest.mark.slow
 def test_each_config_has_a_plan_of_its_own(tmp_path: Path) -> None:
     """A run of one config takes nothing out of the plan of another; a condition of both has the questions of both."""
     events = [
@@ -120,6 +124,7 @@ def test_a_plan_of_which_a_part_is_missing_does_not_count(tmp_path: Path) -> Non
     assert counts(tmp_path, whole) == {"baseline": (2, 2, 0)}
 
 
+@pytest.mark.slow
 def test_without_a_plan_everything_counts(tmp_path: Path) -> None:
     """A log that was cut with grep says what it holds."""
     events = [*judged("q1"), *judged("q2", repetition=7)]
@@ -140,6 +145,7 @@ def test_a_question_that_came_back_counts_again(tmp_path: Path) -> None:
     assert [tuple(row.values()) for row in found] == [("Old?", True), ("New?", False)]
 
 
+@pytest.mark.slow
 def test_a_rehearsals_plan_replaces_none_that_real_answers_came_of(tmp_path: Path) -> None:
     """`--mock --limit 1` into the log of a real run takes nothing out of its report."""
     real = [*planned(["q1", "q2"], run_id="real"), *judged("q1", run_id="real"), *judged("q2", run_id="real")]
@@ -171,9 +177,9 @@ def test_bounds_are_those_of_the_plan(tmp_path: Path) -> None:
     ("fields", "changed", "counts_still"),
     [
         (["question", "answer"], "answer", False),
-        (["question", "answer"], "source", True),
-        (["question"], "answer", True),
-        (None, "source", False),
+        pytest.param(["question", "answer"], "source", True, marks=pytest.mark.slow),
+        pytest.param(["question"], "answer", True, marks=pytest.mark.slow),
+        pytest.param(None, "source", False, marks=pytest.mark.slow),
     ],
 )
 def test_a_changed_field_outdates_judgments_that_were_given_it(

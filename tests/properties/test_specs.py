@@ -40,8 +40,8 @@ CASES = st.builds(
 ALL = st.one_of(
     st.builds(AnswerSpec, st.lists(TEXTS).map(tuple), TEXTS, st.dictionaries(TEXTS, OBJECTS), st.integers(1, 9)),
     st.builds(JudgeSpec, TEXTS, CASES, TEXTS),
-    st.builds(Outcome, ANSWERS, st.integers(0), FAILURES),
-    st.builds(Outcome, JUDGMENTS, st.integers(0), FAILURES),
+    st.builds(Outcome, ANSWERS, st.integers(0), FAILURES, st.none()),
+    st.builds(Outcome, JUDGMENTS, st.integers(0), FAILURES, st.none()),
 )
 
 PLAIN = (str, int, float, bool, bytes, type(None), PurePath, Enum)
@@ -55,6 +55,8 @@ def not_plain(value: Any, place: str = "") -> list[str]:  # noqa: ANN401 - whate
         parts = {each.name: getattr(value, each.name) for each in fields(value)}
     elif isinstance(value, dict):
         parts = {str(key): item for key, item in value.items()}
+    elif hasattr(value, "_asdict"):
+        parts = value._asdict()
     elif isinstance(value, list | tuple):
         parts = {str(number): item for number, item in enumerate(value)}
     else:

@@ -18,10 +18,11 @@ from keval.mock.server import ServerThread
 
 @dataclass(frozen=True)
 class Say:
-    """One message: its content blocks, why it stops, and the model that it names."""
+    """One message: its content blocks, why it stops, and fields that it has otherwise than a service would."""
 
     blocks: list[dict[str, Any]]
     stop_reason: str = "end_turn"
+    odd: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,5 +110,8 @@ class ScriptedApi:
         message = {
             "id": f"msg_{number}", "type": "message", "role": "assistant", "model": body["model"],
             "content": said.blocks, "stop_reason": said.stop_reason, "stop_sequence": None, "usage": usage,
+            **said.odd,
         }  # fmt: skip
+        if not body.get("stream"):
+            return JSONResponse(message)
         return StreamingResponse(iter(wire.stream(message)), media_type="text/event-stream")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from keval import plugins
+from keval.commands.plugins import command
 from keval.errors import PluginError, UsageError
 from keval.plugins import Option, option
 
@@ -129,3 +130,14 @@ def test_options_are_the_fields_of_the_class() -> None:
         Option("words", "list[str]", [], required=False, help="", identity=True),
         Option("key", "str", "K", required=False, help="a key", identity=False),
     ]
+
+
+def test_a_broken_plugin_hides_no_other(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All that work are listed; the broken one is named with file and line, and the command ends with an error."""
+    install(package, "raises", "raises", '"""Raises."""\n\nVALUE = 1 / 0\n')
+    install(package, "silent", "silent_agent", WORKS)
+    with pytest.raises(PluginError, match=r"agent 'raises' .*division by zero \(.*raises\.py:3\)"):
+        command.main(["agent"], standalone_mode=False)
+    listed = capsys.readouterr().out
+    assert "agent echo:" in listed
+    assert "agent silent: Answers with nothing." in listed

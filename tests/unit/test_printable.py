@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import unicodedata
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.printable import printable, printable_lines, spreadsheet_cell
+from keval.printable import printable, printable_json, printable_lines, spreadsheet_cell
 
 ANY_TEXT = st.text(st.characters())
 """Surrogates included: a log may hold halves of characters."""
+
+WHOLE_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+"""What JSON may hold."""
 
 
 def is_inert(text: str) -> bool:
@@ -70,3 +74,22 @@ def test_a_cell_that_is_no_formula_has_no_apostrophe() -> None:
     """A sign inside a text is no formula."""
     assert [spreadsheet_cell(text) for text in ("a=b", "1-2", "")] == ["a=b", "1-2", ""]
     assert spreadsheet_cell(" =1+1") == "' =1+1"
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"]))
+    )
+)
+def test_json_that_cannot_act_says_the_same(value: dict[str, str]) -> None:
+    """A program reads back what was there; a terminal gets only what is printable."""
+    written = printable_json(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+    assert orjson.loads(written) == value
+    assert all(is_inert(line) for line in written.decode().split("\n"))
+
+
+def test_what_acts_in_json_becomes_an_escape_of_json() -> None:
+    """Beyond 16 bits it is a pair of surrogates."""
+    assert printable_json(b'["\xc2\x9b\x7f\xe2\x80\xa8\xf3\xa0\x81\x81"]') == (
+        b'["\\u009b\\u007f\\u2028\\udb40\\udc41"]'
+    )

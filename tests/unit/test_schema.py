@@ -63,7 +63,7 @@ def test_all_problems_are_found_at_once_in_the_order_of_their_paths() -> None:
     broken = config(name="a b", judge={"type": "rubric", "replicates": 0}, execution={"seed": -1, "repetitions": "3"})
     del broken["dataset"]
     assert [f"{problem.path}: {problem.message}" for problem in schema.problems("config", broken)] == [
-        "$: 'dataset' is missing",
+        "$: 'dataset' or 'datasets' is missing",
         "$.execution.repetitions: expected an integer, found '3'",
         "$.execution.seed: -1 is less than 0",
         "$.judge.replicates: 0 is less than 1",

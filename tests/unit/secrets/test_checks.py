@@ -103,6 +103,7 @@ def test_commands_refuse_before_anything_is_written(folder: Path, command: str) 
     assert not list(folder.glob("*.jsonl.*")) + list(folder.glob("words*"))
 
 
+@pytest.mark.slow
 def test_what_is_judged_is_what_the_agent_said(folder: Path) -> None:
     """A right answer that holds a secret is right; the log has the secret's name, and a later judge finds it done.
 

@@ -1,0 +1,12 @@
+"""What `generate` and `run` say before they ask, which tests of other words leave out."""
+
+from __future__ import annotations
+
+import re
+
+ANNOUNCED = re.compile(r"(?m)^keval: (the log is .*|.* will be asked for.*)\n")
+
+
+def without_announcements(stderr: str) -> str:
+    """Return stderr without which log it is and how much will be asked for."""
+    return ANNOUNCED.sub("", stderr)

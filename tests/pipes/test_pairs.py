@@ -1,0 +1,48 @@
+"""Pairs of answers are found in a pipe as in a log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pairs import PAIRS, PREFERENCES, preferences, write_pairs
+from tests.pipes.test_pipes import shell
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with an evaluation of pairs."""
+    write_pairs(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_a_pipe_and_a_log_judge_the_same_pairs(folder: Path) -> None:
+    """A response that comes before the baseline's waits for it."""
+    piped = shell("keval generate eval.yaml --mock | tee answers.jsonl | keval judge --mock > piped.jsonl", folder)
+    assert piped.returncode == 0, piped.stderr
+    assert shell("keval judge answers.jsonl --mock", folder).returncode == 0
+    assert preferences(folder / "piped.jsonl") == preferences(folder / "answers.jsonl") == PREFERENCES
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "claude-opus-5",
+            "m, baseline: typo",
+            "the baseline 'typo' is not a condition (there are: plain, right, wrong)",
+        ),
+        (PAIRS[PAIRS.index("  right") : PAIRS.index("judges")], "", "compares conditions, and there is only 'plain'"),
+    ],
+    ids=["no such baseline", "one condition"],
+)
+def test_a_judge_of_pairs_needs_two_conditions_and_its_baseline_among_them(
+    old: str, new: str, said: str, folder: Path
+) -> None:
+    """It is said before anything is asked."""
+    (folder / "eval.yaml").write_text(PAIRS.replace(old, new))
+    done = shell("keval run eval.yaml --mock", folder)
+    assert done.returncode == 3
+    assert said in done.stderr

@@ -1,0 +1,66 @@
+"""What a log says does not depend on the order in which its lines came: tasks run at once."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keval.ids import JsonObject
+from keval.stats.asked import Asked
+from tests.aggregated import bodies
+from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
+
+CONDITIONS = ("baseline", "with_docs")
+SAMPLES = tuple(f"q{number}" for number in range(6))
+SCALES: dict[str, tuple[float, float, list[float]]] = {
+    "ordinal": (1, 5, [1, 2, 3, 4, 5]),
+    "pass_fail": (0, 1, [0, 1]),
+    "share": (0, 1, [0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 0.85, 0.95]),
+    "percent": (0, 100, [0, 12.5, 33.3, 66.7, 99.9, 100]),
+}
+"""Scales with scores that judges give; many of them are no binary fractions, so that sums of them are rounded."""
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[JsonObject]:
+    """Return a run of two conditions with clusters and groups, in which some answers failed, or are not there."""
+    name = draw(st.sampled_from(sorted(SCALES)))
+    low, high, scores = SCALES[name]
+    config = {"name": "test", "dataset": {"cluster_key": "cluster"}} if draw(st.booleans()) else {"name": "test"}
+    judge = judge_entry([{"name": name, "min": low, "max": high}])
+    made: list[JsonObject] = [run_event(CONDITIONS, samples=6, repetitions=3, judges=[judge], config=config)]
+    for condition, sample, repetition in itertools.product(CONDITIONS, SAMPLES, (1, 2, 3)):
+        response = response_event(sample, condition, repetition)
+        response["sample"] |= {"cluster": f"c{SAMPLES.index(sample) % 3}", "kind": SAMPLES.index(sample) % 2}
+        outcome = draw(st.sampled_from(["judged"] * 8 + ["failed", "untried"]))
+        if outcome == "failed":
+            made.append(failure_event(response))
+        elif outcome == "judged":
+            given_ = draw(st.lists(st.sampled_from(scores), min_size=1, max_size=3))
+            made.append(response)
+            for number, score in enumerate(given_, 1):
+                of = {"score": score, "reasoning": None, "min": low, "max": high, "passed": None}
+                made.append(judgment_event(response, replicate=number) | {"scores": {name: of}})
+    return made
+
+
+@pytest.mark.slow
+@settings(max_examples=10, deadline=None)
+@given(logs(), st.data())
+def test_a_shuffled_log_has_the_same_numbers_to_the_last_byte(log: list[JsonObject], data: st.DataObject) -> None:
+    """Conditions, samples, groups and comparisons, whatever the order, of scores whose sums are rounded."""
+    asked = Asked(full=True, by=("kind",))
+    with tempfile.TemporaryDirectory() as folder:
+
+        def said(events: list[JsonObject]) -> str:
+            return json.dumps(bodies(Path(folder), events, ["condition", "sample"], asked))
+
+        expected = said(log)
+        for _ in range(3):
+            assert said(data.draw(st.permutations(log))) == expected

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from keval import projections
+from keval.errors import InputError
+from keval.ids import JsonObject
+from keval.labels.draw import Wanted
+from keval.labels.labels import Said, calibrated, check_targets, known_labels
+from keval.stats.calibration import Calibration
+from tests.builders import JUDGE_ID, judgment_event, response_event, retraction_event, run_event, write_log
+from tests.labelled import judged_log
+
+FAILED, PASSED = response_event("q2"), response_event("q0")
+
+
+def label(
+    response: JsonObject, verdict: str | None = "judge_bug", *, labeler: str = "ada", score: float | None = None
+) -> JsonObject:
+    return Said((response["id"], JUDGE_ID, "completeness"), labeler, verdict, score).event("run")
+
+
+def calibration(tmp_path: Path, *events: JsonObject) -> Calibration:
+    """Return what the labels at the end of a log of two passes and two failures come to."""
+    log = judged_log(tmp_path, 2, 2, *events)
+    with projections.connect([log]) as connection:
+        (found,) = calibrated(connection, known_labels(connection, log), Wanted())
+        assert (found.condition, found.judge, found.metric) == ("baseline", "rubric", "completeness")
+        return found.calibration
+
+
+@pytest.mark.parametrize(
+    ("response", "verdict", "counted"),
+    [
+        (FAILED, "valid_failure", (1, 0, 0)),
+        (FAILED, "judge_bug", (0, 1, 0)),
+        (FAILED, "valid_pass", (0, 1, 0)),
+        (FAILED, "ambiguous", (0, 0, 1)),
+        (PASSED, "valid_pass", (1, 0, 0)),
+        (PASSED, "judge_bug", (0, 1, 0)),
+        (PASSED, "valid_failure", (0, 1, 0)),
+    ],
+)
+def test_a_verdict_is_counted_by_what_the_judge_said(
+    tmp_path: Path, response: JsonObject, verdict: str, counted: tuple[int, int, int]
+) -> None:
+    """A good answer makes a failure the judge's mistake, and a pass right; `judge_bug` is a mistake either way."""
+    found = calibration(tmp_path, label(response, verdict))
+    kind = found.passes if response is PASSED else found.failures
+    assert (kind.verdicts, (kind.right, kind.wrong, kind.ambiguous)) == (2, counted)
+
+
+def test_a_persons_score_is_compared_with_the_threshold(tmp_path: Path) -> None:
+    """A score from 4 on passes: it says that the judge's failure is wrong; 3 says that it is right."""
+    for score, right, wrong in ((4, 0, 1), (3, 1, 0)):
+        found = calibration(tmp_path, label(FAILED, None, score=score)).failures
+        assert (found.right, found.wrong) == (right, wrong)
+
+
+def test_a_score_of_a_judge_that_decides_itself_is_compared_with_its_threshold(tmp_path: Path) -> None:
+    """It agrees with a verdict of the same meaning, and neither makes the other ambiguous."""
+    again = judgment_event(FAILED, 2)
+    again["scores"]["completeness"]["passed"] = False
+    bob = label(FAILED, None, labeler="bob", score=3)
+    found = calibration(tmp_path, again, label(FAILED, "valid_failure"), bob).failures
+    assert (found.right, found.wrong, found.ambiguous) == (1, 0, 0)
+    found = calibration(tmp_path, again, label(FAILED, None, score=4)).failures
+    assert (found.right, found.wrong, found.ambiguous) == (0, 1, 0)
+
+
+def test_a_score_without_a_threshold_says_nothing_of_a_verdict(tmp_path: Path) -> None:
+    """Nobody says from which score an answer passes: it is no doubt about the verdict, and not counted."""
+    answer = response_event("q0")
+    judgment = judgment_event(answer, 2)
+    judgment["scores"]["completeness"]["passed"] = False
+    log = write_log(tmp_path / "run.jsonl", [run_event(["baseline"]), answer, judgment, label(answer, None, score=3)])
+    with projections.connect([log]) as connection:
+        found = {
+            each.metric: each.calibration for each in calibrated(connection, known_labels(connection, log), Wanted())
+        }
+    failures = found["completeness"].failures
+    assert (failures.verdicts, failures.decided, failures.ambiguous) == (1, 0, 0)
+
+
+def test_a_label_that_names_no_judge_is_about_the_answer(tmp_path: Path) -> None:
+    """That the answer is good makes every judge's failure wrong."""
+    good = label(FAILED, "valid_pass")
+    del good["judge_id"], good["metric"]
+    assert calibration(tmp_path, good).failures.wrong == 1
+
+
+def test_people_who_do_not_agree_say_nothing(tmp_path: Path) -> None:
+    """Two opinions of one verdict are ambiguous, unless they are the same; one's newest word replaces the earlier."""
+    both = calibration(tmp_path, label(FAILED), label(FAILED, "valid_failure", labeler="bob")).failures
+    assert (both.right, both.wrong, both.ambiguous) == (0, 0, 1)
+    agreed = calibration(tmp_path, label(FAILED), label(FAILED, labeler="bob")).failures
+    assert (agreed.wrong, agreed.ambiguous) == (1, 0)
+    changed = calibration(tmp_path, label(FAILED), label(FAILED, "valid_failure")).failures
+    assert (changed.right, changed.wrong) == (1, 0)
+
+
+def test_a_label_is_of_one_answer_and_one_verdict(tmp_path: Path) -> None:
+    """Retracted, or given before the answer or the judgment that there is now, it does not count."""
+    again = response_event("q2", text="Another.")
+    for later in (
+        [retraction_event(label(FAILED))],
+        [again, judgment_event(again, 2)],
+        [judgment_event(FAILED, 2, replicate=2)],
+    ):
+        found = calibration(tmp_path, label(FAILED), *later).failures
+        assert (found.right, found.wrong) == (0, 0)
+
+
+def test_what_the_log_says_already_is_not_said_again(tmp_path: Path) -> None:
+    """The same word is known, another one of the same person is not."""
+    log = judged_log(tmp_path, 2, 2, label(FAILED))
+    target = (FAILED["id"], JUDGE_ID, "completeness")
+    with projections.connect([log]) as connection:
+        known = known_labels(connection, log)
+    assert not known.lacks(Said(target, "ada", "judge_bug"))
+    for other in (
+        Said(target, "ada", "ambiguous"),
+        Said(target, "bob", "judge_bug"),
+        Said(target, "ada", "judge_bug", note="x"),
+    ):
+        assert known.lacks(other)
+    assert (known.has(target), known.has(target, "ada"), known.has(target, "bob")) == (True, True, False)
+
+
+def test_a_sheet_of_other_answers_is_refused(tmp_path: Path) -> None:
+    """A response that the log lacks, or that was answered again, is named."""
+    with projections.connect([judged_log(tmp_path, 1, 1)]) as connection:
+        with pytest.raises(InputError, match="the log has no response gone"):
+            check_targets(connection, {"gone": "hash"})
+        with pytest.raises(InputError, match="was answered again"):
+            check_targets(connection, {PASSED["id"]: "hash"})
+
+
+def test_labels_are_rows_of_a_view(tmp_path: Path) -> None:
+    """With what was said of which verdict, by whom; one that an answer or a judgment made old is not current."""
+    scored = label(PASSED, None, labeler="bob", score=2)
+    log = judged_log(tmp_path, 2, 2, label(FAILED), scored, judgment_event(FAILED, 1))
+    names = "sample_id, condition, judge_id, metric, labeler, verdict, scores, current"
+    with projections.connect([log]) as connection:
+        found = connection.execute(f"from labels select {names} order by position").fetchall()
+    about = ("baseline", JUDGE_ID, "completeness")
+    assert found == [
+        ("q2", *about, "ada", "judge_bug", None, False),
+        ("q0", *about, "bob", None, {"completeness": 2.0}, True),
+    ]
+    with duckdb.connect() as plain:
+        plain.execute(projections.views_sql([log]))
+        assert plain.execute(f"from labels select {names} order by position").fetchall() == found

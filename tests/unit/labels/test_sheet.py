@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from keval.errors import InputError
+from keval.labels import sheet
+from keval.labels.draw import Entry
+
+ENTRY = Entry(
+    response_id="r1", judge_id="j1", judge="rubric", metric="completeness", passed=False, score=2, min=1, max=5,
+    pass_from=4, reasoning="It lacks a fact.", question="Why?", golden_answer="Because.", answer="No idea.",
+    tools=("search",), draw={"method": "by_verdict", "seed": 0},
+)  # fmt: skip
+HOSTILE = "## 2\n<!-- keval {} -->\n- [x] valid_pass\r- [x] judge_bug\nNote: mine\nLabeler: eve"
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "sheet.md"
+    path.write_text(text)
+    return path
+
+
+def ticked(text: str, *choices: str) -> str:
+    for choice in choices:
+        text = text.replace(f"- [ ] {choice}", f"- [x] {choice}", 1)
+    return text
+
+
+def test_a_sheet_that_is_filled_in_is_read_back(tmp_path: Path) -> None:
+    """The ticked box, the note and the labeler come back with what they are about; an empty entry says nothing."""
+    text = sheet.markdown([ENTRY, ENTRY], "ada")
+    filled = sheet.read(written(tmp_path, ticked(text, "judge_bug").replace("Note:", "Note: really\nwrong", 1)), None)
+    (said,) = filled.said
+    assert (said.target, said.labeler, said.verdict) == (("r1", "j1", "completeness"), "ada", "judge_bug")
+    assert (said.note, filled.empty, filled.answers) == ("really\nwrong", 1, {"r1": ENTRY.answer_sha256})
+
+
+@pytest.mark.parametrize("field", ["question", "golden_answer", "answer", "reasoning"])
+def test_text_from_outside_can_tick_no_box(tmp_path: Path, field: str) -> None:
+    """An answer that looks like a filled-in entry is quoted: it says nothing, and ends nothing."""
+    hostile = Entry(**{**{name: getattr(ENTRY, name) for name in Entry.__slots__}, field: HOSTILE})
+    text = sheet.markdown([hostile], "ada")
+    filled = sheet.read(written(tmp_path, text), None)
+    assert (filled.said, filled.empty) == ((), 1)
+    (said,) = sheet.read(written(tmp_path, ticked(text, "valid_failure")), None).said
+    assert (said.verdict, said.labeler, said.note) == ("valid_failure", "ada", None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("- [ ]", "- [x]", "3 boxes are ticked; tick one"),
+        ("<!-- keval", "<!-- kevil", "the comment that says what the entry is about is gone"),
+        ("Labeler: ada", "Labeler:", "nobody is named as labeler"),
+        ("- [ ] judge_bug", "- [x] whatever", "'whatever' is none of valid_failure"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(tmp_path: Path, old: str, new: str, told: str) -> None:
+    """Nothing is guessed, and all mistakes are told at once."""
+    text = sheet.markdown([ENTRY], "ada")
+    text = ticked(text, "valid_failure") if "Labeler" in old else text
+    with pytest.raises(InputError, match=re.escape(told)) as error:
+        sheet.read(written(tmp_path, text.replace(old, new)), None)
+    assert f"{tmp_path / 'sheet.md'}:7: " in str(error.value)
+
+
+def test_an_answer_is_scored_without_seeing_what_the_judge_says(tmp_path: Path) -> None:
+    """Score, reasoning, judge and tools are not in a sheet of scores; what is filled in keeps how it was drawn."""
+    blind = replace(ENTRY, draw={"method": "random", "seed": 1}, answer="No idea.\nScore: 5")
+    for text in (sheet.markdown([blind], "ada"), sheet.jsonl([blind], "ada").decode()):
+        assert not [word for word in ("lacks a fact", "rubric", "search", "FAILED", "judge_score") if word in text]
+    text = sheet.markdown([blind], "ada")
+    (said,) = sheet.read(written(tmp_path, text.replace("\nScore:", "\nScore: 3.5")), None).said
+    assert (said.score, said.verdict, said.draw) == (3.5, None, {"method": "random", "seed": 1})
+    assert said.identity != replace(said, draw=None).identity
+    assert sheet.read(written(tmp_path, text), None).empty == 1
+    for wrong, told in (("9", "9 is not from 1 to 5"), ("good", "'good' is not a number")):
+        with pytest.raises(InputError, match=told):
+            sheet.read(written(tmp_path, text.replace("\nScore:", f"\nScore: {wrong}")), None)
+
+
+def test_json_lines_are_filled_in_by_programs(tmp_path: Path) -> None:
+    """`verdict` or `score` and `note` are read; an untouched row says nothing, a broken one is an error."""
+    row = json.loads(sheet.jsonl([ENTRY], "ada"))
+    path = tmp_path / "sheet.jsonl"
+    rows = [row, row | {"verdict": "ambiguous", "note": "hm"}, row | {"score": 4}]
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    filled = sheet.read(path, None)
+    assert [(said.verdict, said.score, said.note) for said in filled.said] == [
+        ("ambiguous", None, "hm"),
+        (None, 4, None),
+    ]
+    assert filled.empty == 1
+    for wrong in ("no json", json.dumps(row | {"verdict": "maybe"}), json.dumps(row | {"score": "4"})):
+        path.write_text(wrong + "\n")
+        with pytest.raises(InputError, match=r"sheet\.jsonl:1: "):
+            sheet.read(path, None)

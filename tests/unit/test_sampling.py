@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keval import projections
+from keval.config.model import JudgeConfig
+from keval.config.reader import judge_from_description
+from keval.execution.jobs import Backlog, jobs
+from keval.execution.unjudged import Unjudged
+from keval.ids import JsonObject
+from keval.judges.exact_match import ExactMatch
+from keval.projections.sql_file import load
+from keval.sampling import Sampling
+from tests.builders import (
+    failure_event,
+    judgment_event,
+    plan_event,
+    response_event,
+    run_event,
+    write_log,
+)
+from tests.conftest import Keval
+from tests.tasks import past_of
+
+NAMES = [f"s{number}" for number in range(300)]
+SHARES = st.floats(min_value=0, max_value=1, exclude_min=True)
+
+
+def judge(rate: float, seed: int = 0) -> JudgeConfig:
+    """Return a judge that judges a share of all tasks."""
+    return JudgeConfig("exact", "exact_match", ExactMatch(), 1, {}, sampling=Sampling(rate, seed))
+
+
+def chosen(rate: float, seed: int = 0, repetition: int = 1) -> set[str]:
+    return {name for name in NAMES if Sampling(rate, seed).has(name, repetition)}
+
+
+def test_a_share_is_stable_and_a_larger_one_has_all_of_a_smaller_one() -> None:
+    """A tenth is about a tenth; other samples, repetitions and seeds do not change who is in it, and half holds it."""
+    tenth, half = chosen(0.1), chosen(0.5)
+    assert 10 < len(tenth) < 60
+    assert tenth < half < chosen(1) == set(NAMES)
+    assert tenth not in (chosen(0.1, seed=1), chosen(0.1, repetition=2))
+
+
+@settings(max_examples=8)
+@given(SHARES, st.integers(-(2**31), 2**31), st.lists(st.text(min_size=1), min_size=20, max_size=40, unique=True))
+def test_sql_draws_as_python_does(rate: float, seed: int, names: list[str]) -> None:
+    """What is missing in a log is asked in SQL, and what a response brings in Python: both choose the same tasks."""
+    asked = [response_event(name.encode("utf-8", "replace").decode(), repetition=2) for name in names]
+    one = judge(rate, seed)
+    with past_of(asked) as past:
+        missing = Unjudged(past, [one], mock=False).missing(load("execution", "planned_responses", everything="True"))
+        in_sql = [job.judgment_id for job in Backlog(past.log, missing, [one])]
+    assert in_sql == [job.judgment_id for response in asked for job in jobs(response, [one], ())]
+
+
+def test_the_views_know_the_same_share() -> None:
+    """The threshold that the views compare with is the one of Python, to the last digit."""
+    query = "select format('{:013x}', floor(? * (1::bigint << 52))::bigint)"
+    with duckdb.connect() as connection:
+        for rate in (0.1, 1 / 3, 0.999999, 2**-52):
+            assert connection.execute(query, [rate]).fetchall() == [(f"{int(rate * 16**13):013x}",)]
+
+
+def counted(tmp_path: Path, *events: JsonObject) -> JsonObject:
+    """Return what a log's only condition and metric come to."""
+    log = write_log(tmp_path / "run.jsonl", events)
+    with projections.connect([log]) as connection:
+        (row,) = projections.rows_of(connection, "condition_scores")
+        return row
+
+
+@pytest.fixture
+def answers() -> list[JsonObject]:
+    return [response_event(name) for name in NAMES[:30]]
+
+
+def run_of(rate: float, answers: list[JsonObject]) -> list[JsonObject]:
+    """Return a run that plans the answers, whose judge judges a share of them."""
+    described = judge(rate).described()
+    plan = plan_event([answer["question_id"] for answer in answers])
+    run = run_event(("baseline",), samples=len(answers), judges=[described], plan_id=plan["plan_id"])
+    return [run, plan]
+
+
+def judged(answer: JsonObject) -> JsonObject:
+    score = {"score": 1, "reasoning": None, "min": 0, "max": 1, "passed": True}
+    return judgment_event(answer, judge_id=judge(1).judge_id) | {"scores": {"exact_match": score}}
+
+
+def test_what_was_not_chosen_is_not_sampled(tmp_path: Path, answers: list[JsonObject]) -> None:
+    """It is neither missing nor failed: not in the mean, not in the bounds, and counted under its own name."""
+    sampled = [answer for answer in answers if answer["sample"]["id"] in chosen(0.5)]
+    row = counted(tmp_path, *run_of(0.5, answers), *answers, *map(judged, sampled))
+    left = len(answers) - len(sampled)
+    assert (row["planned"], row["scored"], row["not_sampled"], row["not_done"]) == (30, len(sampled), left, 0)
+    assert (row["mean"], row["mean_lower"], row["mean_upper"]) == (1, 1, 1)
+
+
+def test_a_failed_task_that_was_not_chosen_is_not_sampled_either(tmp_path: Path, answers: list[JsonObject]) -> None:
+    """Were all failures counted, and a share of the answers, the mean would be too low."""
+    sampled = [answer for answer in answers if answer["sample"]["id"] in chosen(0.5)]
+    failed = [failure_event(answer) for answer in answers if answer not in sampled]
+    row = counted(tmp_path, *run_of(0.5, answers), *sampled, *failed, *map(judged, sampled))
+    assert (row["agent_failed"], row["not_sampled"], row["mean"]) == (0, len(failed), 1)
+
+
+def test_the_newest_run_says_which_share_is_wanted(tmp_path: Path, answers: list[JsonObject]) -> None:
+    """After a run without a share, what was not chosen is not done yet; its judgments stay."""
+    sampled = [answer for answer in answers if answer["sample"]["id"] in chosen(0.5)]
+    whole = [run_of(1, answers)[0]]
+    row = counted(tmp_path, *run_of(0.5, answers), *answers, *map(judged, sampled), *whole)
+    assert (row["not_sampled"], row["not_done"], row["scored"]) == (0, len(answers) - len(sampled), len(sampled))
+
+
+CONFIG = """\
+name: share
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+conditions: {one: {system_prompt: "Answer."}, two: {system_prompt: "Answer!"}}
+execution: {repetitions: 1, seed: 3}
+judge: {type: exact_match, sample_rate: 0.3}
+"""
+
+
+def judged_samples(log: Path) -> dict[str, set[str]]:
+    """Return the samples that were judged, by condition."""
+    found: dict[str, set[str]] = {"one": set(), "two": set()}
+    for event in map(json.loads, log.read_bytes().splitlines()):
+        if event["type"] == "judgment":
+            found[event["condition"]].add(event["sample_id"])
+    return found
+
+
+@pytest.mark.slow
+def test_the_share_stays_when_samples_are_added_and_grows_when_it_is_asked_to(keval: Keval, tmp_path: Path) -> None:
+    """Each condition has the same samples judged, a second call adds nothing, and no report misses the others."""
+    names, log = NAMES[:30], tmp_path / "share.jsonl"
+    (tmp_path / "eval.yaml").write_text(CONFIG)
+    for some in (names[:20], names):
+        rows = [{"id": name, "question": name, "answer": name} for name in some]
+        (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        done = keval("run", "eval.yaml", "-q")
+        assert (done.returncode, "have no judgment" in done.stdout) == (0, False), done.stderr
+        assert judged_samples(log) == dict.fromkeys(("one", "two"), chosen(0.3, seed=3) & set(some))
+    before = log.read_bytes()
+    nothing = keval("judge", log, "-q")
+    assert "every response of the share that is judged has its judgments" in nothing.stderr
+    assert log.read_bytes() == before
+    assert keval("judge", log, "-q", "--sample-rate", "0.6").returncode == 0
+    assert judged_samples(log) == dict.fromkeys(("one", "two"), chosen(0.6, seed=3) & set(names))
+
+
+def test_a_share_is_no_other_judge_and_is_recorded() -> None:
+    """Its judgments stay when the share grows, and a judge that is rebuilt from a log judges the same share."""
+    share = judge(0.25, seed=7)
+    assert share.judge_id == judge(1).judge_id
+    assert judge_from_description(share.described()).sampling == share.sampling
+    assert "sampling" not in judge(1).described()

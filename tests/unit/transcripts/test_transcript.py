@@ -1,0 +1,156 @@
+"""Tasks as people read them: the right ones, with all that the log says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keval import projections
+from keval.errors import UsageError
+from keval.projections.log_file import LogFile
+from keval.transcripts.sections import about, sections, title
+from keval.transcripts.selection import Selection
+from keval.transcripts.transcript import Transcript, transcripts
+from tests.builders import (
+    failure_event,
+    judge_failure_event,
+    judgment_event,
+    response_event,
+    retraction_event,
+    run_event,
+    write_log,
+)
+
+GOLDEN = "The golden answer is long enough."
+CALL = {
+    "type": "tool_call", "id": "t1", "name": "mcp__docs__search", "server": "docs", "input": {"q": "why"},
+    "result": f"They say: {GOLDEN}", "error": False, "duration_ms": 5,
+}  # fmt: skip
+SAMPLE = {"id": "q1", "question": "Why?", "answer": GOLDEN}
+FIRST = response_event(sample=SAMPLE, turns=[CALL, {"type": "text", "text": "Because."}])
+OTHER = response_event("q1", "with_docs", sample=SAMPLE, text="Not so.", cost_usd=None)
+FAILED = response_event("q2", "with_docs")
+UNJUDGED = response_event("q2")
+EVENTS = (
+    run_event(),
+    FIRST,
+    judgment_event(FIRST, 4),
+    OTHER,
+    judgment_event(OTHER, 2),
+    UNJUDGED,
+    judge_failure_event(UNJUDGED),
+    failure_event(FAILED),
+)
+
+
+class Found:
+    """The transcripts of one log, whose tables are made once."""
+
+    def __init__(self, connection: object, log: Path) -> None:
+        self.connection, self.log = connection, log
+
+    def of(self, **selection: object) -> list[Transcript]:
+        """Return the tasks that are chosen."""
+        return list(transcripts(self.connection, [LogFile(self.log, "run.jsonl")], Selection(**selection)))  # type: ignore[arg-type]  # a test names what it wants
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
+    log = write_log(tmp_path_factory.mktemp("log") / "run.jsonl", EVENTS)
+    with projections.connect([log]) as connection:
+        yield Found(connection, log)
+
+
+def names(found: list[Transcript]) -> list[str]:
+    return [title(each) for each in found]
+
+
+def test_all_tasks_are_shown_sample_by_sample(found: Found) -> None:
+    """Without a choice every task is shown once, conditions in the order of the config."""
+    assert names(found.of()) == [
+        "q1 · baseline · repetition 1",
+        "q1 · with_docs · repetition 1",
+        "q2 · baseline · repetition 1",
+        "q2 · with_docs · repetition 1",
+    ]
+
+
+def test_samples_and_conditions_are_names_or_patterns(found: Found) -> None:
+    """Each may be given several times; both together choose what has both."""
+    assert names(found.of(samples=("q[1]",), conditions=("with*", "nothing*"))) == ["q1 · with_docs · repetition 1"]
+    assert len(found.of(samples=("q1", "q2"), repetition=1)) == 4
+    assert found.of(repetition=2) == []
+
+
+def test_any_id_leads_to_its_task(found: Found) -> None:
+    """That of an answer, of a judgment of it, of a failure: the beginning is enough."""
+    judgment, failure = EVENTS[2], EVENTS[-1]
+    for event, expected in ((FIRST, FIRST), (judgment, FIRST), (failure, FAILED)):
+        (one,) = found.of(id=event["id"][:12])
+        assert (one.sample_id, one.outcome["condition"]) == (expected["sample"]["id"], expected["condition"])
+
+
+def test_failed_are_those_of_agent_and_judge(found: Found) -> None:
+    """A task without an answer, and an answer that a judge failed to judge."""
+    assert names(found.of(failed=True)) == ["q2 · baseline · repetition 1", "q2 · with_docs · repetition 1"]
+
+
+def test_the_worst_come_first(found: Found) -> None:
+    """A failure that counts as the worst score is below every score; what has no score has no place."""
+    assert names(found.of(worst=2)) == ["q2 · with_docs · repetition 1", "q1 · with_docs · repetition 1"]
+    assert len(found.of(worst=9)) == 3
+
+
+def test_an_unknown_name_is_told_with_the_nearest(found: Found) -> None:
+    """A mistyped sample or condition, and an id of nothing, are errors that help on."""
+    with pytest.raises(UsageError, match="of sample 'q3'; did you mean 'q1'"):
+        found.of(samples=("q1", "q3"), conditions=("nothing",))
+    with pytest.raises(UsageError, match="of condition 'with_doc'; did you mean 'with_docs'"):
+        found.of(conditions=("with_doc",))
+    with pytest.raises(UsageError, match="begins with 'zz'"):
+        found.of(id="zz")
+
+
+def test_sections_say_all_in_the_order_of_reading(found: Found) -> None:
+    """The text that is the answer is said once; a result with the golden answer says so."""
+    (first,) = found.of(samples=("q1",), conditions=("baseline",))
+    shown = {section.title: section.text for section in sections(first)}
+    assert list(shown) == ["Question", "Golden answer", "Step 1: tool call", "Answer", "Scores", "Cost"]
+    assert shown["Step 1: tool call"].splitlines() == [
+        'docs · search {"q":"why"}', "→ 43 bytes, 0.005 s, holds the golden answer", f"They say: {GOLDEN}",
+    ]  # fmt: skip
+    assert shown["Scores"] == "rubric: completeness 4 (1 to 5): It says so."
+    assert shown["Cost"] == "agent $0.2500 · judges $0.5000 · 1.00 s · 100 input and 10 output tokens · 1 attempt"
+    assert about(first) == f"answered · {FIRST['id']} · echo · {FIRST['time']}"
+
+
+def test_what_is_unknown_is_said_in_words(found: Found) -> None:
+    """No number stands for an unknown cost; a failure stands where the answer would."""
+    _, other, unjudged, failed = found.of()
+    assert {section.title: section.text for section in sections(other)}["Cost"].startswith("agent cost unknown · ")
+    shown = {section.title: section.text for section in sections(failed)}
+    assert (shown["Failure"], shown["Scores"]) == ("timeout: what went wrong: timeout", "(not judged)")
+    assert "Answer" not in shown
+    assert "rubric: not judged: judge_error" in {s.title: s.text for s in sections(unjudged)}["Scores"]
+
+
+def test_json_has_the_events_unchanged(found: Found) -> None:
+    """What a program gets of a task is what the log says."""
+    (first,) = found.of(id=FIRST["id"])
+    assert first.as_json() == {
+        "sample_id": "q1", "condition": "baseline", "repetition": 1, "sample": SAMPLE, "response": FIRST,
+        "failure": None, "judgments": [EVENTS[2]], "judge_failures": [], "labels": [],
+    }  # fmt: skip
+
+
+def test_an_answer_that_is_not_in_the_log(tmp_path: Path) -> None:
+    """Judgments in a log that was cut with grep are shown without it; what is retracted is not found."""
+    log = write_log(tmp_path / "cut.jsonl", [judgment_event(FIRST, 4), OTHER, retraction_event(OTHER)])
+    with projections.connect([log]) as connection:
+        (only,) = Found(connection, log).of()
+        assert about(only).startswith(f"its answer is not in the log · {FIRST['id']}")
+        assert [section.title for section in sections(only)] == ["Question", "Golden answer", "Scores", "Cost"]
+        with pytest.raises(UsageError, match="may be retracted"):
+            Found(connection, log).of(id=OTHER["id"])
