@@ -5,8 +5,11 @@ READY := .venv/.ready
 SERVERS := .servers/.ready
 TEST := $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
+# The tests start some hundred times the same code: it is compiled once, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help setup servers demo check fix test test-slow docs golden bench build
+.PHONY: help setup servers gateway demo check fix test test-slow docs golden bench build
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -28,6 +31,10 @@ $(SERVERS): tests/servers/package.json
 	npm install --prefix .servers --no-package-lock --no-audit --no-fund --loglevel=error
 	@touch $(SERVERS)
 
+gateway: ## install LiteLLM's proxy, 740 MB, for the test of models behind a gateway
+	$(PYTHON) -m venv .servers/litellm
+	.servers/litellm/bin/pip install --quiet --disable-pip-version-check 'litellm[proxy]==1.106.2'
+
 demo: $(READY) ## run examples/quickstart with the stand-in model and show its report
 	$(BIN)/keval run examples/quickstart/eval.yaml --mock --output demo.jsonl
 
@@ -47,6 +54,7 @@ test: $(READY) ## all fast tests: no key, no network
 
 test-slow: $(READY) servers ## what takes longer: the docs' commands, faults, kill -9, public MCP servers, the built wheel
 	$(TEST) -m slow
+	$(TEST) -m 'hypothesis and not slow' --hypothesis-profile=many
 
 docs: $(READY) ## rewrite the generated parts of the schemas and the docs
 	$(BIN)/python docs/generate_schemas.py
@@ -57,10 +65,8 @@ golden: $(READY) ## rewrite the expected output of the golden cases and show wha
 	GOLDEN=write $(BIN)/python -m pytest -q tests/golden
 	git --no-pager diff --stat -- tests/golden
 
-bench: $(READY) ## measure throughput, memory and scanning, and append the figures to benchmarks/results.md
-	$(BIN)/python -m benchmarks.throughput
-	$(BIN)/python -m benchmarks.scan
-	$(BIN)/python -m benchmarks.memory
+bench: $(READY) ## measure everything into benchmarks/runs/, a quarter of an hour; BENCH_SIZE=large for up to a million events
+	$(BIN)/python -m benchmarks
 
 build: $(READY) ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build

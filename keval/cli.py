@@ -5,20 +5,19 @@ This is the only place that prints an error and ends the process.
 
 from __future__ import annotations
 
-import difflib
+import gc
 import importlib
 import io
 import sys
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from keval import __version__
 from keval.commands.messages import tell, tell_text
 from keval.errors import KevalError, ReaderGoneError
 from keval.logs.standard_streams import give_up_stdout, outlive
-from keval.plugins import docstring_line
 from keval.processes import machine
 
 COMMANDS = (
@@ -26,16 +25,32 @@ COMMANDS = (
     "judge",
     "aggregate",
     "report",
+    "plan",
+    "gate",
+    "compare",
     "run",
+    "show",
+    "list",
     "sql",
+    "import",
     "check",
+    "trials",
+    "summarize",
+    "agreement",
+    "calibrate",
+    "label",
+    "validate-refs",
+    "balance",
     "validate",
     "retract",
     "scan",
     "schemas",
     "plugins",
 )
-"""What the user can type, in the order of the help; `keval/commands/<name>.py` is the command."""
+"""What the user can type, in the order of the help; `keval/commands/<name>.py` is the command, with `_` for `-`."""
+
+COLLECTED_AFTER = 50_000
+"""New objects after which Python looks for cycles: nearly all that a command makes at its start stays until its end."""
 
 REPORT_BUGS_AT = "This is a bug in keval: please report it with the lines above and the command that you typed."
 
@@ -50,18 +65,19 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import and return one command."""
         if cmd_name not in COMMANDS:
+            import difflib
+
             near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(f"no command {cmd_name!r}{hint}", ctx)
-        found: click.Command = importlib.import_module(f"keval.commands.{cmd_name}").command
+        found: click.Command = importlib.import_module(f"keval.commands.{_module(cmd_name)}").command
         found.name = cmd_name
         found.context_settings.setdefault("help_option_names", ["-h", "--help"])
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        """Write each command's first docstring line, read from its file without importing it."""
-        folder = Path(__file__).parent / "commands"
-        rows = [(name, docstring_line(folder / f"{name}.py")) for name in COMMANDS]
+        """Write what each command is for: the first line of its file, which is not imported for it."""
+        rows = [(name, _first_line(Path(__file__).parent / "commands" / f"{_module(name)}.py")) for name in COMMANDS]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
@@ -71,7 +87,7 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: keval generate eval.yaml | keval judge | keval aggregate | keval report",
 )
-@click.version_option(None, "--version", package_name="keval", prog_name="keval")
+@click.version_option(__version__, "--version", prog_name="keval")
 def root() -> None:
     """Tell whether a context makes your agent answer better: by how much, how surely, at what cost.
 
@@ -81,6 +97,8 @@ def root() -> None:
 
 def main() -> None:
     """Run the command line and end the process with the code that the outcome has."""
+    gc.freeze()  # what was imported so far stays to the end, and even then Python would look through it again and again
+    gc.set_threshold(COLLECTED_AFTER)
     outlive()
     machine.raise_limit()
     code = run()
@@ -107,8 +125,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo("keval: interrupted", err=True)
         return 130
     except Exception:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
-        tell_text(traceback.format_exc())
-        tell(REPORT_BUGS_AT)
+        _tell_bug()
         return 70
     return outcome if isinstance(outcome, int) else 0
 
@@ -119,6 +136,23 @@ def _failed(error: KevalError) -> int:
     first, *others = error.problems or ("",)
     tell(f"keval: {first}", *others)
     if error.exit_code == KevalError.exit_code:
-        tell_text(traceback.format_exc())
-        tell(REPORT_BUGS_AT)
+        _tell_bug()
     return error.exit_code
+
+
+def _tell_bug() -> None:
+    """Show where the error that is handled now came from."""
+    import traceback
+
+    tell_text(traceback.format_exc())
+    tell(REPORT_BUGS_AT)
+
+
+def _module(command: str) -> str:
+    return command.replace("-", "_")
+
+
+def _first_line(path: Path) -> str:
+    """Return the first line of a file's docstring, with which the file begins."""
+    with path.open(encoding="utf-8") as file:
+        return file.readline().strip().strip('"')

@@ -24,6 +24,7 @@ EXIT_CODES: dict[int, str] = {
     4: "something is missing in the environment (key, server, program)",
     5: "a plug-in is broken",
     6: "budget reached (the same command resumes)",
+    7: "a gate cannot tell: an interval has the limit within it, or too much is missing",
     70: "a bug (traceback, where to report)",
     130: "interrupted",
 }

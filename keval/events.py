@@ -7,8 +7,9 @@ the source of truth. Every event gets its envelope here, and is checked before i
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from datetime import UTC, datetime
+import time
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -28,7 +29,14 @@ class InvalidEventError(KevalError):
 
 def now() -> str:
     """Return the time as events write it: RFC 3339, UTC, milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    second, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{_second(second)}.{milliseconds:03d}Z"
+
+
+@lru_cache(maxsize=1)
+def _second(since_1970: int) -> str:
+    """Return a time in seconds as events write it; the last one is kept, since thousands of events share it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(since_1970))
 
 
 def new_run_id() -> str:
@@ -46,20 +54,28 @@ def failure_id(target: str, run_id: str) -> str:
     return digest("failure", target, run_id)
 
 
-def encode(event_: Mapping[str, Any]) -> bytes:
-    """Return an event as a line with its newline, checked against its schema.
+def encode(event_: JsonObject) -> bytes:
+    """Return an event as a line with its newline, checked against its schema; see `written`."""
+    return written(event_)[1]
+
+
+def written(
+    event_: JsonObject, problem_of: Callable[[JsonObject], str | None] = schema.event_problem
+) -> tuple[JsonObject, bytes]:
+    """Return an event as a log holds it, and its line with its newline, checked against its schema.
 
     Lone surrogates, which JSON text from outside may smuggle in and UTF-8 cannot hold, become
     U+FFFD. Raises InvalidEventError for an event that its schema refuses or that no JSON can hold.
+    `problem_of` asks the schema, as `event_lines.checker` does for many events.
     """
     try:
         line = orjson.dumps(event_, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
         event_, line = _written_anyway(event_)
-    problem = schema.event_problem(event_)
+    problem = problem_of(event_)
     if problem:
         raise InvalidEventError(f"a {event_.get('type')} event breaks its schema: {problem}")
-    return line
+    return event_, line
 
 
 def can_hold(value: object) -> bool:

@@ -59,8 +59,9 @@ FAILURE_KINDS = (
     ),
     FailureKind(
         "infra_error", GENERATE, "machine", "missing", "if temporary",
-        "rate limit, overload or network, a refused key, or the machine had no more files, memory or space",
-        "run the same command again later, with a lower `max_concurrent`",
+        "rate limit, overload or network, a key, model or address that was refused, or the machine had no more files, "
+        "memory or space",
+        "mend what the failure's message names, or run the same command again later with a lower `max_concurrent`",
     ),
     FailureKind(
         "mcp_not_ready", GENERATE, "server", "missing", "if temporary",
@@ -98,9 +99,9 @@ FAILURE_KINDS = (
         "`keval judge LOG` judges again what failed; if it stays so, change the rubric or the model",
     ),
     FailureKind(
-        "code_refused", JUDGE, "code", "minimum", "no",
-        "a judge would not run the answer's code",
-        "read the failure's message: it says what the code wanted to do",
+        "code_refused", JUDGE, "code", "missing", "no",
+        "a judge may not run the answer's code",
+        "say `allow_code_execution: true` in the judge's config if it may, and judge again",
     ),
 )  # fmt: skip
 """All kinds of failure, in the order in which people read of them."""

@@ -58,6 +58,11 @@ def condition_id(
     return digest("condition", system_prompt, mcp_servers, gates, list(tools))
 
 
+def imported_condition_id(name: str) -> str:
+    """Return the identity of a condition of which nothing but its name is known."""
+    return digest("imported condition", name)
+
+
 def agent_id(agent_type: str, model: str | None, options: Mapping[str, object], files: Sequence[str] = ()) -> str:
     """Return the identity of an agent; `files` are the hashes of the local files that its command names."""
     return digest("agent", agent_type, model, options, list(files))

@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import difflib
 import importlib
 import importlib.util
 import inspect
+import traceback
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from keval.errors import PluginError, UsageError
 
@@ -48,6 +47,8 @@ def find(kind: str) -> dict[str, Plugin]:
 
     Raises PluginError when two have one name.
     """
+    from importlib.metadata import entry_points
+
     folder = Path(__file__).parent / f"{kind}s"
     found = {
         path.stem: Plugin(kind, path.stem, f"keval.{kind}s.{path.stem}", str(path))
@@ -98,6 +99,8 @@ def load(kind: str, base: type[Base], name: str) -> type[Base]:
     """
     known = find(kind)
     if name not in known:
+        import difflib
+
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise UsageError(f"unknown {kind} {name!r}{hint} (known: {', '.join(known)})")
@@ -105,8 +108,17 @@ def load(kind: str, base: type[Base], name: str) -> type[Base]:
     try:
         module = importlib.import_module(plugin.module)
     except Exception as error:  # foreign code: whatever it raises, the plug-in is what is broken
-        raise PluginError(f"{kind} {name!r} ({plugin.origin}): {type(error).__name__}: {error}") from error
+        said = f"{type(error).__name__}: {error}"
+        raise PluginError(f"{kind} {name!r} ({plugin.origin}): {said}{_place_of(error)}") from error
     return _only_class(plugin, module, base)
+
+
+def _place_of(error: Exception) -> str:
+    """Return where an error was raised: the place that a syntax error names, else the innermost line that ran."""
+    if isinstance(error, SyntaxError):
+        return ""  # its own text says it
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 
 def _only_class(plugin: Plugin, module: ModuleType, base: type[Base]) -> type[Base]:
@@ -123,6 +135,9 @@ def _only_class(plugin: Plugin, module: ModuleType, base: type[Base]) -> type[Ba
     return classes[0]
 
 
+Identity = bool | Literal["if set"]
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option of a plug-in: a field of its dataclass."""
@@ -132,13 +147,21 @@ class Option:
     default: object
     required: bool
     help: str
-    identity: bool
-    """Whether a change of it makes another agent or judge (keys and limits do not)."""
+    identity: Identity
+    """Whether a change of it makes another agent or judge (keys and limits do not).
+
+    `if set`: it came later than its plug-in, and is no part of the identity as long as it has its default.
+    """
+    example: object = None
+    """A value that a config may have; of an option that is needed, by itself or with others, there is one."""
 
 
-def option(help_text: str, *, identity: bool = True) -> dict[str, object]:
-    """Return the field metadata of an option: its help text and whether it is part of the identity."""
-    return {"help": help_text, "identity": identity}
+def option(help_text: str, *, identity: Identity = True, example: object = None) -> dict[str, object]:
+    """Return the field metadata of an option: its help text, whether it is part of the identity, and an example.
+
+    The examples of a judge's options together make one that can judge.
+    """
+    return {"help": help_text, "identity": identity, "example": example}
 
 
 def options(plugin_class: type) -> list[Option]:
@@ -153,7 +176,8 @@ def options(plugin_class: type) -> list[Option]:
             default=_default(field),
             required=field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING,
             help=str(field.metadata.get("help", "")),
-            identity=bool(field.metadata.get("identity", True)),
+            identity=field.metadata.get("identity", True),
+            example=field.metadata.get("example"),
         )
         for field in dataclasses.fields(plugin_class)
         if not field.name.startswith("_")

@@ -31,14 +31,30 @@ def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
+def printable_json(encoded: bytes) -> bytes:
+    """Return JSON that says the same, in which nothing can act on a terminal or hide: that stands escaped."""
+    text = encoded.decode()
+    acting = {ord(character): _as_json(character) for character in set(text) - {"\n"} if _acts(character)}
+    return text.translate(acting).encode() if acting else encoded
+
+
 def spreadsheet_cell(text: str) -> str:
     """Return printable text that no spreadsheet takes for a formula: that begins with an apostrophe."""
     shown = printable(text)
     return f"'{shown}" if text.lstrip().startswith(_FORMULA) else shown
 
 
-def _escaped(character: str) -> str:
+def _acts(character: str) -> bool:
     category = unicodedata.category(character)
-    if character in _JOINERS or not (category[0] == "C" or category in {"Zl", "Zp"}):
+    return character not in _JOINERS and (category[0] == "C" or category in {"Zl", "Zp"})
+
+
+def _as_json(character: str) -> str:
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))
+
+
+def _escaped(character: str) -> str:
+    if not _acts(character):
         return character
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +33,9 @@ EVENT_TYPES = (
     "batch",
     "aggregate",
     "comparison",
+    "until_rule",
+    "until_decided",
+    "until_end",
 )
 """The known types of events; each has a schema of its name."""
 
@@ -150,12 +152,19 @@ def problems(name: str, instance: object) -> list[Problem]:
     return sorted(found, key=lambda problem: ([_sortable(key) for key in problem.keys], problem.message))
 
 
-def problem_by(document: Mapping[str, Any], instance: object) -> str | None:
-    """Return what is most wrong with a value by a schema of the caller's own as `$.path: message`, or None."""
+def problem_by(
+    document: Mapping[str, Any], instance: object, keywords: Mapping[str, Callable[..., Any]] | None = None
+) -> str | None:
+    """Return what is most wrong with a value by a schema of the caller's own as `$.path: message`, or None.
+
+    `keywords` are functions that check keywords in place of those of `jsonschema`, with the same arguments.
+    """
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
+    from jsonschema.validators import extend
 
-    error = best_match(Draft202012Validator(document).iter_errors(instance))
+    validator = extend(Draft202012Validator, keywords) if keywords else Draft202012Validator  # type: ignore[no-untyped-call]  # jsonschema left it without types
+    error = best_match(validator(document).iter_errors(instance))
     if error is None:
         return None
     problem = _explained(error)[0]
@@ -177,7 +186,10 @@ def event_problem(event: object) -> str | None:
 
 
 def _scale_problem(name: str, event: Mapping[str, Any]) -> str | None:
-    """Return the first scale that is none, or score outside its own scale, which JSON Schema cannot express."""
+    """Return the first scale that is none, or score outside its own scale, which JSON Schema cannot express.
+
+    What is asked here, `event_checks.scale` asks of lines that are accepted without this.
+    """
     match name:
         case "judgment":
             return _score_problem(event["scores"])
@@ -226,8 +238,7 @@ def _explainer(name: str) -> Draft202012Validator:
     checker = Draft202012Validator.TYPE_CHECKER
     checker = checker.redefine("array", lambda _, value: isinstance(value, list | tuple))
     checker = checker.redefine("number", lambda _, value: _is_finite_number(value))
-    # mypy: jsonschema left this one function without types.
-    validator = validators.extend(Draft202012Validator, {"pattern": _check_pattern}, type_checker=checker)  # type: ignore[no-untyped-call]
+    validator = validators.extend(Draft202012Validator, {"pattern": _check_pattern}, type_checker=checker)  # type: ignore[no-untyped-call]  # as in problem_by
     explainer: Draft202012Validator = validator(document(name), format_checker=Draft202012Validator.FORMAT_CHECKER)
     return explainer
 
@@ -323,5 +334,7 @@ def _shown(value: object) -> str:
 
 
 def _hint(word: object, known: Iterable[object]) -> str:
+    import difflib
+
     near = difflib.get_close_matches(str(word), [str(option) for option in known], n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

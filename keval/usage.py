@@ -1,8 +1,12 @@
-"""Tokens of model calls, as agents, judges, prices and events count them."""
+"""Tokens and dollars of model calls, as agents, judges, prices and events count them."""
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
+
+LARGEST_COUNT = 10**12
+LARGEST_COST_USD = 10**9
+"""As much as an event can hold; who says more of a single answer does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +21,16 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         """Return the tokens of both; where one is not known, the sum is not, either."""
         pairs = zip(astuple(self), astuple(other), strict=True)
-        return Usage(*(None if None in pair else sum(pair) for pair in pairs))
+        return Usage(*(None if None in pair else known_count(sum(pair)) for pair in pairs))
+
+
+def known_count(value: object) -> int | None:
+    """Return what a service gives as a count of tokens; None for what is no count, or more than an event holds."""
+    return value if type(value) is int and 0 <= value <= LARGEST_COUNT else None
+
+
+def known_cost_usd(value: object) -> float | None:
+    """Return what a service gives as an amount in US dollars; None for what is none, or more than an event holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= LARGEST_COST_USD else None

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 from weakref import WeakSet
 
 from keval.errors import EnvironmentLacksError
-from keval.secrets.encodings import encodings, numbers
 from keval.secrets.lengths import SHORTEST_LITERAL, SHORTEST_REDACTED
 
 VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -58,6 +57,8 @@ class Secrets:
 
         Raises EnvironmentLacksError that names all missing variables.
         """
+        if isinstance(value, str) and "${" not in value:
+            return value
         missing = self.missing(value)
         if missing:
             raise EnvironmentLacksError(f"not set: {', '.join(missing)}; export what the config names")
@@ -171,6 +172,8 @@ class Secrets:
         return self._resolved[name]
 
     def _remember(self, name: str, value: str) -> None:
+        from keval.secrets.encodings import encodings, numbers  # loads half of what Python knows of the web
+
         for spelling in encodings(value):
             self._names.setdefault(spelling, name)
         for number in numbers(value):

@@ -1,0 +1,169 @@
+"""Draws what people are asked about: verdicts, failures first of all, or answers at random, to be scored.
+
+Only what is said of answers that were drawn at random says what a condition's mean really is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keval.errors import UsageError
+from keval.ids import JsonObject, answer_sha256
+from keval.logs.line_at import event_at
+from keval.projections import rows
+from keval.projections.sql_file import json_path, literal, load
+from keval.questions import as_text
+from keval.reports.verdicts import verdicts
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be drawn."""
+
+    number: int = 10
+    """Failures; and as many passes, if these are wanted. Of answers that are to be scored: answers."""
+    passes: bool = False
+    by: tuple[str, ...] = ()
+    """Fields of the sample by which the verdicts are divided, beside condition, judge and metric."""
+    seed: int = 0
+    pass_from: Mapping[str, float] | None = None
+    """The lowest score that passes, of metrics for which the user says it."""
+    scores: bool = False
+    """Answers at random from all that were judged, to be scored, and not verdicts."""
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a draw at random of a part of the answers only: it would say nothing of all."""
+        if self.scores and (self.passes or self.by):
+            raise UsageError("--scores draws from all answers of a condition: without --include-passes and --by")
+
+    @property
+    def draw(self) -> JsonObject:
+        """How what is drawn comes to be labelled, as labels say it."""
+        return {"method": "random" if self.scores else "by_verdict", "seed": self.seed}
+
+    def strata(self, connection: DuckDBPyConnection) -> str:
+        """Return the query for all verdicts with their strata."""
+        fields = [f"coalesce(s.sample ->> {literal(json_path(field))}, '(none)')" for field in self.by]
+        return load(
+            "labels",
+            "strata",
+            verdicts=verdicts(connection, self.pass_from or {}),
+            by=f"concat_ws(', ', {', '.join(fields)})" if fields else "''",
+            seed=f"'{self.seed}'",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One verdict, or one answer and metric, that a person is asked about; the condition is not told."""
+
+    response_id: str
+    judge_id: str
+    judge: str
+    metric: str
+    passed: bool | None
+    """None: nobody says from which score the metric passes."""
+    score: float
+    min: float
+    max: float
+    pass_from: float | None
+    reasoning: str | None
+    question: str
+    golden_answer: str | None
+    answer: str
+    tools: tuple[str, ...]
+    """The names of the tools that the agent called, in order."""
+    draw: JsonObject
+    """How it was drawn, as labels say it."""
+    also: tuple[str, ...] = ()
+    """The other judges with a metric of this name and scale: a person's score is for all of them."""
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the person is not told what the judge says, nor which tools were called: the score is their own."""
+        return bool(self.draw["method"] == "random")
+
+    @property
+    def answer_sha256(self) -> str:
+        """The hash of the answer's text: what is said of it is not said of another answer to the same task."""
+        return answer_sha256(self.answer)
+
+
+def draw(connection: DuckDBPyConnection, log: Path, wanted: Wanted) -> list[Entry]:
+    """Return what is drawn; `log` is the file that the connection's views are of."""
+    query = _at_random(connection, wanted) if wanted.scores else _by_verdict(connection, wanted)
+    found: Iterable[JsonObject] = () if query is None else rows(connection, query)
+    if wanted.scores:
+        found = _asked_once(found)
+    return [_entry(row, event_at(log, row["line_offset"]), wanted.draw) for row in found]
+
+
+def _at_random(connection: DuckDBPyConnection, wanted: Wanted) -> str | None:
+    judged = load("labels", "judged", verdicts=verdicts(connection, wanted.pass_from or {}), seed=f"'{wanted.seed}'")
+    conditions = list(rows(connection, load("labels", "counted_answers", judged=judged)))
+    shares = spread([row["answers"] for row in conditions], wanted.number)
+    quotas = [
+        f"({literal(row['condition_id'])}, {literal(row['agent_id'])}, {share})"
+        for row, share in zip(conditions, shares, strict=True)
+    ]
+    return load("labels", "drawn_answers", judged=judged, quotas=", ".join(quotas)) if quotas else None
+
+
+def _asked_once(found: Iterable[JsonObject]) -> Iterable[JsonObject]:
+    """Return one row per answer, metric and scale: that of the first judge, with the ids of the others."""
+    by_scale: dict[tuple[object, ...], JsonObject] = {}
+    for row in found:
+        first = by_scale.setdefault(tuple(row[name] for name in ("response_id", "metric", "min", "max")), row)
+        if first is not row:
+            first["also"] = (*first.get("also", ()), row["judge_id"])
+    return by_scale.values()
+
+
+def _by_verdict(connection: DuckDBPyConnection, wanted: Wanted) -> str | None:
+    strata = wanted.strata(connection)
+    quotas: list[str] = []
+    for passed in (False, True) if wanted.passes else (False,):
+        sizes = [row for row in _sizes(connection, strata) if row["passed"] is passed]
+        shares = spread([row["verdicts"] for row in sizes], wanted.number)
+        quotas += [_quota(row, share) for row, share in zip(sizes, shares, strict=True) if share]
+    return load("labels", "drawn", strata=strata, quotas=", ".join(quotas)) if quotas else None
+
+
+def spread(sizes: Sequence[int], number: int) -> list[int]:
+    """Return how many to draw of each stratum, `number` altogether: as evenly as their sizes allow."""
+    shares = [0] * len(sizes)
+    left = min(number, sum(sizes))
+    while left:
+        for place, size in enumerate(sizes):
+            if left and shares[place] < size:
+                shares[place] += 1
+                left -= 1
+    return shares
+
+
+def _sizes(connection: DuckDBPyConnection, strata: str) -> list[JsonObject]:
+    return list(rows(connection, load("labels", "counted", strata=strata)))
+
+
+def _quota(row: JsonObject, share: int) -> str:
+    ids = f"{literal(row['condition_id'])}, {literal(row['agent_id'])}"
+    return f"({ids}, {row['series']}, {row['passed']}, {literal(row['by'])}, {share})"
+
+
+def _entry(row: JsonObject, response: JsonObject, drawn: JsonObject) -> Entry:
+    names = ("response_id", "judge_id", "judge", "metric", "passed", "score", "min", "max", "pass_from", "reasoning")
+    return Entry(
+        **{name: row[name] for name in names},
+        question=as_text(response["sample"]["question"]),
+        golden_answer=response["sample"]["answer"],
+        answer=response["text"],
+        tools=tuple(turn["name"] for turn in response["turns"] if turn["type"] == "tool_call"),
+        draw=drawn,
+        also=row.get("also", ()),
+    )

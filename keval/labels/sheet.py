@@ -1,0 +1,268 @@
+"""Writes verdicts or answers as a sheet that a person fills in, Markdown or JSON lines, and reads what was filled in.
+
+In the Markdown sheet all text from outside is quoted, line by line, so that an answer cannot tick a box, end its entry
+or hide; what the sheet knows of an entry stands in a comment that people need not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import orjson
+
+from keval.errors import InputError
+from keval.ids import JsonObject
+from keval.labels.draw import Entry
+from keval.labels.labels import SAYS, Said
+from keval.printable import printable
+
+CHOICES = {True: ("valid_pass", "judge_bug", "ambiguous"), False: ("valid_failure", "judge_bug", "ambiguous")}
+"""What may be said of a pass and of a failure."""
+
+_ABOUT = re.compile(r"^<!-- keval (\{.*\}) -->$")
+_BOX = re.compile(r"^- \[([ xX])\] (\w+)")
+_SCORE = re.compile(r"^Score:[ \t]*(\S.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a person filled in."""
+
+    said: tuple[Said, ...]
+    answers: dict[str, str]
+    """The hash of each answer that something was said of, by its response's id."""
+    empty: int
+    """Entries of which nothing was said."""
+
+
+def markdown(entries: Sequence[Entry], labeler: str | None) -> str:
+    """Return a sheet for people, in Markdown."""
+    blind = any(entry.is_blind for entry in entries)
+    what = "Write a number after `Score:`" if blind else "Tick one box with an x"
+    parts = [
+        "# How good are these answers?\n" if blind else "# Are these verdicts right?\n",
+        f"{what} per entry; a note is optional. Then `keval calibrate LOG --read` this file.\n",
+        f"Labeler: {labeler or ''}\n",
+    ]
+    for number, entry in enumerate(entries, start=1):
+        parts.append(_entry(number, entry))
+    return "\n".join(parts)
+
+
+def jsonl(entries: Iterable[Entry], labeler: str | None) -> bytes:
+    """Return a sheet for programs, an object per entry: its `verdict` or `score`, and `note`, are to be filled in."""
+    return b"".join(
+        orjson.dumps(
+            {
+                **_about(entry),
+                **_shown(entry),
+                "labeler": labeler,
+                "verdict": None,
+                "score": None,
+                "note": None,
+            },
+            option=orjson.OPT_APPEND_NEWLINE,
+        )
+        for entry in entries
+    )
+
+
+def _shown(entry: Entry) -> JsonObject:
+    """Return what a program is shown of an entry; of one that is to be scored nothing that the judge says."""
+    of_judge = () if entry.is_blind else ("judge", "passed", "pass_from", "reasoning")
+    names = ("metric", "min", "max", *of_judge, "question", "golden_answer", "answer")
+    shown = {name: getattr(entry, name) for name in names}
+    if entry.passed is None or entry.is_blind:
+        return shown
+    return {**shown, "judge_score": entry.score, "tools": list(entry.tools), "choices": CHOICES[entry.passed]}
+
+
+def read(path: Path, labeler: str | None) -> Filled:
+    """Return what was filled in. Raises InputError that lists all mistakes with their lines."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    reader = _Reading(path, labeler)
+    reader.take(_rows(text) if path.suffix == ".jsonl" else _sections(text))
+    if reader.problems:
+        raise InputError(*reader.problems, f"{path}: nothing was written to the log")
+    return Filled(tuple(reader.said), reader.answers, reader.empty)
+
+
+@dataclass(slots=True)
+class _Section:
+    """One entry as it stands in a sheet."""
+
+    line: int
+    about: dict[str, object] | None
+    """None: it does not say what it is about."""
+    ticked: list[str]
+    score: object = None
+    note: str | None = None
+    labeler: object = None
+
+
+class _Reading:
+    """What has been read of a sheet so far."""
+
+    def __init__(self, path: Path, labeler: str | None) -> None:
+        self.path = path
+        self.labeler = labeler
+        self.said: list[Said] = []
+        self.answers: dict[str, str] = {}
+        self.empty = 0
+        self.problems: list[str] = []
+
+    def take(self, sections: Iterable[_Section]) -> None:
+        for section in sections:
+            problem = self._problem(section)
+            if problem is not None:
+                self.problems.append(f"{self.path}:{section.line}: {problem}")
+            elif not section.ticked and section.score is None:
+                self.empty += 1
+            else:
+                self._add(section)
+
+    def _problem(self, section: _Section) -> str | None:
+        about = section.about
+        names = ("response_id", "judge_id", "metric", "answer_sha256")
+        if about is None or not all(isinstance(about.get(name), str) for name in names):
+            return "the comment that says what the entry is about is gone or damaged; make a new sheet"
+        if len(section.ticked) > 1:
+            return f"{len(section.ticked)} boxes are ticked; tick one"
+        if section.ticked and section.ticked[0] not in SAYS:
+            return f"{section.ticked[0]!r} is none of {', '.join(SAYS)}"
+        problem = _problem_of_score(section.score, about)
+        said = bool(section.ticked) or section.score is not None
+        if problem is None and said and not self._labeler_of(section):
+            return "nobody is named as labeler; fill in the line `Labeler:`, or give --labeler"
+        return problem
+
+    def _labeler_of(self, section: _Section) -> str:
+        return str(section.labeler or self.labeler or "").strip()
+
+    def _add(self, section: _Section) -> None:
+        drawn = (section.about or {}).get("draw")
+        about = {name: str(value) for name, value in (section.about or {}).items()}
+        target = about["response_id"], about["judge_id"], about["metric"]
+        verdict = section.ticked[0] if section.ticked else None
+        score = None if section.score is None else float(str(section.score))
+        said = Said(target, self._labeler_of(section), verdict, None if verdict else score, section.note)
+        also = (section.about or {}).get("also")
+        others = map(str, also) if isinstance(also, list) else ()
+        self.said += (replace(said, draw=drawn) if isinstance(drawn, dict) else said).for_all(others)
+        self.answers[about["response_id"]] = about["answer_sha256"]
+
+
+def _problem_of_score(score: object, about: Mapping[str, object]) -> str | None:
+    if score is None:
+        return None
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        return f"score: {score!r} is not a number"
+    low, high = about.get("min"), about.get("max")
+    if isinstance(low, int | float) and isinstance(high, int | float) and not low <= score <= high:
+        return f"score: {score:g} is not from {low:g} to {high:g}"
+    return None
+
+
+def _rows(text: str) -> Iterator[_Section]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            row = None
+        if not isinstance(row, dict):
+            yield _Section(number, None, [])
+            continue
+        ticked = [] if row.get("verdict") is None else [str(row["verdict"])]
+        note = row.get("note")
+        yield _Section(number, row, ticked, row.get("score"), note and str(note), row.get("labeler"))
+
+
+def _sections(text: str) -> Iterator[_Section]:
+    lines = text.replace("\r\n", "\n").split("\n")
+    starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
+    head = lines[: starts[0]] if starts else lines
+    named = [line.removeprefix("Labeler:").strip() for line in head if line.startswith("Labeler:")]
+    for start, end in pairwise([*starts, len(lines)]):
+        yield _section(start + 1, lines[start:end], next(iter(named), None))
+
+
+def _section(line: int, lines: Sequence[str], labeler: str | None) -> _Section:
+    noted = next((place for place, text in enumerate(lines) if text.startswith("Note:")), len(lines))
+    note = "\n".join(lines[noted:]).removeprefix("Note:").strip()
+    about = [found for text in lines[:noted] if (found := _ABOUT.match(text)) is not None]
+    boxes = [found for text in lines[:noted] if (found := _BOX.match(text)) is not None]
+    scores = [_number(found[1]) for text in lines[:noted] if (found := _SCORE.match(text)) is not None]
+    return _Section(
+        line,
+        _parsed(about[0][1]) if about else None,
+        [box[2] for box in boxes if box[1] != " "],
+        next(iter(scores), None),
+        note=note or None,
+        labeler=labeler,
+    )
+
+
+def _number(written: str) -> float | str:
+    """Return a number that somebody wrote; what is none is returned as it is, to be named."""
+    try:
+        return float(written)
+    except ValueError:
+        return written
+
+
+def _parsed(text: str) -> dict[str, object] | None:
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _about(entry: Entry) -> JsonObject:
+    return {
+        "response_id": entry.response_id,
+        "judge_id": entry.judge_id,
+        "metric": entry.metric,
+        "answer_sha256": entry.answer_sha256,
+        "min": entry.min,
+        "max": entry.max,
+        "draw": entry.draw,
+        **({"also": entry.also} if entry.also else {}),
+    }
+
+
+def _entry(number: int, entry: Entry) -> str:
+    about = orjson.dumps(_about(entry)).decode().replace("--", "-\\u002d")
+    return (
+        f"## {number}\n\n<!-- keval {about} -->\n\n"
+        f"**Question**\n\n{_quoted(entry.question)}\n\n"
+        f"**Golden answer**\n\n{_quoted(entry.golden_answer or '(none)')}\n\n"
+        f"**Answer**\n\n{_quoted(entry.answer)}\n\n"
+        f"{_asked_score(entry) if entry.is_blind else _asked_verdict(entry)}\n\nNote:\n"
+    )
+
+
+def _asked_score(entry: Entry) -> str:
+    return f"**{printable(entry.metric)}**, from {entry.min:g} to {entry.max:g}\n\nScore:"
+
+
+def _asked_verdict(entry: Entry) -> str:
+    passed = bool(entry.passed)
+    verdict = f"{entry.judge}/{entry.metric}: {'passed' if passed else 'FAILED'}, score {entry.score:g}"
+    needed = "" if entry.pass_from is None else f", passes from {entry.pass_from:g}"
+    tools = "" if not entry.tools else f"**Tools called** {printable(', '.join(entry.tools))}\n\n"
+    boxes = "\n".join(f"- [ ] {choice}: {SAYS[choice]}" for choice in CHOICES[passed])
+    return f"{tools}**Judge** {printable(verdict)}{needed}\n\n{_quoted(entry.reasoning or '(no reasoning)')}\n\n{boxes}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {printable(line)}".rstrip() for line in re.split(r"\r\n|\r|\n", text))

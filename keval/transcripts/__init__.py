@@ -1,0 +1,1 @@
+"""Single tasks as a person reads them: what was asked, done, answered, judged and paid."""

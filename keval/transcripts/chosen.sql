@@ -1,0 +1,30 @@
+-- One row per task that the user asks for, as `answers` has it; place is its place in what is shown.
+-- An id means the event that it belongs to, current or not; without one, only what is current is shown.
+with ranked as (
+    select a.*, $place as rank
+    from ($answers) as a
+    $joined
+    where if(
+        $id is null,
+        a.current,
+        starts_with(a.id, $id) or starts_with(a.response_id, $id)
+            or a.response_id in (select response_id from facts where starts_with(id, $id))
+    )
+        and (len($samples) = 0 or exists (
+            select 1 from unnest($samples) as given(name) where a.sample_id = name or a.sample_id glob name
+        ))
+        and (len($conditions) = 0 or exists (
+            select 1 from unnest($conditions) as given(name) where a.condition = name or a.condition glob name
+        ))
+        and ($repetition is null or a.repetition = $repetition)
+        and (not $failed or a.type = 'failure' or exists (
+            select 1 from failure_facts as f
+            where f.stage = 'judge' and f.current and f.response_id = a.response_id
+        ))
+)
+select * exclude (place, rank, sample_place), row_number() over (
+    order by rank nulls last, sample_place, place, repetition, position
+) as place
+from ranked
+qualify $most is null or row_number() over (order by rank nulls last, sample_place, place, repetition, position) <= $most
+order by place

@@ -1,0 +1,86 @@
+"""Says which tasks a person wants to see, and finds the lines that tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from keval.errors import UsageError
+from keval.ids import JsonObject
+from keval.projections import rows
+from keval.projections.sql_file import literal, load
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which tasks are shown; nothing means all that are current."""
+
+    id: str | None = None
+    """The beginning of the id of an answer, a failure, a judgment or a label."""
+    samples: tuple[str, ...] = ()
+    """Ids of samples, which may be patterns with `*`, `?` and `[…]`."""
+    conditions: tuple[str, ...] = ()
+    """Names of conditions, or patterns."""
+    repetition: int | None = None
+    failed: bool = False
+    """Only what the agent or a judge failed."""
+    worst: int | None = None
+    """Only so many tasks, those with the lowest scores."""
+
+    def query(self) -> str:
+        """Return the query for the tasks, in the order in which they are shown."""
+        return load(
+            "transcripts",
+            "chosen",
+            answers=load("transcripts", "answers"),
+            id=_given(self.id),
+            samples=_names(self.samples),
+            conditions=_names(self.conditions),
+            repetition=_given(self.repetition),
+            failed=str(self.failed).lower(),
+            most=_given(self.worst),
+            place="null" if self.worst is None else "worst.score",
+            joined="" if self.worst is None else self._ranking(),
+        )
+
+    def _ranking(self) -> str:
+        keys = "condition_id, agent_id, sample_id, repetition"
+        return f"join ({load('transcripts', 'worst')}) as worst using ({keys})"
+
+
+def lines(connection: DuckDBPyConnection, selection: Selection) -> Iterator[JsonObject]:
+    """Yield where the lines of the chosen tasks stand, task by task; see lines.sql."""
+    return rows(connection, load("transcripts", "lines", chosen=selection.query()))
+
+
+def check_found(connection: DuckDBPyConnection, selection: Selection) -> None:
+    """Raise UsageError for an id, or for names that no task has: what is meant instead may be near."""
+    if selection.id is not None:
+        raise UsageError(f"nothing in the log has an id that begins with {selection.id!r}; it may be retracted")
+    for name in selection.samples:
+        _check_known(connection, "sample_id", name, Selection(samples=(name,)))
+    for name in selection.conditions:
+        _check_known(connection, "condition", name, Selection(conditions=(name,)))
+
+
+def _check_known(connection: DuckDBPyConnection, column: str, name: str, alone: Selection) -> None:
+    if connection.execute(alone.query()).fetchall():
+        return
+    answers = load("transcripts", "answers")
+    found = connection.execute(
+        load("transcripts", "near", answers=answers, column=column, name=literal(name))
+    ).fetchall()
+    hint = f"; did you mean {found[0][0]!r}?" if found else "; the log has no answers"
+    raise UsageError(f"no answer or failure of {column.removesuffix('_id')} {name!r}{hint}")
+
+
+def _given(value: str | int | None) -> str:
+    return "null" if value is None else literal(value) if isinstance(value, str) else str(value)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return f"[{', '.join(map(literal, names))}]::varchar[]"

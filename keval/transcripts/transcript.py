@@ -1,0 +1,82 @@
+"""Gathers what a log says of one task, out of the few lines that tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import orjson
+
+from keval.ids import JsonObject
+from keval.projections.line_text import line_in, opened
+from keval.projections.log_file import LogFile
+from keval.transcripts.selection import Selection, check_found, lines
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass
+class Transcript:
+    """One task: the events about it as the log has them."""
+
+    sample: JsonObject | None = None
+    """The newest record of the sample; None where the agent always failed, so that the log has none."""
+    response: JsonObject | None = None
+    failure: JsonObject | None = None
+    judgments: list[JsonObject] = field(default_factory=list)
+    judge_failures: list[JsonObject] = field(default_factory=list)
+    labels: list[JsonObject] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> JsonObject:
+        """The event that says what the task is: its answer or failure; of an answer that the log lacks a judgment."""
+        return self.response or self.failure or self.judgments[0]
+
+    @property
+    def sample_id(self) -> str:
+        """The id of the sample."""
+        found = self.outcome
+        return str(found["sample"]["id"] if "sample" in found else found["sample_id"])
+
+    def as_json(self) -> JsonObject:
+        """Return it as one object, events unchanged."""
+        return {
+            "sample_id": self.sample_id,
+            "condition": self.outcome["condition"],
+            "repetition": self.outcome["repetition"],
+            "sample": self.sample,
+            "response": self.response,
+            "failure": self.failure,
+            "judgments": self.judgments,
+            "judge_failures": self.judge_failures,
+            "labels": self.labels,
+        }
+
+
+def transcripts(connection: DuckDBPyConnection, logs: Sequence[LogFile], selection: Selection) -> Iterator[Transcript]:
+    """Yield the chosen tasks; only the lines that tell of them are read from the logs, one task at a time.
+
+    Raises UsageError for an id or a name that the logs do not have.
+    """
+    is_empty = True
+    with opened(logs) as descriptors:
+        for _, found in groupby(lines(connection, selection), lambda row: row["place"]):
+            is_empty = False
+            made = Transcript()
+            for row in found:
+                _add(made, row["kind"], orjson.loads(line_in(descriptors[row["file"] - 1], row["line_offset"])))
+            yield made
+    if is_empty:
+        check_found(connection, selection)
+
+
+def _add(transcript: Transcript, kind: str, event: JsonObject) -> None:
+    if kind == "sample":
+        transcript.sample = event["sample"]
+    elif kind in {"response", "failure"}:
+        setattr(transcript, kind, event)
+    else:
+        getattr(transcript, f"{kind}s").append(event)
