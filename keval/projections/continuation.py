@@ -31,6 +31,7 @@ CHOSEN = {
 
 JOINED = {
     "line_offsets": "joined_lines",
+    "declarations": "joined_lines",
     "events": "joined_lines",
     "repeated": "joined_repeated",
     "facts": "joined_by_position",
@@ -43,6 +44,9 @@ JOINED = {
     "tool_use": "joined_by_sample",
 }
 """What is partly stored and partly computed, and the file with the query that joins both."""
+
+READ = ("line_offsets", "declarations")
+"""What is read from a log, not computed, and asked whatever is needed."""
 
 SHARED = (
     "retracted",
@@ -110,8 +114,8 @@ def _compute(connection: duckdb.DuckDBPyConnection, asked: Collection[str]) -> N
 def _join(connection: duckdb.DuckDBPyConnection, asked: Collection[str], *, texts: bool) -> None:
     """Make tables and views over what is stored and what was computed."""
     name_files(connection, 1)
-    for name, kind in (("line_offsets", "VIEW"), *DERIVED.items(), ("tool_use", "VIEW")):
-        if name in JOINED and name in {*asked, "line_offsets"}:
+    for name, kind in (*dict.fromkeys(READ, "VIEW").items(), *DERIVED.items(), ("tool_use", "VIEW")):
+        if name in JOINED and name in {*asked, *READ}:
             connection.execute(made("VIEW", name, load("projections", JOINED[name], name=name)))
         elif name in SHARED and name in asked:
             connection.execute(made("VIEW", name, f"from stored.{name}"))
