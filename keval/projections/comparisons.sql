@@ -18,7 +18,7 @@ compared as (
         count(s.difference) as n_paired,
         count(s.sample_id) - count(s.difference) as n_dropped,
         -- Differences that differ by float noise only do not differ.
-        case when max(abs(s.difference)) <= $noise * max(s.largest) then 0 else avg(s.difference) end as difference,
+        if(abs(favg(s.difference)) <= $noise * max(s.largest), 0, favg(s.difference)) as difference,
         case when max(s.difference) - min(s.difference) <= $noise * max(s.largest) and count(s.difference) > 1
             then 0 else stddev_samp(s.difference) end as sd_difference,
         count(*) filter (s.result = 'win') as wins,
@@ -29,14 +29,14 @@ compared as (
             max(s.mean) filter (s.difference is not null) - min(s.mean) filter (s.difference is not null),
             max(s.baseline_mean) filter (s.difference is not null) - min(s.baseline_mean) filter (s.difference is not null)
         ) > $noise * max(s.largest)
-            then greatest(-1, least(1, corr(s.mean, s.baseline_mean) filter (s.difference is not null))) end as correlation,
+            then round(greatest(-1, least(1, corr(s.mean, s.baseline_mean) filter (s.difference is not null))), 11) end as correlation,
         sqrt(
             (var_samp(s.mean) filter (s.difference is not null) + var_samp(s.baseline_mean) filter (s.difference is not null))
             / count(s.difference)
         ) as se_unpaired,
         histogram(round(s.difference / nullif(s.scale, 0), 11)) filter (s.result <> 'tie') as differences,
         max(s.largest) as largest,
-        avg(s.failure_difference) filter (s.difference is not null) as failure_rate_difference,
+        round(favg(s.failure_difference) filter (s.difference is not null), 15) + 0.0 as failure_rate_difference,
         histogram(round(s.failure_difference, 11)) filter (s.difference is not null) as failure_differences,
         coalesce(bool_or(s.mock), false) as mock
     from compared_series
@@ -47,9 +47,9 @@ cluster as (
     select
         s.condition_id, s.baseline_id, s.agent_id, s.judge_id, s.metric, s.cluster,
         count(*) as samples,
-        sum(s.difference - x.difference) as deviation,
-        sum(if(s.result = 'tie', 0, s.difference / nullif(s.scale, 0))) as total,
-        sum(s.failure_difference) as failures
+        fsum(s.difference - x.difference) as deviation,
+        fsum(if(s.result = 'tie', 0, s.difference / nullif(s.scale, 0))) as total,
+        fsum(s.failure_difference) as failures
     from sample as s
     join compared as x using (condition_id, baseline_id, agent_id, judge_id, metric)
     where s.difference is not null
@@ -60,7 +60,7 @@ clustered as (
         condition_id, baseline_id, agent_id, judge_id, metric,
         count(cluster) as clusters,
         coalesce(sum(samples) filter (cluster is null), 0)::bigint as lacking,
-        sum(deviation ** 2) as squares,
+        fsum(deviation ** 2) as squares,
         histogram(round(total, 11)) filter (cluster is not null) as flipped,
         histogram(round(failures, 11)) filter (cluster is not null) as failures_flipped
     from cluster

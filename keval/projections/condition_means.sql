@@ -14,8 +14,8 @@ with counted as (
         count(s.mean) as n_samples,
         coalesce(sum(s.n_responses), 0)::bigint as n_responses,
         coalesce(sum(s.n_judgments), 0)::bigint as n_judgments,
-        avg(s.mean) as mean,
-        avg(s.mean_complete_case) as mean_complete_case,
+        favg(s.mean) as mean,
+        favg(s.mean_complete_case) as mean_complete_case,
         coalesce(sum((coalesce(s.total, 0) + (s.expected - s.valued) * m.min) / nullif(s.expected, 0)), 0) as total_lower,
         coalesce(sum((coalesce(s.total, 0) + (s.scored + s.agent_failed - s.valued) * m.min
             + (s.expected - s.scored - s.agent_failed) * m.max) / nullif(s.expected, 0)), 0) as total_upper,

@@ -7,7 +7,7 @@
 with response_score as (
     -- One row per response, judge and metric: the mean of the response's judgments, null if it was applicable in none.
     select
-        answer, m.place as series, avg(score) as score, count(score) as n_judgments,
+        answer, m.place as series, favg(score) as score, count(score) as n_judgments,
         coalesce(var_samp(score) * (count(score) - 1), 0) as squares, bool_and(score in (0, 1)) as is_binary,
         bool_or(mock) as mock, false as untold
     from score_facts
@@ -33,7 +33,7 @@ several as (
     join (from tasks where parts > 1) as t using (condition_id, agent_id, sample_id, repetition)
 ),
 judged as (
-    select coalesce(several.task, answer) as task, series, avg(score) as score, count(score) as n_responses,
+    select coalesce(several.task, answer) as task, series, favg(score) as score, count(score) as n_responses,
         sum(n_judgments)::bigint as n_judgments, sum(squares) as squares, bool_and(is_binary) as is_binary,
         bool_or(response_score.mock) as mock, bool_or(untold) as untold
     from response_score

@@ -19,9 +19,9 @@ counted as materialized (
         count(*) filter (planned) as tried,
         count(*) filter (not planned) as unplanned,
         count(value) as valued,
-        sum(value) as total,
-        avg(value) as mean,
-        avg(score) as mean_complete_case,
+        fsum(value) as total,
+        favg(value) as mean,
+        favg(score) as mean_complete_case,
         count(*) filter (state = 'scored') as scored,
         count(*) filter (state = 'agent_failed') as agent_failed,
         count(*) filter (state = 'not_measured') as not_measured,
@@ -36,13 +36,13 @@ counted as materialized (
         coalesce(bool_and(is_binary) filter (score is not null), true) as is_binary,
         sum(greatest(n_judgments, 1)) filter (score is not null)::double as weight,
         sum(greatest(n_judgments, 1) ** 2) filter (score is not null)::double as weight_squares,
-        min(min) + sum(greatest(n_judgments, 1) * (score - min)) / weight as weighted_mean,
-        sum(squares) filter (score is not null) as squares_judgments,
+        min(min) + fsum(greatest(n_judgments, 1) * (score - min)) / weight as weighted_mean,
+        fsum(squares) filter (score is not null) as squares_judgments,
         -- Where all have as many judgments, the variance says it without a loss of digits.
         case
             when max(score) - min(score) <= $noise * max(abs(score)) then 0
             when weight_squares * count(score) = weight * weight then weight * var_pop(score)
-            else greatest(sum(greatest(n_judgments, 1) * (score - min) ** 2) - weight * (weighted_mean - min(min)) ** 2, 0)
+            else greatest(fsum(greatest(n_judgments, 1) * (score - min) ** 2) - weight * (weighted_mean - min(min)) ** 2, 0)
         end as squares_responses,
         -- Values that differ by float noise only do not differ.
         case when max(value) - min(value) <= $noise * max(abs(value)) and count(value) > 1 then 0 else var_samp(value) end

@@ -8,15 +8,15 @@ with grand as (
     select
         condition_id, agent_id, judge_id, metric,
         count(*) as n_a, sum(scored) as n_b, sum(weight) as n_e, sum(n_judgments - n_responses) as df_repeated,
-        sum(weight * weighted_mean) / sum(weight) as middle,
+        fsum(weight * weighted_mean) / sum(weight) as middle,
         sum(weight_squares / weight) as t1, sum(weight_squares) / sum(weight) as t2, sum(weight ** 2) / sum(weight) as t3,
-        sum(squares_judgments) as ss_e, sum(squares_responses) as ss_b, max(largest) as largest
+        fsum(squares_judgments) as ss_e, fsum(squares_responses) as ss_b, max(largest) as largest
     from sample_means
     where weight > 0
     group by condition_id, agent_id, judge_id, metric
 ),
 between_samples as (
-    select condition_id, agent_id, judge_id, metric, sum(s.weight * (s.weighted_mean - g.middle) ** 2) as ss_a
+    select condition_id, agent_id, judge_id, metric, fsum(s.weight * (s.weighted_mean - g.middle) ** 2) as ss_a
     from sample_means as s
     join grand as g using (condition_id, agent_id, judge_id, metric)
     where s.weight > 0
@@ -49,11 +49,11 @@ select
     n_b / n_a as responses_per_sample, n_e / n_b as judgments_per_response,
     greatest(var_sample, 0) as of_sample,
     if(ms_e is null, ms_b, greatest(var_response, 0) + ms_e) as within_sample,
-    of_sample / nullif(of_sample + within_sample, 0) as icc_sample,
+    round(of_sample / nullif(of_sample + within_sample, 0), 11) as icc_sample,
     if(ms_b is null, greatest(sample_and_response, 0), of_sample + greatest(var_response, 0)) as between_answers,
-    between_answers / nullif(between_answers + ms_e / judgments_per_response, 0) as judge_reliability,
-    of_sample / nullif(of_sample + if(
+    round(between_answers / nullif(between_answers + ms_e / judgments_per_response, 0), 11) as judge_reliability,
+    round(of_sample / nullif(of_sample + if(
         ms_e is null, ms_b / responses_per_sample,
         greatest(var_response, 0) / responses_per_sample + ms_e / (responses_per_sample * judgments_per_response)
-    ), 0) as sample_reliability
+    ), 0), 11) as sample_reliability
 from estimated
