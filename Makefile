@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 SERVERS := .servers/.ready
-TEST := $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+TEST := $(BIN)/python -m pytest -q --dist loadgroup
 
 # The tests start some hundred times the same code: it is compiled once, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
@@ -50,11 +50,12 @@ fix: $(READY) ## format and apply safe fixes
 	$(BIN)/ruff format .
 
 test: $(READY) ## all fast tests: no key, no network
-	$(TEST) -m 'not slow'
+	$(TEST) -n 2 -m 'not slow'
 
+# Three at once on two cores: many of these tests wait.
 test-slow: $(READY) servers ## what takes longer: the docs' commands, faults, kill -9, public MCP servers, the built wheel
-	$(TEST) -m slow
-	$(TEST) -m 'hypothesis and not slow' --hypothesis-profile=many
+	$(TEST) -n 3 -m slow
+	$(TEST) -n 2 -m 'hypothesis and not slow' --hypothesis-profile=many
 
 docs: $(READY) ## rewrite the generated parts of the schemas and the docs
 	$(BIN)/python docs/generate_schemas.py

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keval import projections, schema
 from keval.ids import JsonObject
-from keval.stats.aggregates import aggregate
+from keval.stats.aggregates import READ, aggregate
 from keval.stats.asked import NOTHING, Asked
 from tests.builders import RUN_ID, TIME, judgment_event, response_event, run_event, write_log
 
@@ -28,7 +28,8 @@ def bodies(
     folder: Path, events: Iterable[JsonObject], levels: Collection[str] = ("condition",), asked: Asked = NOTHING
 ) -> list[JsonObject]:
     """Return what is computed from a log of these events; every body makes a valid event."""
-    with projections.connect([write_log(folder / "log.jsonl", events)]) as connection:
+    needed = projections.ALL if asked.by or tuple(levels) != ("condition",) else READ
+    with projections.connect([write_log(folder / "log.jsonl", events)], asked=needed) as connection:
         found = list(aggregate(connection, levels=levels, asked=asked))
     envelope = {"v": 1, "id": "x", "time": TIME, "run_id": RUN_ID}
     assert [problem for body in found if (problem := schema.event_problem(envelope | body))] == []

@@ -70,6 +70,7 @@ def test_a_log_that_lacks_something_is_told(tmp_path: Path) -> None:
     assert workload.missing(log, responses=3, judgments=4) == "3 responses and 3 judgments, not 3 and 4"
 
 
+@pytest.mark.slow
 def test_a_childs_memory_is_its_own(tmp_path: Path) -> None:
     """The peak is that of the command, and unknown where it is below that of the process that measures."""
     more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024 + 100

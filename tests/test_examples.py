@@ -58,6 +58,7 @@ def test_an_example_is_valid_wherever_it_lies(name: str, tmp_path: Path) -> None
     assert len(samples(copied(name, tmp_path))) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_right_answers_score_and_wrong_ones_do_not(name: str, tmp_path: Path, keval: Keval) -> None:
     """Run as it is but for the agent, which knows all golden answers and gives the last one to another question."""

@@ -89,6 +89,7 @@ def test_the_version_tells_what_was_indexed(docs_server: ModuleType, tmp_path: P
     assert docs_server.Index(tmp_path).version != before
 
 
+@pytest.mark.slow
 def test_the_server_offers_one_tool(copied: Path, docs_server: ModuleType) -> None:
     """Started as the config says, in a copied folder, it is ready and offers `search_docs`."""
     written = {"type": "stdio", "command": "python", "args": ["docs_server.py"]}

@@ -23,7 +23,9 @@ with paired as (
 select
     c.condition, p.condition_id, b.condition as baseline, p.baseline_id, p.agent_id, m.judge, p.judge_id, p.metric,
     p.sample_id,
-    p.mean, p.baseline_mean, p.mean - p.baseline_mean as difference,
+    p.mean, p.baseline_mean,
+    -- As exact as what it is the difference of: to thirteen of its digits.
+    round(p.mean - p.baseline_mean, 12 - floor(log10(greatest(p.largest, 1e-12)))::int) as difference,
     case
         when abs(difference) <= $noise * p.largest then 'tie'
         when difference > 0 then 'win'

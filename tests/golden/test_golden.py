@@ -16,6 +16,13 @@ import pytest
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/cmd"))
 PARTS = ("expout", "experr", "exit")
+SLOW = {
+    *("agreement-json", "agreement-markdown", "calibrate-means", "check-gate", "check-program", "check-server-fails"),
+    *("check-stray-output", "gate-mistakes", "packed-log", "plan", "report-by-ending", "report-csv", "report-newest"),
+    *("report-retracted", "report-two-evaluations", "report-width", "run-chosen", "show-failed", "show-json"),
+    *("show-unknown-sample", "show-worst-markdown", "wrong-key", "aggregate-by", "gate-cannot-tell", "log-not-there"),
+}
+"""Cases that take a second or more, and have a faster one beside them."""
 
 
 def outcome(case: Path, scratch: Path) -> dict[str, str]:
@@ -30,7 +37,10 @@ def outcome(case: Path, scratch: Path) -> dict[str, str]:
     return dict(zip(PARTS, (done.stdout, done.stderr, f"{done.returncode}\n"), strict=True))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=[pytest.mark.slow] if case.name in SLOW else (), id=case.name) for case in CASES],
+)
 def test_a_command_prints_what_it_is_known_to_print(case: Path, tmp_path: Path) -> None:
     """stdout, stderr and exit code of a command line are as recorded."""
     found = outcome(case, tmp_path)

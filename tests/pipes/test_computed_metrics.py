@@ -199,6 +199,7 @@ def test_what_a_part_does_not_sample_is_not_sampled(tmp_path: Path) -> None:
     assert found == (1, 1, 0)
 
 
+@pytest.mark.slow
 def test_a_formula_of_means_is_not_the_mean_of_a_formula(tmp_path: Path) -> None:
     """The worked example: of two samples the mean of the scores is 5.590, the score of the means 1.299."""
     log = [run(COMBINED), *both(answer("q1"), 1, 5), *both(answer("q2"), 0, 1)]

@@ -62,6 +62,7 @@ def test_nothing_is_appended_to_an_input_through_stdout(command: list[str], log:
     assert log.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_check_is_appended_to_nothing_that_it_reads(log: Path) -> None:
     """The plan in a config, a dataset or a log would spoil it."""
     (log.parent / "questions.jsonl").write_text('{"id": "1", "question": "q", "answer": "a"}\n')

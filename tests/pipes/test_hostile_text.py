@@ -206,6 +206,7 @@ def test_what_servers_programs_and_datasets_say_is_printed_inert(tmp_path: Path,
     check_is_inert(keval(tmp_path, *command.split()))
 
 
+@pytest.mark.slow
 def test_bad_configs_and_datasets_are_told_inert(tmp_path: Path) -> None:
     """Their mistakes are quoted, each in a line of its own."""
     (tmp_path / "eval.yaml").write_text(json.dumps({HOSTILE: HOSTILE, "name": HOSTILE, "agent": {"type": HOSTILE}}))

@@ -156,6 +156,7 @@ def test_the_next_command_goes_on_from_what_was_rescued(folder: Path, start: Sta
     assert len({event["id"] for event in events(log)}) == len(events(log)) == 12
 
 
+@pytest.mark.slow
 def test_a_log_that_is_taken_away_after_the_last_answer_is_noticed(folder: Path, start: Start) -> None:
     """The last answer is asked for its place, too: it is in the log or beside it, never nowhere."""
     log = folder / "lost.jsonl"
@@ -186,6 +187,7 @@ def moved(log: Path) -> Path:
     return log.rename(log.with_name("moved.jsonl"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but([under_its_name, through_a_link, through_a_hard_link, moved], {moved}))
 def test_a_second_generate_is_refused_under_every_name(
     name: Callable[[Path], Path], folder: Path, start: Start

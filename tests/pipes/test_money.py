@@ -59,6 +59,7 @@ def test_eight_in_flight_spend_no_more_than_the_budget_and_the_reserve(folder: P
     assert f"budget_usd 1 is reached: ${spent(folder):.4f} spent, and the next item may cost ${cost:.4f}" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_not_asked_needs_no_price(folder: Path, keval: Keval) -> None:
     """`generate` under a budget asks no judge; `run` does, and refuses what it cannot count before it asks anybody."""
     configure(folder, "budget_usd: 5", 0)

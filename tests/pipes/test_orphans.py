@@ -72,6 +72,7 @@ def test_a_process_without_any_mark_is_ended_and_named_with_its_task(tmp_path: P
     assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("setsid") is None, reason="the agent's script uses setsid")
 def test_what_either_of_two_tasks_may_have_left_is_ended_after_both(tmp_path: Path, keval: Keval) -> None:
     """Nobody can tell whose it was: no event names it, the command does, and no living task is disturbed."""
@@ -151,6 +152,7 @@ print('{"pass": true}')
 """A judge that starts three processes with no mark, session or parent left."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piped", [False, True], ids=["log", "pipe"])
 def test_a_judge_of_a_log_leaves_nothing_running(tmp_path: Path, keval: Keval, *, piped: bool) -> None:
     """What a judge's program has started is ended by `keval judge` as by `keval run`."""

@@ -93,6 +93,7 @@ def numbers(report: str) -> list[dict[str, str]]:
     return [{name: value for name, value in row.items() if "duration" not in name} for row in rows]
 
 
+@pytest.mark.slow
 def test_four_processes_give_the_numbers_of_one(finished: Path) -> None:
     """`generate | judge | aggregate | report` and `run` print the same scores."""
     piped = shell("keval generate eval.yaml | keval judge | keval aggregate | keval report -f csv", finished)
@@ -102,6 +103,7 @@ def test_four_processes_give_the_numbers_of_one(finished: Path) -> None:
     assert len(numbers(piped.stdout)) == 2
 
 
+@pytest.mark.slow
 def test_the_first_judgment_is_made_while_later_responses_are_still_generated(folder: Path) -> None:
     """Stages of a pipe work at the same time."""
     write_config(folder, delay_s=0.1)
@@ -156,6 +158,7 @@ def test_a_reader_who_leaves_is_no_error(folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_stdout_holds_nothing_but_events(folder: Path) -> None:
     """Every line on stdout of `generate | judge` is an event; people are told on stderr."""
     done = shell("keval generate eval.yaml | keval judge", folder)
@@ -232,6 +235,7 @@ def test_rejudging_needs_no_agent_and_a_second_call_adds_nothing(folder: Path) -
     assert (folder / "log.jsonl").read_bytes() == after
 
 
+@pytest.mark.slow
 def test_cat_is_a_merge(finished: Path) -> None:
     """Two copies of one log, concatenated, give the numbers of one."""
     once = shell("keval report plumbing.jsonl -f csv", finished)
@@ -322,6 +326,7 @@ def left_alone(folder: Path, hang_up: str) -> int:
     return process.wait(timeout=60)
 
 
+@pytest.mark.slow
 def test_a_terminal_that_goes_away_ends_the_run_in_good_order(folder: Path) -> None:
     """What was in flight is in the log, no lock is left, and the same command does the rest."""
     write_config(folder, delay_s=0.2)

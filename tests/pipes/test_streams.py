@@ -100,6 +100,7 @@ def test_a_closed_stdout_is_like_a_full_one(command: str, folder: Path) -> None:
     assert without_announcements(done.stderr) == "keval: stdout: closed; not all of the output was written\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", slow_but(["2>&-", "2>/dev/full", "2>&- >&- <&-"], {"2>/dev/full"}))
 def test_nobody_has_to_listen(stream: str, folder: Path, tmp_path: Path) -> None:
     """A run whose words nobody can read does its work, and not a byte of them comes into the log."""

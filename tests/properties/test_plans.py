@@ -111,6 +111,7 @@ def test_each_config_has_a_plan_of_its_own(tmp_path: Path) -> None:
     assert counts(tmp_path, events) == {"baseline": (2, 2, 0), "with_docs": (1, 1, 0)}
 
 
+@pytest.mark.slow
 def test_a_plan_of_which_a_part_is_missing_does_not_count(tmp_path: Path) -> None:
     """A crash while the plan was written leaves the plan before it in force."""
     questions = [question_id(sample(name)) for name in ("q1", "q2")]
@@ -154,6 +155,7 @@ def test_a_rehearsals_plan_replaces_none_that_real_answers_came_of(tmp_path: Pat
     assert counts(tmp_path, rehearsal) == {"baseline": (1, 0, 1)}
 
 
+@pytest.mark.slow
 def test_a_failure_outside_the_plan_is_no_failure_of_it(tmp_path: Path) -> None:
     """Failed tasks are planned, or left out, like answers; a retracted run plans nothing."""
     narrow = planned(["q1"])
@@ -173,6 +175,7 @@ def test_bounds_are_those_of_the_plan(tmp_path: Path) -> None:
 # Samples that changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "changed", "counts_still"),
     [
@@ -199,6 +202,7 @@ def test_a_changed_field_outdates_judgments_that_were_given_it(
     assert rows(tmp_path, late, "select current from judgments") == [{"current": counts_still}]
 
 
+@pytest.mark.slow
 def test_a_sample_has_its_newest_record(tmp_path: Path) -> None:
     """It is that of the last answer or change, whichever came later."""
     change = sample_change_event(sample() | {"answer": "So."}, "answer")
@@ -244,6 +248,7 @@ def test_a_metric_that_is_applicable_nowhere_has_no_number(tmp_path: Path) -> No
 # Pairs
 
 
+@pytest.mark.slow
 def test_paired_samples_are_what_comparisons_are_made_of(tmp_path: Path) -> None:
     """Each sample with a value has its row: both means, their difference and who won."""
     with_docs = response_event("q1", "with_docs")

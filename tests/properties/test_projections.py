@@ -343,6 +343,7 @@ MAY_BE_NULL = {"sample_id", "qualification"}
 """What is null where there is nothing to say."""
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(logs())
 def test_counts_and_bounds_hold_together(log: list[JsonObject]) -> None:

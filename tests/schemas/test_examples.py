@@ -149,6 +149,7 @@ def test_each_part_is_referred_to_and_named_once() -> None:
     assert not own & set(PARTS)
 
 
+@pytest.mark.slow
 def test_the_files_as_they_are_written_mean_what_keval_checks() -> None:
     """Both validators, given all files, resolve each $ref without a network, and find what keval finds."""
     resources = {f"urn:keval:schema:{name}": orjson.loads(schema.text(name)) for name in FILES}

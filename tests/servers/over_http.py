@@ -37,3 +37,11 @@ def is_served(port: int) -> bool:
     """Return whether anybody listens at a port."""
     with socket.socket() as client:
         return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def has_gone(port: int, within_s: float = 20) -> bool:
+    """Return whether nobody listens at a port any more, soon after its server was killed."""
+    until = time.monotonic() + within_s
+    while is_served(port) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not is_served(port)

@@ -49,6 +49,7 @@ def test_a_share_is_stable_and_a_larger_one_has_all_of_a_smaller_one() -> None:
     assert tenth not in (chosen(0.1, seed=1), chosen(0.1, repetition=2))
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(SHARES, st.integers(-(2**31), 2**31), st.lists(st.text(min_size=1), min_size=20, max_size=40, unique=True))
 def test_sql_draws_as_python_does(rate: float, seed: int, names: list[str]) -> None:
@@ -104,6 +105,7 @@ def test_what_was_not_chosen_is_not_sampled(tmp_path: Path, answers: list[JsonOb
     assert (row["mean"], row["mean_lower"], row["mean_upper"]) == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_a_failed_task_that_was_not_chosen_is_not_sampled_either(tmp_path: Path, answers: list[JsonObject]) -> None:
     """Were all failures counted, and a share of the answers, the mean would be too low."""
     sampled = [answer for answer in answers if answer["sample"]["id"] in chosen(0.5)]

@@ -117,6 +117,7 @@ async def test_a_server_over_http_gets_its_headers(tmp_path: Path, mock: Mock) -
     assert answer.mcp["docs"] == McpUse("connected", ("search", "pages"), 1, 0, "docs", "1.0")
 
 
+@pytest.mark.slow
 async def test_each_message_of_a_conversation_is_asked_in_turn(tmp_path: Path) -> None:
     """The last answer counts; tokens, cost and turns are those of the whole conversation."""
     with ScriptedApi(text("one"), text("two")) as api:
@@ -211,6 +212,7 @@ async def test_prompts_are_delivered_verbatim(tmp_path: Path, mock: Mock) -> Non
     assert body["model"] == "claude-sonnet-5"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tools", "offered"), [pytest.param((), [], marks=pytest.mark.slow), (("WebSearch", "Glob"), ["Glob", "WebSearch"])]
 )
@@ -431,7 +433,10 @@ async def test_a_server_that_dies_in_mid_run_fails_the_task(tmp_path: Path) -> N
     with ScriptedApi(*(call("mcp__docs__search", str(n)) for n in range(4)), text("an answer")) as api:
         error = await failure(AGENT, tmp_path, api.env, servers={"docs": stdio("dies_at_third_call.py")})
     assert (error.kind, error.retryable) == ("mcp_failed", True)
-    assert error.message == "an MCP server went away during the task: docs: its process ended, and was started again"
+    # Whether it is there again when keval looks is a matter of milliseconds.
+    assert error.message.removesuffix(", and was started again") == (
+        "an MCP server went away during the task: docs: its process ended"
+    )
     assert error.partial is not None
     assert [turn.error for turn in error.partial.turns[:3]] == [False, False, True]
     assert error.partial.cost_usd
@@ -451,7 +456,10 @@ async def test_a_server_that_is_started_anew_between_two_calls_fails_the_task(tm
     with ScriptedApi(call("mcp__docs__search", "first"), once_it_is_gone, text("an answer")) as api:
         error = await failure(AGENT, tmp_path, api.env, servers={"docs": stdio("dies_after_first_call.py")})
     assert (error.kind, error.retryable) == ("mcp_failed", True)
-    assert error.message == "an MCP server went away during the task: docs: its process ended, and was started again"
+    # Whether it is there again when keval looks is a matter of milliseconds.
+    assert error.message.removesuffix(", and was started again") == (
+        "an MCP server went away during the task: docs: its process ended"
+    )
     assert error.partial is not None
     assert [turn.error for turn in error.partial.turns[:2]] == [False, False]
 
@@ -639,6 +647,7 @@ async def test_a_cli_that_is_killed_is_a_failure_worth_another_attempt(tmp_path:
 # The real CLI: no process is left.
 
 
+@pytest.mark.slow
 async def test_an_mcp_server_cannot_outlive_its_task(tmp_path: Path, mock: Mock) -> None:
     """A server that is deaf to SIGTERM, and the daemon that it left behind, are gone when the answer is there."""
     answer = await AGENT.answer(prompt(tmp_path, mock.env, servers={"docs": stdio("forks_daemon.py")}))

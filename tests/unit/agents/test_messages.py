@@ -21,7 +21,7 @@ from keval.processes.servers import launchable
 from keval.usage import Usage
 from tests.builders import response_event
 from tests.prompts import prompt, stdio
-from tests.servers.over_http import is_served, over_http
+from tests.servers.over_http import has_gone, over_http
 from tests.servers.scripted_api import LIKE_A_LOST_CONNECTION, Refuse, Say, ScriptedApi, call, text
 
 AGENT = Messages(model="claude-sonnet-5")
@@ -196,6 +196,7 @@ async def test_what_is_known_before_a_request_says_that_it_may_cost(tmp_path: Pa
     assert known[-1].cost_usd
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd",
     [
@@ -273,6 +274,7 @@ async def test_an_error_is_no_lost_connection_whatever_its_words(tmp_path: Path,
     assert (use.status, use.called, use.failed) == ("connected", len(queries), len(queries))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query", [pytest.param("exit:0", marks=pytest.mark.slow), "kill", pytest.param("later", marks=pytest.mark.slow)]
 )
@@ -299,7 +301,7 @@ async def test_a_remote_server_that_is_gone_fails_the_task(tmp_path: Path, trans
     """It is told by a call that breaks and by a list of tools that never comes."""
     with obeying(transport, tmp_path) as server, ScriptedApi(*calls("x:1", "kill"), text("so")) as api:
         error = await failure(AGENT, tmp_path, api.env, servers={"docs": server})
-        assert not is_served(int(server["url"].split(":")[2].split("/")[0]))
+        assert has_gone(int(server["url"].split(":")[2].split("/")[0]))
     assert (error.kind, error.retryable) == ("mcp_failed", True)
     assert "it does not answer any more" in error.message
 
@@ -349,6 +351,7 @@ async def test_a_task_may_have_connections_of_its_own(tmp_path: Path) -> None:
     assert not own(tmp_path)
 
 
+@pytest.mark.slow
 async def test_a_server_is_not_given_the_key(tmp_path: Path) -> None:
     """A stdio server has the agent's environment without its key, and what its own config sets."""
     server = local(tmp_path, "environment.py", OWN="1")

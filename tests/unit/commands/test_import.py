@@ -100,6 +100,7 @@ def test_rules_on_the_command_line_come_before_those_of_the_mapping(keval: Keval
     assert (events[2]["text"], events[2]["sample"]["id"], events[2]["sample"]["topic"]) == ("1080!", "n1", "sums")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("conditions", "mapping", "baseline"),
     [
@@ -128,6 +129,7 @@ def test_a_baseline_of_which_there_is_no_row_is_refused(keval: Keval, tmp_path: 
     assert "baseline: no row is of the condition 'smal'; there are: 'small', 'large'" in done.stderr
 
 
+@pytest.mark.slow
 def test_fields_that_nothing_takes_are_named(keval: Keval, tmp_path: Path) -> None:
     """A field counts as used by a rule, also one for a part of it, or by its own name; the others are told."""
     (tmp_path / "mapping.yaml").write_text(MAPPING)
@@ -202,6 +204,7 @@ def test_an_imported_log_is_judged_aggregated_and_reported(keval: Keval, tmp_pat
     assert '"aggregate"' in keval("aggregate", log).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mapped", "calls"), [("", None), ("tool_calls: {each: calls, name: '{name}'}", 0)])
 def test_tool_calls_that_no_mapping_reads_are_unknown_not_0(
     keval: Keval, tmp_path: Path, mapped: str, calls: int | None
@@ -214,6 +217,7 @@ def test_tool_calls_that_no_mapping_reads_are_unknown_not_0(
     assert report["conditions"][0]["tool_calls"] == calls
 
 
+@pytest.mark.slow
 def test_a_pipe_takes_imported_events(keval: Keval, tmp_path: Path) -> None:
     """Without -o they go to stdout, where a judge can take them."""
     events = keval("import", write(tmp_path, ROWS))

@@ -40,6 +40,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_log(tmp_path_factory.mktemp("log") / "run.jsonl", events)
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_pager(log: Path) -> None:
     """The pager writes to the terminal, though keval's own stdout is another descriptor."""
     shown = on_terminal(log)
@@ -57,6 +58,7 @@ def test_a_dumb_terminal_and_a_missing_pager_get_plain_text(log: Path) -> None:
         assert ("\x1b" in shown) == ("PAGER" in environment)
 
 
+@pytest.mark.slow
 def test_who_leaves_the_pager_has_seen_enough(log: Path) -> None:
     """A pager that ends at once is no error."""
     assert on_terminal(log, PAGER="true") == ""

@@ -26,6 +26,7 @@ def test_a_retraction_is_appended_and_nothing_is_changed(keval: Keval, tmp_path:
     assert b'"target":"abc123","reason":"ambiguous","author":"me"' in log.read_bytes()
 
 
+@pytest.mark.slow
 def test_an_id_that_is_not_there_or_not_unique_is_refused(keval: Keval, tmp_path: Path) -> None:
     """Nothing is guessed: no match and two matches are usage errors."""
     log = a_log(tmp_path, "abc", "abd")
@@ -34,6 +35,7 @@ def test_an_id_that_is_not_there_or_not_unique_is_refused(keval: Keval, tmp_path
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.slow
 def test_what_a_run_planned_cannot_be_retracted(keval: Keval, tmp_path: Path) -> None:
     """The next run says anew what is planned and which record of a sample is the newest."""
     log = write_log(

@@ -311,6 +311,7 @@ def wrongly_accepted(seeds: range) -> tuple[list[bytes], Counter[tuple[str, bool
     return wrong, counts
 
 
+@pytest.mark.slow
 def test_what_is_accepted_is_valid_after_10_000_mutations() -> None:
     """Fast and slow together refuse what the slow way refuses: of 10,000 damaged lines none is accepted wrongly."""
     wrong, counts = wrongly_accepted(range(10_000))
@@ -320,6 +321,7 @@ def test_what_is_accepted_is_valid_after_10_000_mutations() -> None:
     assert {kind for kind, is_fast in counts if not is_fast} == {each.__name__ for each in MUTATIONS}
 
 
+@pytest.mark.slow
 def test_many_events_are_checked_as_strictly_as_few() -> None:
     """The types accept no damaged event that its schema refuses, and no number that JSON would make null."""
     problem_of = checker(MANY)

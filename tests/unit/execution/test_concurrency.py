@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from keval.execution.concurrency import Begun, Concurrency
 from tests.limited_service import Service, always, less_between, measure
+from tests.suites import slow_but
 
 A_BURST = 100
 
@@ -135,7 +136,10 @@ SERVICES = {
 }
 
 
-@pytest.mark.parametrize("name", SERVICES)
+FEW = {"10 at once", "37 at once, refusals are slow too", "80 at once, for a while 10", "5 a second, 5 together"}
+
+
+@pytest.mark.parametrize("name", slow_but(SERVICES, FEW))
 def test_nine_tenths_of_what_a_service_can_do_are_used(name: str) -> None:
     """Its first answer and its worst minutes included, and nearly no item is refused to the end."""
     random.seed(name)  # jitter is chance, and a test is none

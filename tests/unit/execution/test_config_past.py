@@ -109,6 +109,7 @@ def test_to_a_real_run_the_mock_did_nothing(prepared: Prepared) -> None:
     assert of_mock == ({first.response_id, second.response_id, third.response_id}, 1)
 
 
+@pytest.mark.slow
 def test_a_failure_counts_until_its_task_has_a_response(prepared: Prepared) -> None:
     """And not again if that is retracted, nor if the failure is: then the task is to do."""
     task = next(task for task in tasks_of(prepared) if task.condition.name == "gated")

@@ -85,6 +85,7 @@ def test_two_processes_do_the_work_to_the_same_log(tmp_path: Path, monkeypatch: 
     assert lasting(there) == lasting(here)
 
 
+@pytest.mark.slow
 def test_two_processes_judge_a_log_to_the_same_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is missing of judgments is made by the executor that is given, and by nobody else."""
     monkeypatch.setenv("ANSWER", "tok-secret-1")
@@ -106,10 +107,16 @@ def test_two_processes_judge_a_log_to_the_same_log(tmp_path: Path, monkeypatch: 
     assert lasting(there) == lasting(here)
 
 
+def keep_first(file: Path, lines: int) -> None:
+    """Leave only so many lines in a file."""
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:lines]))
+
+
 @pytest.mark.slow
 def test_two_processes_run_quickstart_to_the_same_log(tmp_path: Path) -> None:
     """The real agent with its MCP server and the judge with its model, in other processes: the same events."""
     folder = shutil.copytree(QUICKSTART, tmp_path / "quickstart")
+    keep_first(folder / "questions.jsonl", 4)
     here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
     with Mock() as mock:
         assert ran(folder / "eval.yaml", here, mock.base_url) == 0

@@ -123,6 +123,7 @@ def test_a_server_that_failed_is_told_with_the_conditions_that_need_it(prepared:
     assert list(failed_servers(prepared, {"docs": V1})) == []
 
 
+@pytest.mark.slow
 async def test_a_server_is_asked_with_the_files_that_its_command_names(prepared: Prepared) -> None:
     """Of a real server the script is among what a run records."""
     prepared = replace(prepared, log=None)
@@ -161,6 +162,7 @@ def test_a_config_is_recorded_anew_after_another_one(prepared: Prepared) -> None
     assert not is_known(known, [*recorded(known), another])
 
 
+@pytest.mark.slow
 def test_what_changes_is_recorded_anew(prepared: Prepared, tmp_path: Path) -> None:
     """Another server, fewer samples, another dataset, or a plan of which a part was lost in a crash."""
     known = identified(prepared, V1)
@@ -188,6 +190,7 @@ def test_several_messages_for_an_agent_that_answers_one_are_refused(tmp_path: Pa
         set_up(replace(alone, samples=several.samples * 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", ["require_mcp_tool_use", "require_mcp_tool_success"])
 def test_a_gate_on_calls_that_nobody_reports_is_refused(tmp_path: Path, prepared: Prepared, gate: str) -> None:
     """Before a run and by `check`: no answer could pass it, or every answer would."""

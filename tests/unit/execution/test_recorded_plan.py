@@ -151,6 +151,7 @@ def test_fields_that_are_made_need_the_dataset(folder: Path) -> None:
     assert not is_done(folder)
 
 
+@pytest.mark.slow
 def test_a_limit_needs_the_dataset_unless_the_run_had_it(folder: Path) -> None:
     """A run of the first sample is done for that limit, and for no other."""
     assert not is_done(folder, limit=1)

@@ -72,6 +72,7 @@ def test_the_command_names_what_is_refused(keval: Keval, tmp_path: Path) -> None
     assert [(row["id"], row["pass"]) for row in map(json.loads, lines)] == [("sum", True), ("capital", False)]
 
 
+@pytest.mark.slow
 def test_references_that_all_pass_are_no_failure(tmp_path: Path) -> None:
     """A sample without `reference` is judged by its golden answer, which exact_match always accepts."""
     with_config(tmp_path, [SUM])
@@ -117,6 +118,7 @@ def test_a_metric_that_only_grades_fails_by_the_users_threshold(tmp_path: Path) 
     assert "rubric/completeness" not in strict.undecided
 
 
+@pytest.mark.slow
 def test_a_judge_that_fails_is_no_pass(tmp_path: Path) -> None:
     """A reference that could not be judged is named with the kind of failure: never a number, never a pass."""
     with_config(tmp_path, [SUM], RUBRIC)
@@ -125,6 +127,7 @@ def test_a_judge_that_fails_is_no_pass(tmp_path: Path) -> None:
     assert refused(found) == [("sum", "rubric", None, "judge_error")]
 
 
+@pytest.mark.slow
 def test_a_sample_without_any_reference_is_left_out(tmp_path: Path) -> None:
     """Where there are no golden answers, the samples with a `reference` are judged."""
     config = with_config(tmp_path, [{"id": "a", "question": "?", "reference": "x"}, {"id": "b", "question": "!"}])

@@ -222,6 +222,7 @@ def test_more_questions_are_another_run(tmp_path: Path) -> None:
         run(config, log, Drawn(config, CLEAR))
 
 
+@pytest.mark.slow
 def test_the_logs_rule_counts_until_all_is_asked_for(tmp_path: Path) -> None:
     """Who says nothing goes on by the log's rule; `--until complete` asks all, and the rule still reads it."""
     config, log = write_evaluation(tmp_path, 40), tmp_path / "log.jsonl"

@@ -65,6 +65,7 @@ def is_judged(*events: JsonObject, changing: Sequence[JsonObject] = ()) -> bool:
     return not missing(events, changing=changing)
 
 
+@pytest.mark.slow
 def test_a_judgment_is_outdated_when_a_field_changes_that_its_judge_was_given() -> None:
     """A corrected golden answer takes it back, a new note does not; a judge of the whole sample was given the note."""
     whole = judged(ANSWER, sample_fields=None)
@@ -75,6 +76,7 @@ def test_a_judgment_is_outdated_when_a_field_changes_that_its_judge_was_given() 
     assert is_judged(ANSWER, JUDGMENT, sample_change_event({**CORRECTED, "id": "q2"}, "answer"))
 
 
+@pytest.mark.slow
 def test_a_change_that_is_about_to_be_written_counts_like_one_that_was() -> None:
     """A run decides what to judge before it writes down that a sample changed."""
     whole = judged(ANSWER, sample_fields=None)
@@ -88,6 +90,7 @@ def test_a_change_that_is_about_to_be_written_counts_like_one_that_was() -> None
     assert is_judged(ANSWER, JUDGMENT, changing=[sample_change_event({**CORRECTED, "id": "q2"}, "answer")])
 
 
+@pytest.mark.slow
 def test_a_judgment_counts_by_what_was_judged_wherever_it_stands() -> None:
     """One that was begun before a correction and written after it is outdated; the old record may come back."""
     there = sample_change_event(CORRECTED, "answer")
@@ -245,6 +248,7 @@ def unpaired(*events: JsonObject) -> list[tuple[str, str]]:
     return [(job.response["condition"], job.other["condition"]) for job in found if job.other]
 
 
+@pytest.mark.slow
 def test_a_pair_is_missing_as_soon_as_both_its_responses_are_there() -> None:
     """The baseline's is a pair with itself; a condition's without the baseline's waits for it."""
     assert unpaired(OTHER) == []
@@ -253,6 +257,7 @@ def test_a_pair_is_missing_as_soon_as_both_its_responses_are_there() -> None:
     assert unpaired(BASELINE, response_event("q1", "with_docs", 2)) == [("baseline", "baseline")]
 
 
+@pytest.mark.slow
 def test_a_pair_is_judged_again_when_either_answer_changes(tmp_path: Path) -> None:
     """What a judge said of another text says nothing of this one; it counts for nothing meanwhile."""
     done = [BASELINE, OTHER, compared(OTHER, BASELINE), compared(BASELINE, BASELINE)]
@@ -264,6 +269,7 @@ def test_a_pair_is_judged_again_when_either_answer_changes(tmp_path: Path) -> No
         assert ask(write_log(tmp_path / "log.jsonl", [run_event(), *done, *events]), query) == [{"n": n}]
 
 
+@pytest.mark.slow
 def test_a_pair_with_an_earlier_version_of_the_baseline_counts_no_more(tmp_path: Path) -> None:
     """An edited prompt makes another baseline: what was preferred to the old one says nothing of the new one."""
     question = OTHER["question_id"]

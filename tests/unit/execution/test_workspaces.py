@@ -125,6 +125,7 @@ def test_a_checkout_is_recorded_by_its_commit(tmp_path: Path) -> None:
     assert diff.stdout.endswith("-one\n+two\n")
 
 
+@pytest.mark.slow
 def test_kept_workspaces_are_all_different_and_as_they_were_left(tmp_path: Path) -> None:
     """Also for ids that a file name would make equal, for repetitions, and when the same is asked again."""
     config, log = written(tmp_path, "{copy: template, keep: all, keep_in: kept}"), tmp_path / "log.jsonl"
@@ -147,6 +148,7 @@ def test_only_those_of_failures_are_kept_on_request(tmp_path: Path) -> None:
     assert len(list((tmp_path / "work.workspaces").glob("*/*"))) == 4
 
 
+@pytest.mark.slow
 def test_a_judge_in_the_same_command_sees_what_is_not_kept(tmp_path: Path, scratch: Path) -> None:
     """`run` judges before a folder is gone, and leaves none."""
     events, said = asked(written(tmp_path, "{copy: template}", LOOKS), tmp_path / "log.jsonl", judged=True)
@@ -159,6 +161,7 @@ def test_a_judge_in_the_same_command_sees_what_is_not_kept(tmp_path: Path, scrat
     assert not said
 
 
+@pytest.mark.slow
 def test_a_later_judge_sees_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge of another command finds the folder where the event says that it is."""
     config, log = written(tmp_path, "{keep: all}", LOOKS), tmp_path / "log.jsonl"

@@ -492,6 +492,7 @@ def test_unknown_counts_are_not_0() -> None:
     assert (count(None), count(0), count(12345)) == ("–", "0", "12,345")
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(st.sampled_from(HOSTILE) | st.text())
 def test_a_report_is_known_by_how_it_begins(text: str) -> None:

@@ -119,6 +119,7 @@ async def test_right_code_passes_however_it_is_written() -> None:
     assert await passed(RIGHT) == dict.fromkeys(RIGHT, True)
 
 
+@pytest.mark.slow
 async def test_wrong_code_fails_whatever_it_tries() -> None:
     """None of it ends the judge, and none passes."""
     judge = CodeExecution(allow_code_execution=True, timeout_s=5)
@@ -264,6 +265,7 @@ BY_VALUE = {
 """Code and tests that use more than numbers, text and lists."""
 
 
+@pytest.mark.slow
 async def test_tests_may_use_what_the_standard_library_makes() -> None:
     """Right code is right whichever kind of value it gives."""
     for name, (code, test) in BY_VALUE.items():

@@ -181,6 +181,7 @@ async def test_what_numpy_computes_is_what_python_would_have(tmp_path: Path) -> 
     assert (judgment.scores, judgment.outcome) == ({"score": Score(0.5, passed=True)}, {"x": [2]})
 
 
+@pytest.mark.slow
 def test_what_a_function_writes_past_python_is_no_data(tmp_path: Path, keval: Keval) -> None:
     """Neither the system's call nor a program that it starts reaches the log that stdout is."""
     judge_of(tmp_path, "functions.py:writes")

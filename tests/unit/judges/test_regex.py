@@ -67,6 +67,7 @@ def test_the_golden_answer_is_given_only_where_it_is_compared() -> None:
     assert (comparing.sample_fields, comparing.needs_golden_answer) == (("answer",), True)
 
 
+@pytest.mark.slow
 async def test_a_search_without_an_end_is_an_error_of_the_judge() -> None:
     """And no wrong answer."""
     with pytest.raises(JudgeError, match="a regular expression took longer than 2 s"):

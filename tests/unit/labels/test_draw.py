@@ -33,6 +33,7 @@ def test_a_draw_is_spread_evenly(sizes: list[int], number: int) -> None:
     assert not of_large or max(of_large) - min(of_large) <= 1
 
 
+@pytest.mark.slow
 def test_failures_are_drawn_and_passes_if_wanted(tmp_path: Path) -> None:
     """Of each kind so many; each with its question, answer, score and reasoning, and without its condition."""
     log = judged_log(tmp_path, 6, 5)
@@ -45,6 +46,7 @@ def test_failures_are_drawn_and_passes_if_wanted(tmp_path: Path) -> None:
     assert not hasattr(first, "condition")
 
 
+@pytest.mark.slow
 def test_a_draw_is_stable_and_a_larger_one_has_all_of_a_smaller_one(tmp_path: Path) -> None:
     """The same seed draws the same, whatever the number; another seed draws others."""
     log = judged_log(tmp_path, 0, 30)
@@ -53,6 +55,7 @@ def test_a_draw_is_stable_and_a_larger_one_has_all_of_a_smaller_one(tmp_path: Pa
     assert {entry.response_id for entry in drawn(log, Wanted(8, seed=1))} != few
 
 
+@pytest.mark.slow
 def test_each_condition_and_each_value_of_a_field_has_its_part(tmp_path: Path) -> None:
     """A draw of four from two conditions takes two of each; divided by a field, one of each value of each."""
     log = judged_log(tmp_path, 2, 8, conditions=TWO)
@@ -62,6 +65,7 @@ def test_each_condition_and_each_value_of_a_field_has_its_part(tmp_path: Path) -
     assert len({entry.response_id for entry in by_sample}) == 16
 
 
+@pytest.mark.slow
 def test_answers_at_random_are_of_the_same_samples_in_every_condition(tmp_path: Path) -> None:
     """Passed or failed, so many of each condition, the same ones; the judge's verdict is not shown of them."""
     log = judged_log(tmp_path, 6, 6, conditions=TWO)
@@ -87,6 +91,7 @@ def test_a_metric_that_two_judges_have_is_asked_for_once(tmp_path: Path) -> None
     assert {said.target[1] for said in read(tmp_path / "sheet.jsonl", None).said} == judges
 
 
+@pytest.mark.slow
 def test_a_sample_is_asked_about_twice_only_when_all_were(tmp_path: Path) -> None:
     """The sample is the unit: of two repetitions one is drawn of each sample before the second of any."""
     names = [f"q{number}" for number in range(5)]

@@ -32,6 +32,7 @@ def calibration(tmp_path: Path, *events: JsonObject) -> Calibration:
         return found.calibration
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("response", "verdict", "counted"),
     [
@@ -53,6 +54,7 @@ def test_a_verdict_is_counted_by_what_the_judge_said(
     assert (kind.verdicts, (kind.right, kind.wrong, kind.ambiguous)) == (2, counted)
 
 
+@pytest.mark.slow
 def test_a_persons_score_is_compared_with_the_threshold(tmp_path: Path) -> None:
     """A score from 4 on passes: it says that the judge's failure is wrong; 3 says that it is right."""
     for score, right, wrong in ((4, 0, 1), (3, 1, 0)):
@@ -60,6 +62,7 @@ def test_a_persons_score_is_compared_with_the_threshold(tmp_path: Path) -> None:
         assert (found.right, found.wrong) == (right, wrong)
 
 
+@pytest.mark.slow
 def test_a_score_of_a_judge_that_decides_itself_is_compared_with_its_threshold(tmp_path: Path) -> None:
     """It agrees with a verdict of the same meaning, and neither makes the other ambiguous."""
     again = judgment_event(FAILED, 2)
@@ -92,6 +95,7 @@ def test_a_label_that_names_no_judge_is_about_the_answer(tmp_path: Path) -> None
     assert calibration(tmp_path, good).failures.wrong == 1
 
 
+@pytest.mark.slow
 def test_people_who_do_not_agree_say_nothing(tmp_path: Path) -> None:
     """Two opinions of one verdict are ambiguous, unless they are the same; one's newest word replaces the earlier."""
     both = calibration(tmp_path, label(FAILED), label(FAILED, "valid_failure", labeler="bob")).failures
@@ -102,6 +106,7 @@ def test_people_who_do_not_agree_say_nothing(tmp_path: Path) -> None:
     assert (changed.right, changed.wrong) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_label_is_of_one_answer_and_one_verdict(tmp_path: Path) -> None:
     """Retracted, or given before the answer or the judgment that there is now, it does not count."""
     again = response_event("q2", text="Another.")

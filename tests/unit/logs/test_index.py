@@ -131,6 +131,7 @@ def _written_over(log: Path, changed: bytes) -> None:
     log.write_bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", [_in_place, slow(_by_rename), slow(_written_over)])
 def test_an_edit_of_the_same_length_is_noticed(log: Path, edit: Callable[[Path, bytes], None]) -> None:
     """Another number in the middle counts, though the log has its old length and its old time."""
@@ -146,6 +147,7 @@ def test_an_edit_of_the_same_length_is_noticed(log: Path, edit: Callable[[Path, 
     assert is_used(log)
 
 
+@pytest.mark.slow
 def test_another_log_of_the_same_length_is_another_log(log: Path, tmp_path: Path) -> None:
     """The index of a log is not taken for that of a log which is put in its place."""
     views(log)
@@ -170,6 +172,7 @@ def test_a_log_that_was_copied_or_renamed_with_its_index_keeps_it(log: Path) -> 
     assert is_right(moved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, slow(0.2), slow(0.97)])
 def test_a_log_that_was_cut_off_is_read_anew(log: Path, share: float) -> None:
     """Fewer lines than the index has, or a line cut in its middle: what is there counts."""
@@ -217,6 +220,7 @@ def test_lines_follow_lines_that_are_not_in_the_index(log: Path) -> None:
     assert not kept[-1]
 
 
+@pytest.mark.slow
 def test_an_invalid_line_that_was_appended_is_named(log: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """With an index as without, it stops the command; and with `skip_invalid` it is left out, and said so once."""
     with_index(log)
@@ -230,6 +234,7 @@ def test_an_invalid_line_that_was_appended_is_named(log: Path, capfd: pytest.Cap
     assert is_right(log, skip_invalid=True)
 
 
+@pytest.mark.slow
 def test_an_invalid_line_in_the_middle_leaves_no_index(log: Path) -> None:
     """What is left out is no part of an index, so nothing has to know by which option one was made."""
     lines = log.read_bytes().splitlines(keepends=True)
@@ -302,6 +307,7 @@ def _of_another(path: Path) -> None:
     beside(other).rename(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [_cut, _flip_middle, *map(slow, (_older, _of_another, _cut_little, _empty, _more, _dangling))],
@@ -340,6 +346,7 @@ def test_a_folder_in_the_index_s_place_is_left_alone(log: Path) -> None:
     assert {path.name for path in log.parent.iterdir()} == {"run.jsonl", "run.jsonl.index"}
 
 
+@pytest.mark.slow
 def test_a_link_in_the_index_s_place_is_not_followed(log: Path, tmp_path: Path) -> None:
     """What the link leads to keeps every byte, and so does the link, which somebody made."""
     (tmp_path / "precious").write_text("mine")
@@ -361,6 +368,7 @@ def test_an_index_is_read_to_the_end_though_a_newer_one_took_its_place(log: Path
             assert said(connection) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [0o640, slow(0o600), slow(0o444)])
 def test_an_index_is_as_private_as_its_log(log: Path, mode: int) -> None:
     """Who may not read the log may not read what was computed from it."""
@@ -370,6 +378,7 @@ def test_an_index_is_as_private_as_its_log(log: Path, mode: int) -> None:
     assert beside(log).stat().st_gid == log.stat().st_gid
 
 
+@pytest.mark.slow
 def test_whoever_may_no_longer_read_a_log_may_no_longer_read_its_index(log: Path) -> None:
     """The next command that reads the log takes it from the index too, which is not made anew for that."""
     log.chmod(0o644)
@@ -396,6 +405,7 @@ def test_a_log_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert is_right(log)
 
 
+@pytest.mark.slow
 def test_a_log_has_one_index_by_whatever_name_it_is_given(log: Path, tmp_path: Path) -> None:
     """A link leads to the log, and the index lies beside the log."""
     (tmp_path / "links").mkdir()
@@ -440,6 +450,7 @@ def test_several_logs_are_merged_with_and_without_indexes(log: Path, tmp_path: P
         assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_what_killed_commands_left_is_removed_and_what_others_make_is_not(log: Path) -> None:
     """An abandoned folder beside a log is gone with the next index; one that is in use, or somebody else's, stays."""
     left = log.with_name("run.jsonl.index.kvtask-abandoned")

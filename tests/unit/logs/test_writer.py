@@ -289,6 +289,7 @@ def told(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline()
 
 
+@pytest.mark.slow
 def test_of_several_that_create_a_log_at_once_one_holds_it(tmp_path: Path) -> None:
     """Who comes second while the first creates the file is refused like anybody who comes later."""
     path, gate = tmp_path / "run.jsonl", tmp_path / "gate"

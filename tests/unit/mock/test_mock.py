@@ -235,6 +235,7 @@ async def test_latency_of_one_request_does_not_delay_another() -> None:
     assert slow.requests.most_at_once > 1
 
 
+@pytest.mark.slow
 async def test_which_requests_fail_follows_from_the_seed() -> None:
     """The same seed gives the same failures in the same order, another seed others."""
 

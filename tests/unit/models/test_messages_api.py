@@ -205,6 +205,7 @@ async def test_many_calls_at_once_share_their_connections(mock: Mock) -> None:
     assert mock.requests.total == before + 50
 
 
+@pytest.mark.slow
 def test_nothing_is_left_open_when_the_loop_ends(mock: Mock) -> None:
     """Clients close with the event loop that used them: a child with all warnings as errors is silent."""
     script = (

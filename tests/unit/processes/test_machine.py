@@ -167,6 +167,7 @@ def test_a_check_reports_what_does_not_fit_beside_all_else_and_leaves_the_proces
     assert done.stdout.endswith("\nFalse\n")
 
 
+@pytest.mark.slow
 def test_the_soft_limit_is_raised_and_no_program_notices(tmp_path: Path) -> None:
     """A soft limit that the user may raise is in nobody's way, and the agent's programs get it as it was."""
     evaluation(tmp_path, 30)

@@ -3,6 +3,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from keval.processes.servers import ServerInfo, expected_tools, inspect, launchable
 from tests.prompts import SERVERS, environment
 from tests.remains import left_below
@@ -10,6 +12,7 @@ from tests.remains import left_below
 DOCS = {"type": "stdio", "command": sys.executable, "args": ["docs.py"]}
 
 
+@pytest.mark.slow
 async def test_a_server_says_what_it_is_and_what_it_offers() -> None:
     """Name, version and tools come from the server itself, with a hash that changes with them."""
     infos = await inspect({"docs": launchable(DOCS, SERVERS)}, {}, environment(), 20)
@@ -27,6 +30,7 @@ async def test_all_pages_of_a_servers_tools_are_read() -> None:
     assert (infos["pages"].tools, infos["pages"].error) == (("one", "two"), None)
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_reached_is_an_entry_with_its_error() -> None:
     """A missing program, one that exits, one without tools, a slow one and a dead address are told apart."""
     servers = {
@@ -51,6 +55,7 @@ async def test_the_end_of_a_broken_servers_stderr_is_told_and_not_recorded() -> 
     assert "no licence" not in str(info.as_event_field())
 
 
+@pytest.mark.slow
 async def test_a_server_that_lacks_an_expected_tool_is_told() -> None:
     """What is missing and what is there are both named."""
     servers = {"docs": {**DOCS, "expect_tools": ["fetch"]}}
@@ -59,6 +64,7 @@ async def test_a_server_that_lacks_an_expected_tool_is_told() -> None:
     assert infos["docs"].error == "the server does not offer fetch (it offers: search, pages)"
 
 
+@pytest.mark.slow
 async def test_nothing_is_left_of_a_server_that_was_asked(tmp_path: Path) -> None:
     """A server that is deaf to SIGTERM and its daemon are ended, and told by name."""
     forks = {"type": "stdio", "command": "python", "args": [str(SERVERS / "forks_daemon.py")]}

@@ -78,6 +78,7 @@ def test_folders_are_removed_however_deep_they_are(tmp_path: Path, scratch: Path
     assert str(scratch) not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists what is mounted")
 def test_what_cannot_be_removed_is_named_and_ends_no_run(tmp_path: Path, scratch: Path, keval: Keval) -> None:
     """Every answer is in the log, and each folder that stays is told once on stderr."""
@@ -94,6 +95,7 @@ def test_what_cannot_be_removed_is_named_and_ends_no_run(tmp_path: Path, scratch
     assert [sum(str(path) in line for line in told) for path in left] == [1, 1]
 
 
+@pytest.mark.slow
 def test_a_killed_commands_folders_are_removed_by_the_next(tmp_path: Path, scratch: Path, keval: Keval) -> None:
     """SIGKILL leaves the folders of the tasks in flight; the same command again leaves none."""
     evaluation(

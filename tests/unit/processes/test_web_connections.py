@@ -15,6 +15,7 @@ async def asked(client: httpx2.AsyncClient, url: str) -> str:
     return (await client.post(url, content=b"x")).text
 
 
+@pytest.mark.slow
 async def test_each_request_in_flight_has_a_connection_and_the_next_ones_use_them_again() -> None:
     """As many are open as were ever needed at once, whatever the number of requests."""
     together = threading.Barrier(150)

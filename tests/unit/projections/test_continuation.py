@@ -53,12 +53,14 @@ def slow(name: str) -> ParameterSet:
     return pytest.param(name, marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["another text", *(slow(name) for name in PLAIN if name != "another text")])
 def test_only_the_samples_of_new_lines_are_computed_again(tmp_path: Path, name: str) -> None:
     """New answers, judgments and failures of known conditions and judges leave the other samples as they are stored."""
     assert compare(tmp_path, [*LOG, *PLAIN[name]], len(LOG)) == bool(PLAIN[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a retraction", *(slow(name) for name in OTHER if name != "a retraction")])
 def test_what_may_change_more_than_its_sample_has_all_computed_again(tmp_path: Path, name: str) -> None:
     """Runs, retractions and what no run told of may change the standing of any line."""

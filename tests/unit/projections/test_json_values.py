@@ -65,6 +65,7 @@ def test_a_type_has_one_form(value: object, form: object) -> None:
     assert type(json_value(value)) is type(form)
 
 
+@pytest.mark.slow
 def test_what_is_nested_too_deep_is_refused_with_a_way_out() -> None:
     """Neither Python nor orjson ends in a traceback."""
     deep: object = 1

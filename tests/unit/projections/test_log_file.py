@@ -43,6 +43,7 @@ def test_every_row_of_one_event_says_which_log_and_run_it_is_from(tmp_path: Path
     assert logs == [{"log": "old.jsonl", "events": 2}, {"log": "-", "events": 2}]
 
 
+@pytest.mark.slow
 def test_logs_that_are_kept_apart_have_numbers_of_their_own(tmp_path: Path) -> None:
     """Though all ids are equal, each log says what it would say alone; merged, the last one counts."""
     logs = [

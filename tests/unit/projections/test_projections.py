@@ -80,6 +80,7 @@ def test_all_sql_stands_in_files() -> None:
     assert [path.stem for path in (package / "reports").glob("*.sql") if f'"{path.stem}"' not in asked] == []
 
 
+@pytest.mark.slow
 def test_an_empty_log_has_all_views(tmp_path: Path) -> None:
     """A log without a line has every view, without a row."""
     with projections.connect([write_log(tmp_path / "log.jsonl", [])]) as connection:
@@ -221,6 +222,7 @@ def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
     assert ask([second, empty, first], "select text from responses") == [{"text": "first"}]
 
 
+@pytest.mark.slow
 def test_positions_follow_the_lines_of_a_long_log(tmp_path: Path) -> None:
     """Several threads read, and yet the position of each event is that of its line."""
     path = tmp_path / "log.jsonl"
@@ -284,6 +286,7 @@ def test_the_same_answer_after_a_retraction_keeps_its_judgments(tmp_path: Path) 
     assert values(tmp_path, events, "select score from scores") == [4.0]
 
 
+@pytest.mark.slow
 def test_only_the_newest_version_of_a_question_counts(tmp_path: Path) -> None:
     """Answers to an edited question are kept, marked, and never pooled with those to the new one."""
     old = [response_event(repetition=n, question="Old?") for n in (1, 2)]
@@ -390,6 +393,7 @@ def test_an_edited_agent_makes_the_old_numbers_old(tmp_path: Path) -> None:
     assert found == [{"mean": 1.0, "current": False}, {"mean": 5.0, "current": True}]
 
 
+@pytest.mark.slow
 def test_a_renamed_condition_keeps_its_numbers(tmp_path: Path) -> None:
     """A condition is its content: with another name in the newest run it goes by that name everywhere."""
     response = response_event()
@@ -519,6 +523,7 @@ def test_a_judges_failure_is_not_the_agents(tmp_path: Path, kind: str, state: st
     assert values(tmp_path, events, "select state from outcomes") == [state]
 
 
+@pytest.mark.slow
 def test_a_judges_failure_counts_only_without_a_judgment(tmp_path: Path) -> None:
     """Where one replicate failed and another did not, the mean is that of the rest; other judges are not touched."""
     response = response_event()
@@ -548,6 +553,7 @@ def test_a_response_waits_for_its_judgment_whatever_its_status(tmp_path: Path, s
     assert rows(tmp_path, events, "select state, value from outcomes") == [{"state": "scored", "value": 2.0}]
 
 
+@pytest.mark.slow
 def test_a_failure_beside_a_response_does_not_count(tmp_path: Path) -> None:
     """The task was done in the end, whichever line came first and whether or not the failure names the response."""
     response = response_event()
@@ -562,6 +568,7 @@ def test_a_failure_beside_a_response_does_not_count(tmp_path: Path) -> None:
             assert values(tmp_path, list(events), "select current from failures") == [False]
 
 
+@pytest.mark.slow
 def test_the_last_failure_of_a_task_is_its_kind(tmp_path: Path) -> None:
     """A task that failed twice is one failed task."""
     response = response_event()
@@ -619,6 +626,7 @@ def _small_log() -> list[JsonObject]:
 # Bounds, tool calls, costs
 
 
+@pytest.mark.slow
 def test_bounds_take_in_what_was_not_measured_or_not_done(tmp_path: Path) -> None:
     """One of two planned repetitions is scored 3, the other sample was never tried: worst 1, best 5 for the rest."""
     response = response_event()
@@ -665,6 +673,7 @@ def test_every_event_costs_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_an_event_is_mock_by_itself_or_by_its_run(tmp_path: Path) -> None:
     """Nothing that a stand-in made passes for real, even if only the run event says so."""
     response = response_event(run_id="rehearsal")
@@ -701,6 +710,7 @@ def test_conditions_that_are_not_current_are_not_compared(tmp_path: Path) -> Non
     assert values(tmp_path, events, "select condition_id from comparisons") == [condition_id("with_docs")]
 
 
+@pytest.mark.slow
 def test_differences_that_are_float_noise_are_ties(tmp_path: Path) -> None:
     """The same scores in another order give the same mean, no spread, and no winner."""
     scores = (1.1, 2.2, 3.3)

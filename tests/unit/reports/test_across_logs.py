@@ -89,6 +89,7 @@ def test_what_both_configs_declare_counts(tmp_path: Path) -> None:
     assert "different_declarations" in {warning.code for warning in two.warnings}
 
 
+@pytest.mark.slow
 def test_a_copy_is_all_ties(tmp_path: Path) -> None:
     """Identical runs: every sample ties, no order of the files decides, and nobody is higher."""
     found = only(compared(tmp_path, events(LOW), events(LOW)))
@@ -127,6 +128,7 @@ def test_samples_of_one_log_only_are_named_and_left_out(tmp_path: Path) -> None:
     assert said.endswith("1.jsonl has answers to q5, q6; they are left out of its comparisons")
 
 
+@pytest.mark.slow
 def test_a_changed_question_is_refused(tmp_path: Path) -> None:
     """One sample id, two questions: the scores are answers to different things."""
     with pytest.raises(InputError, match="different questions under the same id: q0, q1, q2, q3, q4 and 2 more"):

@@ -96,6 +96,7 @@ def test_two_judges_agree_as_in_the_worked_example(everything: tuple[tuple[Agree
     assert found.reasons == {}
 
 
+@pytest.mark.slow
 def test_a_judge_that_repeats_itself_is_warned_of(
     everything: tuple[tuple[Agreement, ...], tuple[JudgeVariation, ...]],
 ) -> None:
@@ -107,6 +108,7 @@ def test_a_judge_that_repeats_itself_is_warned_of(
     assert (variation.judge, variation.variance.variance, variation.variance.is_deterministic) == ("rubric", 0, True)
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_is_compared_and_nothing_else(tmp_path: Path) -> None:
     """Two judges by name or id in any order, or only people; an unknown judge is named with those that there are."""
     log = log_of(tmp_path, *scored(A), *second(B), label(ANSWERS[0], 5))
@@ -119,6 +121,7 @@ def test_what_is_asked_for_is_compared_and_nothing_else(tmp_path: Path) -> None:
             agreements(connection, Wanted(judges=("rubric", "nobody")))
 
 
+@pytest.mark.slow
 def test_only_scores_of_the_same_answer_are_pairs(tmp_path: Path) -> None:
     """A judgment of an earlier text, or one that was retracted, is not compared with the present answer's."""
     again = response_event("q0", text="Another answer.")
@@ -144,6 +147,7 @@ def test_the_paradox_is_told(tmp_path: Path) -> None:
     assert "AC2 (1.00) allows for that" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_what_is_not_defined_is_null_with_its_reason(tmp_path: Path) -> None:
     """Few samples have no interval, one category no kappa, a scale without steps no categories; each says why."""
     few = [*scored(A[:3]), *second(A[:3])]
@@ -163,6 +167,7 @@ def test_what_is_not_defined_is_null_with_its_reason(tmp_path: Path) -> None:
     assert steps.alpha_interval is not None
 
 
+@pytest.mark.slow
 def test_labels_of_a_persons_own_choice_are_told(tmp_path: Path) -> None:
     """Of answers that were not drawn at random, a note says that they need not stand for all."""
     chosen = Said((ANSWERS[0]["id"], JUDGE_ID, "completeness"), "ada", score=4).event("run")
@@ -181,6 +186,7 @@ def test_many_pairs_of_different_samples_have_an_interval_by_the_formula(tmp_pat
     assert (found.qwk_method, found.qwk_seed) == ("formula", None)
 
 
+@pytest.mark.slow
 def test_a_stand_ins_scores_are_known(tmp_path: Path) -> None:
     """Scores that a mock made are told as such."""
     for mock in (True, False):

@@ -85,6 +85,7 @@ def complete() -> list[JsonObject]:
     ]
 
 
+@pytest.mark.slow
 def test_the_header_says_where_the_numbers_come_from(tmp_path: Path) -> None:
     """Name, agent, models, judge, dataset, seed and counts are those of the log."""
     run, *others = complete()
@@ -139,6 +140,7 @@ def test_costs_of_unknown_amount_are_counted_and_not_0(tmp_path: Path) -> None:
     assert "agent cost: unknown for 1 of 3 attempts" in text(built(events, tmp_path))
 
 
+@pytest.mark.slow
 def test_a_cost_that_is_known_nowhere_is_null(tmp_path: Path) -> None:
     """No answer of known cost, duration or tokens: None each, not 0."""
     response = response_event("q1", cost_usd=None, usage=None, duration_ms=None)
@@ -152,6 +154,7 @@ def test_a_cost_that_is_known_nowhere_is_null(tmp_path: Path) -> None:
 ATTEMPT = {"kind": "timeout", "message": "late", "cost_usd": 0.125, "usage": None, "duration_ms": 5}
 
 
+@pytest.mark.slow
 def test_failed_attempts_and_failures_cost_money_too(tmp_path: Path) -> None:
     """The agent's cost holds what was paid for attempts that led to nothing."""
     events = [
@@ -179,6 +182,7 @@ def test_durations_have_mean_and_median(tmp_path: Path) -> None:
     assert (summary.mean_duration_ms, summary.median_duration_ms) == (4000, 2000)
 
 
+@pytest.mark.slow
 def test_calls_of_each_server_are_counted(tmp_path: Path) -> None:
     """Calls, failed calls and the answers that used the server, out of those that could."""
     call: JsonObject = {"type": "tool_call", "id": None, "name": "mcp__docs__search", "server": "docs", "input": {}}
@@ -198,6 +202,7 @@ def test_calls_of_each_server_are_counted(tmp_path: Path) -> None:
     assert (docs.server, docs.responses, docs.responses_using, docs.called, docs.failed) == ("docs", 2, 1, 2, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("called", "failed", "said"),
     [
@@ -216,6 +221,7 @@ def test_a_server_none_of_whose_calls_succeeded_is_told_before_any_number(
     assert [warning.text for warning in found.warnings_first if warning.code == "all_calls_failed"] == said
 
 
+@pytest.mark.slow
 def test_failures_stand_beside_the_answers_with_a_message(tmp_path: Path) -> None:
     """Planned, completed, failed by kind and not done add up, and each kind has an example."""
     events = [
@@ -235,6 +241,7 @@ def test_failures_stand_beside_the_answers_with_a_message(tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.slow
 def test_a_failure_that_a_later_run_made_good_is_none(tmp_path: Path) -> None:
     """The same task answered later counts as completed, and its failure is not in the table."""
     run, answer = run_event(["baseline"], samples=1), response_event("q1")
@@ -243,6 +250,7 @@ def test_a_failure_that_a_later_run_made_good_is_none(tmp_path: Path) -> None:
     assert found.failures == ()
 
 
+@pytest.mark.slow
 def test_failures_of_the_judge_are_shown(tmp_path: Path) -> None:
     """An answer that could not be judged is a failure of its condition, in the judging stage, with the judge."""
     answer = response_event("q1")
@@ -254,6 +262,7 @@ def test_failures_of_the_judge_are_shown(tmp_path: Path) -> None:
     assert "unjudged" not in codes(found)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_incomplete_before_any_number(tmp_path: Path) -> None:
     """What is not done stands at the top, with its count."""
     found = built([run_event(BOTH, samples=2), response_event("q1")], tmp_path)
@@ -261,6 +270,7 @@ def test_an_interrupted_run_is_incomplete_before_any_number(tmp_path: Path) -> N
     assert "INCOMPLETE: 3 of 4 planned answers are not done (baseline 1, with_docs 2)" in text(found)
 
 
+@pytest.mark.slow
 def test_claims_are_counted_once_per_answer_and_shown_for_a_single_condition(tmp_path: Path) -> None:
     """Two judgments of one answer that flag the same claim are one answer with that claim."""
     first, second = response_event("q1"), response_event("q2")
@@ -324,6 +334,7 @@ def test_one_mocked_part_makes_the_report_mocked(tmp_path: Path, where: str) -> 
     assert text(found).startswith(BANNER)
 
 
+@pytest.mark.slow
 def test_without_a_mock_there_is_no_banner(tmp_path: Path) -> None:
     """A real run says nothing about mocks, not even when an older condition was mocked."""
     old = response_event("q0", prompt="Old.", mock=True)
@@ -332,6 +343,7 @@ def test_without_a_mock_there_is_no_banner(tmp_path: Path) -> None:
     assert "MOCK" not in text(found)
 
 
+@pytest.mark.slow
 def test_one_condition_has_a_table_and_no_difference(tmp_path: Path) -> None:
     """Nothing to compare with is no reason to show nothing."""
     found = built([run_event(["baseline"], samples=6), *scored("baseline", [2, 3, 4, 2, 3, 4])], tmp_path)
@@ -340,6 +352,7 @@ def test_one_condition_has_a_table_and_no_difference(tmp_path: Path) -> None:
     assert table.scores[0].mean == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_an_unjudged_log_shows_costs_and_says_what_to_do(tmp_path: Path) -> None:
     """Answers without judgments are counted; no score is made up for them."""
     found = built([run_event(["baseline"]), response_event("q1"), response_event("q2")], tmp_path)
@@ -349,6 +362,7 @@ def test_an_unjudged_log_shows_costs_and_says_what_to_do(tmp_path: Path) -> None
     assert "2 responses have no judgment" in text(found)
 
 
+@pytest.mark.slow
 def test_equal_scores_are_ties_and_nobody_is_higher(tmp_path: Path) -> None:
     """All samples tie: 0 wins, 0 losses, difference 0, and no interval to read anything from."""
     scores = [2, 3, 4, 2, 3, 4]
@@ -358,6 +372,7 @@ def test_equal_scores_are_ties_and_nobody_is_higher(tmp_path: Path) -> None:
     assert (difference.conclusion, difference.reasons["conclusion"]) == ("cannot tell", "no sample differs")
 
 
+@pytest.mark.slow
 def test_one_sample_has_no_interval_and_the_reason_is_shown(tmp_path: Path) -> None:
     """One sample: a mean, a dash for each spread, and the reasons below."""
     events = [run_event(BOTH, samples=1), *scored("baseline", [4]), *scored("with_docs", [4])]
@@ -392,6 +407,7 @@ def test_a_log_without_answers_is_reported_as_such(tmp_path: Path, events: list[
     assert "nothing to report" in text(found)
 
 
+@pytest.mark.slow
 def test_older_versions_of_a_condition_are_counted_and_not_pooled(tmp_path: Path) -> None:
     """A prompt was changed between two runs: the old answers are in no mean, and the report says so."""
     old = response_event("q1", prompt="Old.")
@@ -437,6 +453,7 @@ def test_two_versions_of_a_judge_stand_apart(tmp_path: Path) -> None:
     assert "judge rubric, version edited-j" in text(found)
 
 
+@pytest.mark.slow
 def test_a_judge_of_the_agents_own_model_is_pointed_out(tmp_path: Path) -> None:
     """A model may favour what it wrote itself."""
     answer = response_event("q1", models=[JUDGE["model"]])
@@ -445,6 +462,7 @@ def test_a_judge_of_the_agents_own_model_is_pointed_out(tmp_path: Path) -> None:
     assert "judge_is_agent" not in codes(built(complete(), tmp_path))
 
 
+@pytest.mark.slow
 def test_conditions_of_different_agents_are_pointed_out(tmp_path: Path) -> None:
     """Two logs joined: what differs between the conditions is not only the condition."""
     other: JsonObject = {**AGENT, "agent_id": "other-id", "options": {}}
@@ -459,6 +477,7 @@ def test_conditions_of_different_agents_are_pointed_out(tmp_path: Path) -> None:
     assert "several_agents" in codes(built(events, tmp_path))
 
 
+@pytest.mark.slow
 def test_conditions_stand_in_the_order_of_the_config(tmp_path: Path) -> None:
     """Neither the alphabet nor the order of the answers decides."""
     events = [run_event(["zero", "alpha"], samples=1), *scored("alpha", [3]), *scored("zero", [3])]
@@ -467,6 +486,7 @@ def test_conditions_stand_in_the_order_of_the_config(tmp_path: Path) -> None:
     assert [score.condition for score in found.metrics[0].scores] == ["zero", "alpha"]
 
 
+@pytest.mark.slow
 def test_names_out_of_a_log_are_only_names(tmp_path: Path) -> None:
     """A condition called like SQL, markup or nothing at all is reported under that name."""
     names = ["x'; drop table lines; --", "[bold]|<b>`\x1b[31m", " "]
@@ -515,6 +535,7 @@ def test_a_log_with_answers_is_computed_anew(tmp_path: Path) -> None:
     assert built(events, tmp_path).metrics == built(complete(), tmp_path).metrics
 
 
+@pytest.mark.slow
 def test_mocked_aggregates_make_the_report_mocked(tmp_path: Path) -> None:
     """The banner does not get lost on the way through `keval aggregate`."""
     run, *others = complete()
@@ -561,6 +582,7 @@ def test_golden_answers_in_tool_results_are_counted_over_those_that_were_searche
     assert "answer_leakage" not in codes(found)
 
 
+@pytest.mark.slow
 def test_a_golden_answer_that_another_tool_returned_is_a_warning(tmp_path: Path) -> None:
     """What is no MCP server of the condition, such as a file, should not hold the answer; each answer counts once."""
     log = [run_event(), looked_up("q1", ("Read", None), ("Bash", None)), looked_up("q2", ("Read", None))]
@@ -588,6 +610,7 @@ def test_a_condition_that_was_asked_until_its_gate_let_an_answer_through_is_poin
     assert "asked_again_by_a_gate" not in codes(built([run_event(), log[-1]], tmp_path))
 
 
+@pytest.mark.slow
 def test_processes_that_were_left_behind_are_named(tmp_path: Path) -> None:
     """Each name once; a failure counts too, and what a later event replaced does not."""
     log = [
@@ -624,6 +647,7 @@ def test_numbers_are_equal_by_their_own_size(scale: float, tmp_path: Path) -> No
     assert (difference.wins, difference.ties, difference.losses) == (4, 1, 1)
 
 
+@pytest.mark.slow
 def test_float_noise_is_a_tie(tmp_path: Path) -> None:
     """0.1 + 0.2 and 0.3 are the same score."""
     log = [run_event(samples=6), *scored("baseline", [1.3] * 6), *scored("with_docs", [1 + 0.1 + 0.2] * 6)]
@@ -729,6 +753,7 @@ def test_a_metric_that_is_not_applicable_to_some_answers_is_named(tmp_path: Path
     )
 
 
+@pytest.mark.slow
 def test_leakage_is_looked_for_by_the_corrected_golden_answer(tmp_path: Path) -> None:
     """What a tool returned is compared with the golden answer as it is now, not with the one that was wrong."""
     golden = "the answer that was corrected later"
@@ -742,6 +767,7 @@ def test_leakage_is_looked_for_by_the_corrected_golden_answer(tmp_path: Path) ->
     assert "answer_leakage" in codes(built([run_event(["baseline"]), asked, change], tmp_path))
 
 
+@pytest.mark.slow
 def test_verdicts_that_depend_on_the_order_are_counted_beside_the_pairs(tmp_path: Path) -> None:
     """Pairs of the same text, which nobody was asked about, are not among them."""
     outcomes = [

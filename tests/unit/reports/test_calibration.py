@@ -20,6 +20,7 @@ def label(judge_id: str = JUDGE_ID) -> JsonObject:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("events", "said"),
     [
@@ -49,6 +50,7 @@ def test_a_calibration_is_of_one_judge(tmp_path: Path, events: list[JsonObject],
     assert [judge.calibration for judge in judges if judge.judge_id == newest] == [said]
 
 
+@pytest.mark.slow
 def test_a_program_needs_no_calibration(tmp_path: Path) -> None:
     """A judge that asks no model is right or wrong by its own rules."""
     program = {"name": "exact", "type": "exact_match", "model": None}

@@ -116,6 +116,7 @@ def own_model_events(favour: float, *, sonnet_too: bool = True) -> list[JsonObje
     return events
 
 
+@pytest.mark.slow
 def test_a_judge_that_prefers_its_own_model(tmp_path: Path) -> None:
     """What it gives its own model above what another judge gives, minus the same of other models' answers."""
     one = found(tmp_path, own_model_events(1))["own model"]

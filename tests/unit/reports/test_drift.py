@@ -42,6 +42,7 @@ def told(tmp_path: Path, *runs: list[JsonObject]) -> list[str]:
         return mixed(connection)
 
 
+@pytest.mark.slow
 def test_two_versions_of_claude_code_are_two_agents(tmp_path: Path) -> None:
     """Within one condition its answers are counted by version, and refused with the way out."""
     found = told(tmp_path, run_of(1, 2, claude_code="2.1.0"), run_of(2, 4, claude_code="2.1.3"))
@@ -63,6 +64,7 @@ def test_conditions_that_are_compared_have_one_maker(tmp_path: Path) -> None:
     assert found == f"{SAID}: {before}; {after}"
 
 
+@pytest.mark.slow
 def test_another_model_that_stepped_in_is_found(tmp_path: Path) -> None:
     """A fallback is another agent; a small model beside the one that was asked for is part of the same."""
     one, helped = ("claude-sonnet-5",), ("claude-haiku-4-5", "claude-sonnet-5")

@@ -133,6 +133,7 @@ def test_passes_are_those_of_all_planned_trials(facts: Facts) -> None:
     assert verdicts(held(facts, "pass^3 of with_docs >= 0.5")) == ["cannot tell"]
 
 
+@pytest.mark.slow
 def test_a_missing_score_leaves_open_only_what_it_could_turn_round(tmp_path: Path) -> None:
     """With 1 of 16 scores missing 14 or 15 of 16 trials pass; k trials that were never planned stay unknown."""
     with projections.connect([write(tmp_path / "run.jsonl", lost=1)]) as connection:
@@ -196,6 +197,7 @@ def test_the_baseline_is_the_one_that_the_config_names(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_too_much_that_is_missing_leaves_it_open(tmp_path: Path) -> None:
     """With 3 of 16 answers missing a level must hold whatever they had scored, and so must a difference."""
     with projections.connect([write(tmp_path / "run.jsonl", lost=3)]) as connection:
@@ -205,6 +207,7 @@ def test_too_much_that_is_missing_leaves_it_open(tmp_path: Path) -> None:
     assert found[0].why == "19% of the answers are missing, which could turn it round"
 
 
+@pytest.mark.slow
 def test_an_earlier_log_is_paired_by_sample(facts: Facts, tmp_path: Path) -> None:
     """The same conditions are compared with those of before; one that it lacks, or another judge, is told."""
     with projections.connect([write(tmp_path / "old.jsonl", better=-1)]) as connection:
@@ -252,6 +255,7 @@ def test_an_earlier_log_is_compared_as_by_compare(tmp_path: Path, clusters: str)
     assert (difference.conclusion, gate.verdict) == (("borderline", "cannot tell") if clusters else ("higher", "met"))
 
 
+@pytest.mark.slow
 def test_an_edited_question_has_no_partner_before(tmp_path: Path) -> None:
     """It is left out of the pairs, and a rehearsal is compared with nothing."""
     old = asked_alone(tmp_path / "old.jsonl", (1, 2, 1, 2, 1, 2, 3))
@@ -275,6 +279,7 @@ def test_names_that_the_log_lacks_are_all_told(facts: Facts) -> None:
         assert part in said
 
 
+@pytest.mark.slow
 def test_a_log_that_says_nothing_meets_no_rule(tmp_path: Path) -> None:
     """An empty log is an error, and of one that was never judged nobody can tell."""
     with (
@@ -289,6 +294,7 @@ def test_a_log_that_says_nothing_meets_no_rule(tmp_path: Path) -> None:
     assert len(found) == 5
 
 
+@pytest.mark.slow
 def test_the_command_says_it_by_its_exit_code(log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """0 where all rules are met, 1 where one is not, 7 where nobody can tell of one, 2 without rules."""
     for rule, code in (("> 2", 0), (">= 3", 1), (">= 2.5", 7)):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from keval import projections
 from keval.ids import JsonObject
 from keval.reports.overview import Overview, overview
@@ -23,6 +25,7 @@ def test_a_log_that_is_complete_says_so(tmp_path: Path) -> None:
     assert (found.state, found.as_json()["conditions"]) == ("complete", ["baseline"])
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_counted(tmp_path: Path) -> None:
     """Tasks that failed and tasks that were not tried are two things; without a plan nobody knows."""
     found = of(tmp_path, run_event(("baseline",), samples=3), response_event(), failure_event(response_event("q2")))

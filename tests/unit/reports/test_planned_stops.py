@@ -32,6 +32,7 @@ def stops(log: Path, difference: float, samples: int | None) -> list[PlannedStop
         return list(planned_stops(plan(found, Aim(difference)), pilot_differences(connection), samples))
 
 
+@pytest.mark.slow
 def test_a_large_difference_saves_money_and_a_small_one_does_not(pilot: Path) -> None:
     """Most of what a complete run costs is saved where the difference is large, next to nothing where it is small."""
     large, of_pilot = stops(pilot, 0.5, 80)
@@ -46,12 +47,14 @@ def test_a_large_difference_saves_money_and_a_small_one_does_not(pilot: Path) ->
     assert of_pilot.difference == pytest.approx(0.225)
 
 
+@pytest.mark.slow
 def test_no_run_is_drawn_beyond_the_pilot(pilot: Path) -> None:
     """A difference larger than any of the pilot's samples is not known of, and that is no number."""
     (beyond, _) = stops(pilot, 1.5, 100)
     assert (beyond.samples, beyond.cost_usd) == (None, None)
 
 
+@pytest.mark.slow
 def test_the_command_says_it_for_people_and_programs(pilot: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Both ways are compared on one line; JSON has the same."""
     assert keval(["plan", str(pilot), "--difference", "0.2", "--until", "decided"]) == 0

@@ -69,6 +69,7 @@ def test_the_components_of_the_worked_example(tmp_path: Path) -> None:
     assert found.components.judgments == pytest.approx(2 * 0.1666667, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_components_come_to_the_variance_of_the_differences(tmp_path: Path, seed: int) -> None:
     """Of a balanced pilot V(r, j) is the variance of the samples' differences, an identity."""
@@ -82,6 +83,7 @@ def test_the_components_come_to_the_variance_of_the_differences(tmp_path: Path, 
     assert found.difference == pytest.approx(fmean(differences))
 
 
+@pytest.mark.slow
 def test_samples_in_clusters_vary_by_their_larger_error(tmp_path: Path) -> None:
     """Pairs of equal differences tell half as much as samples on their own; without a cluster nothing is planned."""
     scores: Scores = {"baseline": [[[2]]] * 6, "with_docs": [[[score]] for score in (1, 1, 3, 3, 5, 5)]}
@@ -104,6 +106,7 @@ def test_samples_in_clusters_vary_by_their_larger_error(tmp_path: Path) -> None:
     assert (found("aabb").components, found("aabb").reason) == (None, "samples without a cluster: 2")
 
 
+@pytest.mark.slow
 def test_a_plan_says_what_is_found_now_and_what_to_buy(tmp_path: Path) -> None:
     """Prices are those of the log: two responses at $0.25, two judgments at $0.50; power rises to the aim."""
     found = plan(pilot_of(tmp_path / "run.jsonl", random_scores(0)), Aim(0.2))
@@ -136,6 +139,7 @@ def test_a_given_price_takes_the_place_of_what_the_log_paid(tmp_path: Path) -> N
     assert priced(Prices(0.03, 0.01)) == (0.03, 0.01, ())
 
 
+@pytest.mark.slow
 def test_what_was_not_measured_is_null(tmp_path: Path) -> None:
     """One repetition and one judgment: only samples can be planned; differences that do not vary: nothing can."""
     single: Scores = {
@@ -151,6 +155,7 @@ def test_what_was_not_measured_is_null(tmp_path: Path) -> None:
     assert same.pilot.reason == "every sample differs by the same amount"
 
 
+@pytest.mark.slow
 def test_a_metric_is_named_alone_or_after_its_judge(tmp_path: Path) -> None:
     """METRIC, JUDGE/METRIC and JUDGE_ID/METRIC name one, and another name names none."""
     found = pilot_of(tmp_path / "run.jsonl", random_scores(0))
@@ -159,6 +164,7 @@ def test_a_metric_is_named_alone_or_after_its_judge(tmp_path: Path) -> None:
     assert named([found], "complete") == []
 
 
+@pytest.mark.slow
 def test_the_command_plans_from_a_log_and_from_variances(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Text and JSON say the same numbers; options that go with nothing are told as usage errors."""
 

@@ -13,6 +13,7 @@ USAGE = {
 OWN = {"input": 100, "output": 1, "cache_read": 0, "cache_write_5m": 100}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "read", "written", "said"),
     [
@@ -43,6 +44,7 @@ def test_a_report_says_what_the_prompt_cache_saved(
     assert said is None or said in found[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("models", "prices", "said"),
     [

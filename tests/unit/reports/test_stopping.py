@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from keval import projections
 from keval.config.until_section import Given
 from keval.reports import builder
@@ -28,6 +30,7 @@ def said(report: Report) -> list[str]:
     return [warning.text for warning in report.warnings_first if warning.code == CODE]
 
 
+@pytest.mark.slow
 def test_it_says_after_how_many_samples_the_run_stopped(tmp_path: Path) -> None:
     """The first sentence has the numbers; what was not asked is not planned, and nothing is called missing."""
     config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
@@ -41,6 +44,7 @@ def test_it_says_after_how_many_samples_the_run_stopped(tmp_path: Path) -> None:
     assert found.headlines[0].text.startswith("other scored higher than plain on exact_match: +0.64 [+0.02, +0.90]")
 
 
+@pytest.mark.slow
 def test_it_says_that_all_was_asked(tmp_path: Path) -> None:
     """A run that found nothing early says so, and what is not decided is not called equal."""
     config, log = write_evaluation(tmp_path, 30), tmp_path / "log.jsonl"
@@ -50,6 +54,7 @@ def test_it_says_that_all_was_asked(tmp_path: Path) -> None:
     assert found.headlines[0].text.startswith("Cannot tell between other and plain on exact_match: not decided by all")
 
 
+@pytest.mark.slow
 def test_of_any_other_run_nothing_is_said(tmp_path: Path) -> None:
     """Who does not ask to stop reads nothing of stopping."""
     config, log = write_evaluation(tmp_path, 10), tmp_path / "log.jsonl"
@@ -57,6 +62,7 @@ def test_of_any_other_run_nothing_is_said(tmp_path: Path) -> None:
     assert said(report_of(log)) == []
 
 
+@pytest.mark.slow
 def test_a_gate_reads_the_same_interval(tmp_path: Path) -> None:
     """A rule of a gate is held to the interval of the stopping rule, and a mean without one cannot be told."""
     config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"

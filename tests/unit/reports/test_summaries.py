@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from keval import projections
 from keval.ids import JsonObject
 from keval.reports.summaries import Summary, cut, summaries
@@ -59,6 +61,7 @@ def test_text_from_outside_stays_quoted(tmp_path: Path) -> None:
     assert "\x1b" not in found.as_markdown()
 
 
+@pytest.mark.slow
 def test_the_command_prints_every_answer(keval: Keval, tmp_path: Path) -> None:
     """From a log or a pipe, as JSON lines or Markdown."""
     log = judged_log(tmp_path, 2, 1)

@@ -28,6 +28,7 @@ def two_judges(tmp_path: Path, **given: float) -> list[bool | None]:
         return [row["passed"] for row in rows(connection, verdicts(connection, given))]
 
 
+@pytest.mark.slow
 def test_a_threshold_is_of_one_scale(tmp_path: Path) -> None:
     """`JUDGE/METRIC`, the name that messages print, hits that judge alone; its id does so, too, and is more exact."""
     assert two_judges(tmp_path, **{"rubric/completeness": 4}) == [True, None]

@@ -81,6 +81,7 @@ def test_a_trial_that_was_not_measured_did_not_fail(tmp_path: Path, outcome: str
     assert [trial["pass"] for trial in said["trials"]] == [True, None]
 
 
+@pytest.mark.slow
 def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
     """The lucky subset is never averaged over: neither k of fewer trials, nor the samples that happen to be done."""
     assert found(tmp_path, 3, PASS, PASS).why_unknown == "k exceeds trials (3 of 2)"
@@ -112,6 +113,7 @@ def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: Jso
     )
 
 
+@pytest.mark.slow
 def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
     """A log may hold more trials, and other conditions, of another config: neither is counted."""
     found(tmp_path, 2, PASS, PASS, FAIL)
@@ -153,6 +155,7 @@ def test_the_command_asks_each_question_n_times(keval: Keval, tmp_path: Path) ->
     assert keval("trials", "eval.yaml", "-k", "3", "--trials", "2").returncode == 2
 
 
+@pytest.mark.slow
 def test_a_sample_that_no_judge_is_for_is_in_no_share(keval: Keval, tmp_path: Path) -> None:
     """It is told why nothing is said of it, counted apart, and makes no other sample unknown."""
     (tmp_path / "questions.jsonl").write_text(

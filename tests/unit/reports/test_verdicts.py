@@ -43,6 +43,7 @@ def test_the_judge_says_what_passes_else_the_newest_threshold_does(tmp_path: Pat
     assert passed(tmp_path, run, run_event(), ANSWER, judged(5)) == [None]
 
 
+@pytest.mark.slow
 def test_the_users_threshold_goes_before_all_others(tmp_path: Path) -> None:
     """What the user names decides, even against the judge."""
     run = run_event(judges=[PASSING])
@@ -50,6 +51,7 @@ def test_the_users_threshold_goes_before_all_others(tmp_path: Path) -> None:
     assert passed(tmp_path, run_event(), ANSWER, judged(3, passed=True), pass_from=3.5) == [False]
 
 
+@pytest.mark.slow
 def test_judgments_of_one_response_are_one_verdict(tmp_path: Path) -> None:
     """Scores are averaged before the threshold is applied; of verdicts most decide, and a draw does not pass."""
     run = run_event(judges=[PASSING | {"replicates": 3}])

@@ -89,6 +89,7 @@ def test_the_example_of_missing_data(  # noqa: PLR0917 - the columns of the exam
     assert found["n_samples"] == 8 + agent_failed
 
 
+@pytest.mark.slow
 def test_a_difference_has_the_bounds_of_what_is_missing(tmp_path: Path) -> None:
     """With the example's condition beside one that was measured whole; without anything missing there are none."""
     whole = [run_event(["baseline", "with_docs"], samples=10), *scored("baseline", (2, 3) * 5)]
@@ -148,6 +149,7 @@ def test_levels_choose_the_events(tmp_path: Path) -> None:
     assert bodies(tmp_path, events, []) == []
 
 
+@pytest.mark.slow
 def test_the_caller_may_ask_between_two_bodies(tmp_path: Path) -> None:
     """Bodies come one at a time, and another query does not end them."""
     with projections.connect([write_log(tmp_path / "log.jsonl", scored("baseline", range(1, 6)))]) as connection:

@@ -143,6 +143,7 @@ def test_the_difference_of_the_worked_example_in_clusters(tmp_path: Path) -> Non
     assert found["p_t"] == pytest.approx(0.076619, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clusters", "why"), [({"q1": "a"}, "samples without a cluster: 7"), ("aaaaaaaa", "one cluster")]
 )
@@ -205,6 +206,7 @@ def test_pass_rates_have_wilsons_interval(  # noqa: PLR0917 - the columns of the
     assert (found["ci_lower"], found["ci_upper"]) == pytest.approx((low, high), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_exact_interval_is_asked_for(tmp_path: Path) -> None:
     """Clopper and Pearson's, of a published table for 8 of 10; Student's t stays what it is."""
     (found,) = bodies(tmp_path, passing((1,) * 8 + (0,) * 2, 1), asked=Asked(exact=True))

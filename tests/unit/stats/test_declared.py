@@ -48,6 +48,7 @@ def test_a_margin_is_of_all_metrics_or_of_some(
     assert [Declared(margin=margin).margin_of(row) for row in ROWS] == expected
 
 
+@pytest.mark.slow
 def test_the_newest_run_declares(tmp_path: Path) -> None:
     """The last config counts; one without the section, and a run without a config, declare nothing."""
     first = run_event(config={"name": "test", "comparison": {"margin": 1, "primary": ["completeness"]}})

@@ -60,6 +60,7 @@ def test_a_group_has_the_numbers_that_its_samples_alone_would_have(tmp_path: Pat
         assert how[name] == whole[name]
 
 
+@pytest.mark.slow
 def test_a_group_has_the_difference_that_its_samples_alone_would_have(tmp_path: Path) -> None:
     """Adjusted for the comparisons of all groups, which are no part of the family of the conditions as a whole."""
     events = grouped()
@@ -85,6 +86,7 @@ def test_a_group_has_the_difference_that_its_samples_alone_would_have(tmp_path: 
     assert how["qualification"] == "exploratory"
 
 
+@pytest.mark.slow
 def test_a_report_shows_groups_beside_and_not_among_its_conditions(tmp_path: Path) -> None:
     """A row per group and condition, in every format for people; metrics and sentences are as without groups."""
     with projections.connect([write_log(tmp_path / "log.jsonl", grouped())]) as connection:
@@ -99,6 +101,7 @@ def test_a_report_shows_groups_beside_and_not_among_its_conditions(tmp_path: Pat
     assert "of 2 comparisons of groups" in text
 
 
+@pytest.mark.slow
 def test_several_fields_divide_by_all_of_their_values(tmp_path: Path) -> None:
     """A group is what has the same values in all of them; true is the text true."""
     found = bodies(tmp_path, grouped(), asked=Asked(by=("kind of question", "hard")))

@@ -46,6 +46,7 @@ def test_the_judges_own_variation(tmp_path: Path) -> None:
     assert (found.variance_lower, found.variance_upper) == pytest.approx(limits)
 
 
+@pytest.mark.slow
 def test_a_judge_that_repeats_itself(tmp_path: Path) -> None:
     """It has no interval and full reliability; where nothing varies at all, reliability is not known either."""
     fixed = analysed(tmp_path, {"x": "s1 [4,4] s2 [2,2] s3 [5,5]"})["x"]
@@ -55,6 +56,7 @@ def test_a_judge_that_repeats_itself(tmp_path: Path) -> None:
     assert flat.reliability is None
 
 
+@pytest.mark.slow
 def test_one_response_per_sample(tmp_path: Path) -> None:
     """Sample and response cannot be told apart, so their variance is one number; a negative one counts as 0."""
     found = analysed(tmp_path, {"x": "s1 [4,5] s2 [2,2] s3 [5,3]"})["x"]

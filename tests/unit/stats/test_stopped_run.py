@@ -43,6 +43,7 @@ def test_a_report_says_what_the_run_said(tmp_path: Path, everything: bool) -> No
     assert (found["n_paired"], found["until"]["n"], found["until"]["samples"]) == (14, 14, 100)
 
 
+@pytest.mark.slow
 def test_it_does_so_with_repetitions_replicates_and_answers_that_never_came(tmp_path: Path) -> None:
     """Session and projections take the same means: of judgments, then of repetitions, without what was not measured."""
     config, log = write_evaluation(tmp_path, 25, concurrent=5), tmp_path / "log.jsonl"
@@ -70,6 +71,7 @@ def test_numbers_of_a_fixed_number_of_samples_are_not_told(tmp_path: Path) -> No
         assert (found["planned"], found["not_done"]) == (14, 0)
 
 
+@pytest.mark.slow
 def test_of_other_metrics_nothing_is_concluded(tmp_path: Path) -> None:
     """A metric that is not primary is shown without interval and p: the run stopped because of another one."""
     config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
@@ -85,6 +87,7 @@ def test_of_other_metrics_nothing_is_concluded(tmp_path: Path) -> None:
     assert other["difference"] == by_metric["exact_match"]["difference"]
 
 
+@pytest.mark.slow
 def test_an_unfinished_run_tells_what_its_finished_samples_say(tmp_path: Path) -> None:
     """When the money was spent, what is there is read by the rule: not decided, after so many samples."""
     config, log = write_evaluation(tmp_path, concurrent=1), tmp_path / "log.jsonl"
@@ -97,6 +100,7 @@ def test_an_unfinished_run_tells_what_its_finished_samples_say(tmp_path: Path) -
     assert {each["planned"] for each in conditions} == {100}
 
 
+@pytest.mark.slow
 def test_the_complete_dataset_is_also_read_by_the_rule(tmp_path: Path) -> None:
     """A run that found nothing early has the ordinary interval at half of alpha, and condition means have theirs."""
     config, log = write_evaluation(tmp_path, 30), tmp_path / "log.jsonl"
@@ -107,6 +111,7 @@ def test_the_complete_dataset_is_also_read_by_the_rule(tmp_path: Path) -> None:
     assert all(each["ci_lower"] is not None for each in conditions)
 
 
+@pytest.mark.slow
 def test_without_a_rule_nothing_changes(tmp_path: Path) -> None:
     """A run that asks all has the numbers of a fixed number of samples."""
     config, log = write_evaluation(tmp_path, 20), tmp_path / "log.jsonl"
