@@ -39,7 +39,7 @@ from keval.execution.session import Request, Session, Warn
 from keval.execution.stopping import Stopping, both, refuse_without_judges, stopping
 from keval.execution.tasks import TaskList, work_list
 from keval.execution.unjudged import KnownIds, Unjudged
-from keval.execution.work_ahead import work_ahead
+from keval.execution.work_ahead import known_cost, work_ahead
 from keval.execution.workspaces import Kept
 from keval.ids import JsonObject
 from keval.logs.costs import Spent
@@ -222,7 +222,7 @@ class ConfigWork:
         if tasks:
             changed = changes(self.past.newest_run(config.name, mock=self.request.mock), about)
             if changed is not None:
-                self.warn(changed)
+                self.warn(changed.told(known_cost(changed.asked_again, about, self._single_judges)))
             self.warn(work_ahead(about, tasks, self._single_judges))
         elif self.failed_before:
             failed = "1 task" if self.failed_before == 1 else f"{self.failed_before} tasks"
