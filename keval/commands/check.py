@@ -12,7 +12,6 @@ from keval.commands.options import CONFIG, SKIP_INVALID, mock_service, until_opt
 from keval.config import until_section
 from keval.config.reader import load
 from keval.config.until_section import Given
-from keval.errors import EnvironmentLacksError
 from keval.execution.config_check import check
 from keval.execution.config_session import default_log
 from keval.execution.estimate import Item
@@ -47,8 +46,8 @@ def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool,
     for info in found.servers.values():
         say(f"server    {info.name}: {_described(info)}")
     _print_plan(found.estimates, config_path)
-    if found.problems:
-        raise EnvironmentLacksError(*found.problems)
+    if found.errors:
+        raise type(found.errors[0])(*found.problems)
 
 
 def _described(info: ServerInfo) -> str:
