@@ -240,9 +240,10 @@ class ConfigWork:
             return tasks
         chosen = self.request.chosen.of_tasks(tasks)
         left = len(tasks) - len(chosen)
+        others = "stays planned" if left == 1 else f"{left:,} stay planned"
         self.warn(
-            f"{len(chosen):,} of {len(tasks):,} missing tasks are chosen"
-            + (f"; the other {left:,} stay planned, and count as not done" if left else "")
+            f"{len(chosen):,} of {len(tasks):,} missing tasks {'is' if len(chosen) == 1 else 'are'} chosen"
+            + (f"; the other {others}, and count{'s' * (left == 1)} as not done" if left else "")
         )
         return chosen
 
