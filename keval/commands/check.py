@@ -69,7 +69,11 @@ def _print_plan(items: Sequence[Item], config_path: Path) -> None:
     if total:
         say(f"estimate  ${total:.2f}{without}")
     else:
-        say(f"estimate  unknown: {', '.join(unknown)} has no known price" if unknown else "estimate  free")
+        say(
+            f"estimate  unknown: {', '.join(unknown)} {'has' if len(unknown) == 1 else 'have'} no known price"
+            if unknown
+            else "estimate  free"
+        )
     if not all(item.measured or item.cost_usd is None for item in items):
         say(f"          rough: run a pilot (keval run {config_path} --limit 2) and check again")
 
