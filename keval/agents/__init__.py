@@ -139,6 +139,11 @@ class Agent(ABC):
         return True
 
     @property
+    def is_given_system_prompts(self) -> bool:
+        """Whether the system prompt of a condition reaches whoever answers, as far as the config can tell."""
+        return True
+
+    @property
     def takes_turns(self) -> bool:
         """Whether it answers several messages one after the other, each knowing what was said before.
 

@@ -68,6 +68,12 @@ class Adapter:
         """Whether it says how the agent reports its calls."""
         return any("call" in rule for rule in self.written["events"])
 
+    @property
+    def names_system_prompt(self) -> bool:
+        """Whether the program is given the system prompt anywhere."""
+        places = [self.written.get(key) for key in ("command", "resume", "stdin", "env", "files")]
+        return "{system_prompt}" in json.dumps(places)
+
     def command(self, values: Mapping[str, object], arguments: Sequence[str]) -> list[str]:
         """Return the program and its arguments for one message; there is a session if it is a further one."""
         template = self.written["resume" if values["session"] is not None else "command"]

@@ -134,6 +134,13 @@ class Command(Agent):
         """Plain output has no place for them."""
         return self._adapted is not None and self._adapted.reports_tool_calls
 
+    @property
+    def is_given_system_prompts(self) -> bool:
+        """Whether it stands on stdin, or has a place in the command or adapter."""
+        if self._adapted is not None:
+            return self._adapted.names_system_prompt
+        return self.input == "json" or any("{system_prompt}" in word for word in self.command)
+
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:
         """Return why the program cannot be started."""
         named = self.command[0] if self._adapted is None else self._adapted.program

@@ -9,6 +9,7 @@ import orjson
 
 from keval.commands.messages import say, say_json
 from keval.config.samples import read_samples
+from keval.exports._words import counted
 from keval.logs.outputs import check_stdout
 from keval.reports.balance import MOST_GAPS, Balance, balance
 
@@ -37,7 +38,7 @@ def command(path: Path, by: tuple[str, ...], threshold: float, written: str) -> 
 
 
 def _print(found: Balance) -> None:
-    say(f"{found.samples} samples")
+    say(counted(found.samples, "sample"))
     for field, categories in found.fields.items():
         say(f"{field}:")
         for each in categories:

@@ -12,6 +12,7 @@ from keval.commands.messages import say, say_json, warn
 from keval.commands.options import APPENDED_LOG, PASS_FROM, SKIP_INVALID, drawing_options
 from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
+from keval.exports._words import counted
 from keval.labels import sheet
 from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
 from keval.labels.draw import Wanted
@@ -84,7 +85,7 @@ def command(
         found = sheet.read(filled, labeler)
         added = take_in(log, found, warn, skip_invalid=skip_invalid)
         there = len(found.said) - added
-        warn(f"{added} labels were added, {there} were there already; {found.empty} entries are not filled in")
+        warn(f"{counted(added, 'label')} added, {there:,} there already; not filled in: {found.empty:,}")
     with collected([log], warn, skip_invalid=skip_invalid) as (file,), projections.connect([file]) as connection:
         for name in undecided(connection, pass_from):
             warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
@@ -154,9 +155,12 @@ def _print(judge: CalibratedJudge, by_rates: RatesCorrection | None) -> None:
 
 def _print_mean(mean: MeanCorrection) -> None:
     say(f"{mean.condition}, {mean.judge}/{mean.metric}, mean score")
-    say(f"  judge                {mean.judge_mean:.2f} ({mean.samples} samples)")
+    say(f"  judge                {mean.judge_mean:.2f} ({counted(mean.samples, 'sample')})")
     people = mean.found.people
-    say(f"  people               {_estimated(people)}" + ("" if people is None else f" ({people.n_labelled} samples)"))
+    say(
+        f"  people               {_estimated(people)}"
+        + ("" if people is None else f" ({counted(people.n_labelled, 'sample')})")
+    )
     corrected, reason = mean.found.corrected, mean.found.why_not_corrected
     how = f" ({reason})" if corrected is None else f" (PPI++, {corrected.judge_weight:.2f} of the judge)"
     say(f"  corrected            {_estimated(corrected)}{how}")
@@ -171,7 +175,7 @@ def _estimated(estimate: Estimate | None) -> str:
 
 def _counted(labelled: Labelled) -> str:
     said = f", {labelled.right} right, {labelled.wrong} wrong, {labelled.ambiguous} ambiguous"
-    return f" ({labelled.verdicts} verdicts{said})"
+    return f" ({counted(labelled.verdicts, 'verdict')}{said})"
 
 
 def _share(value: float | None) -> str:

@@ -12,7 +12,6 @@ from keval.commands.options import CONFIG, SKIP_INVALID, mock_service, until_opt
 from keval.config import until_section
 from keval.config.reader import load
 from keval.config.until_section import Given
-from keval.errors import EnvironmentLacksError
 from keval.execution.config_check import check
 from keval.execution.config_session import default_log
 from keval.execution.estimate import Item
@@ -47,8 +46,8 @@ def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool,
     for info in found.servers.values():
         say(f"server    {info.name}: {_described(info)}")
     _print_plan(found.estimates, config_path)
-    if found.problems:
-        raise EnvironmentLacksError(*found.problems)
+    if found.errors:
+        raise type(found.errors[0])(*found.problems)
 
 
 def _described(info: ServerInfo) -> str:
@@ -70,7 +69,11 @@ def _print_plan(items: Sequence[Item], config_path: Path) -> None:
     if total:
         say(f"estimate  ${total:.2f}{without}")
     else:
-        say(f"estimate  unknown: {', '.join(unknown)} has no known price" if unknown else "estimate  free")
+        say(
+            f"estimate  unknown: {', '.join(unknown)} {'has' if len(unknown) == 1 else 'have'} no known price"
+            if unknown
+            else "estimate  free"
+        )
     if not all(item.measured or item.cost_usd is None for item in items):
         say(f"          rough: run a pilot (keval run {config_path} --limit 2) and check again")
 

@@ -15,6 +15,7 @@ from keval.config.import_mapping import load
 from keval.datasets import format_of
 from keval.errors import UsageError
 from keval.execution.importing import AnswerFile, import_answers
+from keval.exports._words import counted
 from keval.logs.outputs import check_stdout
 from keval.logs.stream import Stdout
 from keval.logs.writer import open_log
@@ -59,7 +60,7 @@ def command(
     else:
         with open_log(output, ("generate",), warn, inputs) as log:
             written, there = import_answers(events, log, output, warn, skip_invalid=skip_invalid)
-    warn(f"{written} events were imported; {there} were there already")
+    warn(f"{counted(written, 'event')} imported; {there:,} there already")
 
 
 def _rule(text: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import click
 
 from keval.commands.messages import say, warn
 from keval.commands.options import SKIP_INVALID
+from keval.exports._words import counted
 from keval.logs.outputs import check_stdout
 from keval.logs.secret_scan import Scanner, scan_log
 
@@ -33,5 +34,5 @@ def command(context: click.Context, logs: tuple[Path, ...], skip_invalid: bool) 
         for line, finding in scan_log(log, scanner, warn, skip_invalid=skip_invalid):
             say(f"{log}:{line}: {finding.path}: {finding.what}")
             number += 1
-    warn(f"{number} places to look at" if number else "nothing found")
+    warn(f"{counted(number, 'place')} to look at" if number else "nothing found")
     context.exit(1 if number else 0)

@@ -15,6 +15,7 @@ from keval.commands.options import CONFIG, LIMIT, OUTPUT, PASS_FROM, RETRY_FAILE
 from keval.config.reader import load
 from keval.errors import UsageError
 from keval.execution.config_session import default_log, run_all
+from keval.exports._words import counted
 from keval.logs.collect import collected
 from keval.logs.folder import is_log
 from keval.reports.thresholds import Scale, thresholds
@@ -90,7 +91,8 @@ def _summary(summary: Summary, k: int) -> str:
     every = f"pass^{k} {_share(summary.pass_every_k)}{_range(summary.pass_every_k_interval)}"
     unknown = f", {summary.unknown} not known" if summary.unknown else ""
     others = f"; {summary.not_judged} more that no judge is for" if summary.not_judged else ""
-    return f"{summary.condition}: {summary.samples} samples, {at}, {every}, {summary.flaky} flaky{unknown}{others}"
+    samples = counted(summary.samples, "sample")
+    return f"{summary.condition}: {samples}, {at}, {every}, {summary.flaky} flaky{unknown}{others}"
 
 
 def _share(value: float | None) -> str:

@@ -17,6 +17,7 @@ from keval.datasets import Layout
 from keval.documents import packed
 from keval.documents.packed import unpacked_name
 from keval.errors import InputError, KevalError
+from keval.exports._words import counted
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import count_events, opened, standard_input
 
@@ -100,14 +101,14 @@ def _log(path: Path) -> str:
         raise InputError(*shown, *more)
     for problem in problems:
         warn(problem)
-    return f"a log of {number} valid events" if number else "empty: a log of 0 events"
+    return f"a log of {counted(number, 'valid event')}" if number else "empty: a log of 0 events"
 
 
 def _config(path: Path) -> str:
     from keval.config.reader import load
 
     config = load(path)
-    return f"a valid config: {len(config.conditions)} conditions, {len(config.judges)} judges"
+    return f"a valid config: {counted(len(config.conditions), 'condition')}, {counted(len(config.judges), 'judge')}"
 
 
 def _judge(path: Path) -> str:
@@ -117,4 +118,4 @@ def _judge(path: Path) -> str:
 
 
 def _dataset(layout: Layout, path: Path) -> str:
-    return f"a valid dataset of {len(datasets.read(path, layout).samples)} samples"
+    return f"a valid dataset of {counted(len(datasets.read(path, layout).samples), 'sample')}"

@@ -174,7 +174,7 @@ def _missing(path: str, step: str | int, value: object) -> str:
     if isinstance(value, Mapping):
         there = f"the fields there: {', '.join(map(repr, value)) or 'none'}"
     elif isinstance(value, list):
-        there = f"the list there has {len(value)} items"
+        there = f"the list there has {len(value)} item{'s' * (len(value) != 1)}"
     else:
         there = f"what is there is {kind(value)}"
     return f"no field {place}; {there}"

@@ -19,11 +19,22 @@ MOST_NAMED = 3
 """Questions that a message names before it only counts the rest."""
 
 
-def changes(newest: JsonObject | None, past: ConfigPast) -> str | None:
-    """Return what changed since a config's newest run and how many responses are asked again for it; None if none are.
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What changed since a config's newest run, and what is asked again for it."""
 
-    A response that is asked again for several changes is counted once.
-    """
+    causes: str
+    asked_again: Mapping[str, int]
+    """How many responses of each condition; one that is asked again for several changes is counted once."""
+
+    def told(self, cost: str) -> str:
+        """Return it in one sentence that ends with what that costs, as `work_ahead.known_cost` words it."""
+        counted = _counted(sum(self.asked_again.values()), "response")
+        return f"{self.causes}: {counted} of {', '.join(self.asked_again)} will be asked again{cost}"
+
+
+def changes(newest: JsonObject | None, past: ConfigPast) -> Changed | None:
+    """Return what changed since a config's newest run and what is asked again for it; None if nothing is."""
     if newest is None or newest["agent"] is None:
         return None
     prepared, edited = past.prepared, past.edited_questions()
@@ -33,11 +44,17 @@ def changes(newest: JsonObject | None, past: ConfigPast) -> str | None:
     causes = [*found.of_agent(), *found.of_servers(), *found.of_conditions(), *found.of_questions()]
     if not causes:
         return None
-    asked_again = sum(found.asked_again[each] for each in set().union(*(cause.concerned for cause in causes)))
-    counted = "1 response" if asked_again == 1 else f"{asked_again} responses"
-    concerned = {name for cause in causes for name in cause.conditions}
-    whose = ", ".join(condition.name for condition in prepared.config.conditions if condition.name in concerned)
-    return f"{'; '.join(cause.message for cause in causes)}: {counted} of {whose} will be asked again"
+    concerned = frozenset[tuple[int, bool]]().union(*(cause.concerned for cause in causes))
+    asked_again = {
+        condition.name: sum(found.asked_again[each] for each in concerned if each[0] == place)
+        for place, condition in enumerate(prepared.config.conditions)
+        if any(condition.name in cause.conditions for cause in causes)
+    }
+    return Changed("; ".join(cause.message for cause in causes), asked_again)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _is_as_before(newest: JsonObject, prepared: Prepared) -> bool:
@@ -100,7 +117,7 @@ class _Changes:
         """Yield how many questions are not what they were."""
         edited = self.edited
         if edited:
-            number = "1 question" if len(edited) == 1 else f"{len(edited)} questions"
+            number = _counted(len(edited), "question")
             named = [str(self.prepared.samples[place]["id"]) for place in edited[:MOST_NAMED]]
             named += ["…"] if len(edited) > MOST_NAMED else []
             yield from self._cause(number, named, self._conditions(), edited_only=True)

@@ -37,8 +37,13 @@ class Findings:
     prepared: Prepared
     servers: Mapping[str, ServerInfo]
     estimates: tuple[Item, ...]
-    problems: tuple[str, ...]
-    """What a run would fail of."""
+    errors: tuple[KevalError, ...]
+    """What a run would fail of, in the order in which it looks: it ends with the first."""
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong, each said once."""
+        return tuple(dict.fromkeys(problem for error in self.errors for problem in error.problems))
 
 
 def check(  # noqa: PLR0913 - each says of something else what the run would be asked
@@ -60,14 +65,17 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
     for told in (
         *_judging_themselves(config),
         *_judging_unknown_calls(config),
+        *_unheard_prompts(config),
         *_unjudged(prepared),
         *doubts(prepared.samples),
         *(() if until is None else remarks(recorded_rule(config, prepared.samples, until))),
     ):
         warn(told)
-    lacking = dict.fromkeys(_lacking(prepared))
+    lacking = list(_lacking(prepared))
     refused, servers = asyncio.run(_asked(prepared, ask_keys=not lacking))
-    unreachable = [f"MCP server {info.name!r}: {info.error}" for info in servers.values() if info.error]
+    unreachable = [
+        EnvironmentLacksError(f"MCP server {info.name!r}: {info.error}") for info in servers.values() if info.error
+    ]
     with past.of_log(log, warn, skip_invalid=skip_invalid) as found:
         identified = identify(prepared, servers, found.newest_run(config.name, mock=mock_url is not None))
         estimates = tuple(estimate(identified, found.costs(), config.judges))
@@ -91,6 +99,16 @@ def _judging_unknown_calls(config: Config) -> Iterator[str]:
             )
 
 
+def _unheard_prompts(config: Config) -> Iterator[str]:
+    """Yield which conditions have a system prompt that the agent's program is not given."""
+    prompted = [condition.name for condition in config.conditions if condition.system_prompt]
+    if prompted and not config.agent.agent.is_given_system_prompts:
+        yield (
+            f"agent {config.agent.name}: its program is not given the system prompt of {', '.join(prompted)}; write "
+            "{system_prompt} into its command or adapter"
+        )
+
+
 def _unjudged(prepared: Prepared) -> Iterator[str]:
     """Yield which samples no judge is for."""
     judges = prepared.config.judges
@@ -100,20 +118,20 @@ def _unjudged(prepared: Prepared) -> Iterator[str]:
         yield f"no judge is for {samples}: what is answered there is paid for and never judged"
 
 
-def _lacking(prepared: Prepared) -> Iterator[str]:
+def _lacking(prepared: Prepared) -> Iterator[KevalError]:
     for look in (check_fits, check_program, check_gates, check_turns, lambda prepared: prepared.judge_env):
         try:
             look(prepared)
         except KevalError as error:
-            yield from error.problems
+            yield error
 
 
-async def _asked(prepared: Prepared, *, ask_keys: bool) -> tuple[list[str], dict[str, ServerInfo]]:
+async def _asked(prepared: Prepared, *, ask_keys: bool) -> tuple[list[KevalError], dict[str, ServerInfo]]:
     """Return the keys that the service refuses, and what each server says."""
-    refused: list[str] = []
+    refused: list[KevalError] = []
     for look in (check_agent_keys, check_judge_keys) if ask_keys else ():
         try:
             await look(prepared)
         except EnvironmentLacksError as error:
-            refused += error.problems
+            refused.append(error)
     return refused, await offered(prepared)

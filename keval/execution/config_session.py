@@ -39,7 +39,7 @@ from keval.execution.session import Request, Session, Warn
 from keval.execution.stopping import Stopping, both, refuse_without_judges, stopping
 from keval.execution.tasks import TaskList, work_list
 from keval.execution.unjudged import KnownIds, Unjudged
-from keval.execution.work_ahead import work_ahead
+from keval.execution.work_ahead import known_cost, work_ahead
 from keval.execution.workspaces import Kept
 from keval.ids import JsonObject
 from keval.logs.costs import Spent
@@ -222,7 +222,7 @@ class ConfigWork:
         if tasks:
             changed = changes(self.past.newest_run(config.name, mock=self.request.mock), about)
             if changed is not None:
-                self.warn(changed)
+                self.warn(changed.told(known_cost(changed.asked_again, about, self._single_judges)))
             self.warn(work_ahead(about, tasks, self._single_judges))
         elif self.failed_before:
             failed = "1 task" if self.failed_before == 1 else f"{self.failed_before} tasks"
@@ -240,9 +240,10 @@ class ConfigWork:
             return tasks
         chosen = self.request.chosen.of_tasks(tasks)
         left = len(tasks) - len(chosen)
+        others = "stays planned" if left == 1 else f"{left:,} stay planned"
         self.warn(
-            f"{len(chosen):,} of {len(tasks):,} missing tasks are chosen"
-            + (f"; the other {left:,} stay planned, and count as not done" if left else "")
+            f"{len(chosen):,} of {len(tasks):,} missing tasks {'is' if len(chosen) == 1 else 'are'} chosen"
+            + (f"; the other {others}, and count{'s' * (left == 1)} as not done" if left else "")
         )
         return chosen
 

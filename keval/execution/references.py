@@ -73,7 +73,7 @@ def _with_references(prepared: Prepared, warn: Warn) -> Prepared:
         raise UsageError(f"{prepared.config.path}: no sample has a `reference` or an answer to be judged")
     without = len(prepared.samples) - len(samples)
     if without:
-        warn(f"{without} of {len(prepared.samples)} samples have neither a reference nor an answer; they are left out")
+        warn(f"left out, for neither a reference nor an answer: {without} of {len(prepared.samples)} samples")
     return replace(prepared, samples=samples)
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from keval.config.model import JudgeConfig
 from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, estimate_judgments
 from keval.execution.tasks import TaskList
+from keval.logs.costs import MeasuredCosts
 from keval.projections.sql_file import literal, load
 
 
 def work_ahead(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig]) -> str:
     """Return it in one line; a mock run costs nothing. `judges` are those that judge the answers at once."""
-    mock = about.mock
     agent_id = literal(tasks.config.agent.agent_id)
-    sql = load("execution", "answers_there", agent_id=agent_id, mock=str(mock))
+    sql = load("execution", "answers_there", agent_id=agent_id, mock=str(about.mock))
     answers, newest = next(about.past.rows(sql), (0, None))
     asked = _counted(len(tasks), "answer")
     first = ""
@@ -23,7 +23,7 @@ def work_ahead(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig]
         is_there = "1 answer is there" if answers == 1 else f"{answers:,} answers are there"
         first = f"{is_there}, the newest of {_minute(newest)}; "
         asked = f"{len(tasks):,} more"
-    return f"{first}{asked} will be asked for" + ("" if mock else _cost(about, tasks, judges))
+    return f"{first}{asked} will be asked for" + ("" if about.mock else _cost(tasks.by_condition(), about, judges))
 
 
 def _counted(number: int, what: str) -> str:
@@ -35,19 +35,48 @@ def _minute(time: str) -> str:
     return f"{time[:10]} {time[11:16]} UTC"
 
 
-def _cost(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig]) -> str:
-    """Return what that is estimated to cost, with the judgments of it."""
-    so_far = about.past.costs()
-    numbers = tasks.by_condition()
-    answers = [(item, numbers.get(item.name, 0)) for item in estimate(about.prepared, so_far, ())]
-    judged = estimate_judgments(judges, len(tasks), tasks.config.prices, so_far)
-    items = [*((item, number) for item, number in answers if number), *((item, item.number) for item in judged)]
+def known_cost(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig]) -> str:
+    """Return what so many answers of each condition, by its name, are estimated to cost, with the judgments of them.
+
+    It continues a sentence. It is empty where nothing costs anything or no price is known, as in a mock run.
+    """
+    return "" if about.mock else _amount(_items(numbers, about, judges), judges)
+
+
+def _cost(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig]) -> str:
+    """Return the same, and say of what is free or has no known price that it is so."""
+    items = _items(numbers, about, judges)
     if all(item.free for item, _ in items):
         return ", free"
-    unknown = dict.fromkeys(item.name for item, _ in items if item.each_usd is None)
+    return _amount(items, judges) or f", cost unknown ({', '.join(_unpriced(items))})"
+
+
+def _items(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig]) -> Sequence[tuple[Item, int]]:
+    """Return the estimates of what is asked for, each with how many there are of it."""
+    so_far = _costs_so_far(about)
+    answers = [(item, numbers.get(item.name, 0)) for item in estimate(about.prepared, so_far, ())]
+    judged = estimate_judgments(judges, sum(numbers.values()), about.prepared.config.prices, so_far)
+    return [*((item, number) for item, number in answers if number), *((item, item.number) for item in judged)]
+
+
+def _costs_so_far(about: ConfigPast) -> MeasuredCosts:
+    """Return what was measured; an edited condition costs what it did before, until it has answers of its own."""
+    config, newest = about.prepared.config, about.past.newest_run(about.prepared.config.name, mock=about.mock)
+    before = newest["conditions"] if newest else {}
+    former = {each.condition_id: before[each.name]["condition_id"] for each in config.conditions if each.name in before}
+    return about.past.costs().with_former(config.agent.agent_id, former)
+
+
+def _unpriced(items: Sequence[tuple[Item, int]]) -> Sequence[str]:
+    return list(dict.fromkeys(item.name for item, _ in items if item.each_usd is None))
+
+
+def _amount(items: Sequence[tuple[Item, int]], judges: Sequence[JudgeConfig]) -> str:
+    """Return the sum of what has a known price, and what has none; empty if nothing of it has one that is not free."""
+    unknown = _unpriced(items)
     known = sum((item.each_usd or 0.0) * number for item, number in items)
-    if unknown and not known:
-        return f", cost unknown ({', '.join(unknown)})"
+    if all(item.free for item, _ in items) or (unknown and not known):
+        return ""
     without = f", without {', '.join(unknown)} (price unknown)" if unknown else ""
     rough = "" if _is_measured([item for item, _ in items]) else ", a rough guess"
     return f", ≈ ${known:.2f}{' with judgments' if judges else ''}{without}{rough}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from keval.ids import JsonObject
@@ -59,6 +60,15 @@ class MeasuredCosts:
     def of_answers(self, agent_id: str, condition_id: str) -> Cost | None:
         """Return what answers of an agent under a condition cost, None when none is known."""
         return self._by_key.get((agent_id, condition_id))
+
+    def with_former(self, agent_id: str, former: Mapping[str, str]) -> MeasuredCosts:
+        """Return these costs, and for conditions without any those of the condition that each was before an edit."""
+        before: dict[tuple[str, ...], Cost] = {
+            (agent_id, now): self._by_key[agent_id, then]
+            for now, then in former.items()
+            if (agent_id, then) in self._by_key
+        }
+        return MeasuredCosts({**before, **self._by_key})
 
     def of_judgments(self, judge_id: str) -> Cost | None:
         """Return what judgments of a judge cost, None when none is known."""

@@ -189,9 +189,12 @@ def _suggestions(
 ) -> Iterator[str]:
     found = [*_of_fields(fields), *_of_kinds(total, kinds)]
     if gaps:
-        found.append(f"No sample has {_named(gaps[0])}" + (f", and {len(gaps) - 1} more gaps" if gaps[1:] else ""))
+        more = len(gaps) - 1
+        others = f", and {more} more {'gap' if more == 1 else 'gaps'}" if more else ""
+        found.append(f"No sample has {_named(gaps[0])}{others}")
     if total < FEWEST_SAMPLES:
-        found.append(f"{total} samples are few: differences between conditions will hardly show; add more")
+        few = "1 sample is" if total == 1 else f"{total} samples are"
+        found.append(f"{few} few: differences between conditions will hardly show; add more")
     yield from found or ["The dataset looks well balanced"]
 
 

@@ -259,18 +259,22 @@ class _Small:
     """Whether it is said of judges that ask a model only: a program says the same each time."""
 
 
+def _samples(number: int) -> str:
+    return "1 sample" if number == 1 else f"{number} samples"
+
+
 _SMALL = (
     _Small(
         "fewest_samples",
         f"fewer than {FEWEST_SAMPLES} samples: no interval shown; descriptive only",
         lambda score: 0 < score.n_samples < FEWEST_SAMPLES,
-        lambda _, score: f"{score.condition}, {score.n_samples} samples",
+        lambda _, score: f"{score.condition}, {_samples(score.n_samples)}",
     ),
     _Small(
         "few_samples",
         f"fewer than {FEW_SAMPLES} samples: intervals are wide, approximate",
         lambda score: FEWEST_SAMPLES <= score.n_samples < FEW_SAMPLES,
-        lambda _, score: f"{score.condition}, {score.n_samples} samples",
+        lambda _, score: f"{score.condition}, {_samples(score.n_samples)}",
     ),
     _Small(
         "few_clusters",

@@ -59,6 +59,7 @@ _COMPARISON = re.compile(
     r"(?:(?P<metric>\S+) of )?(?P<condition>\S+) (?:is )?"
     rf"(?P<relation>{'|'.join(map(re.escape, RELATIONS))}) (?P<reference>\S+)(?: by (?P<margin>\S+))?"
 )
+_SIGN_BETWEEN_NAMES = re.compile(r"(?P<left>(?:\S+? of )?[^\s<>=]+) ?(?P<sign>[<>]=?) ?(?P<right>[^\s<>=]+)")
 _LIMIT = re.compile(r"(?P<usd>\$)?(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|ms|s)?")
 
 
@@ -148,7 +149,7 @@ def _quantity(written: str, text: str) -> Quantity:
 def _limit(written: str, quantity: Quantity, text: str) -> float:
     found = _LIMIT.fullmatch(written.strip())
     if found is None:
-        raise UsageError(f"rule {text!r}: {written.strip()!r} is not a number")
+        raise UsageError(f"rule {text!r}: {written.strip()!r} is not a number{_comparison_meant(text)}")
     number, unit = float(found["number"]), found["unit"]
     fitting = {"score": (None,), "share": (None, "%"), "usd": (None,), "seconds": (None, "s", "ms")}
     if unit not in fitting[quantity.unit] or (found["usd"] and quantity.unit != "usd"):
@@ -159,6 +160,16 @@ def _limit(written: str, quantity: Quantity, text: str) -> float:
     if quantity.unit == "share" and not 0 <= number <= 1:
         raise UsageError(f"rule {text!r}: {quantity.name} is a share, from 0% to 100%; {found['number']} is none")
     return number
+
+
+def _comparison_meant(text: str) -> str:
+    """Return how a comparison of two conditions is written, for a rule that has a sign between two names."""
+    found = _SIGN_BETWEEN_NAMES.fullmatch(text)
+    if found is None:
+        return ""
+    relation = {">": "higher than", "<": "lower than", ">=": "not lower than", "<=": "not higher than"}[found["sign"]]
+    margin = " by 0.2" if relation in NEEDS_MARGIN else ""
+    return f"; to compare two conditions write `{found['left']} {relation} {found['right']}{margin}`"
 
 
 _KIND: dict[Unit, str] = {

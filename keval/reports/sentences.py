@@ -305,7 +305,7 @@ def _cannot_tell(each: _Compared) -> str:
     if found.ci_lower is None and each.is_unclustered:
         return f"Cannot tell {_between(each)}: {found.reasons.get('conclusion', 'there is no interval')}."
     if found.ci_lower is None and not found.difference:
-        return f"No sample differs {_between(each)} ({found.n_paired} samples); there is no interval to give."
+        return f"No sample differs {_between(each)} ({_samples(found.n_paired)}); there is no interval to give."
     if found.ci_lower is None:
         all_differ = f"all {found.n_paired} samples differ by {each.points(found.difference)}"
         return f"Cannot tell: {all_differ} on {each.metric}, which is too few to rule out chance{each.test('; ')}."
@@ -316,6 +316,10 @@ def _cannot_tell(each: _Compared) -> str:
 
 
 _TURNS = "and it could turn the result round"
+
+
+def _samples(number: int) -> str:
+    return "1 sample" if number == 1 else f"{number} samples"
 
 
 def _samples_are(number: int) -> str:

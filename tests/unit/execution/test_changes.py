@@ -66,7 +66,8 @@ def done(prepared: Prepared) -> list[JsonObject]:
 def told(before: Sequence[JsonObject], now: Prepared) -> str | None:
     """Return what is said before a config runs over a log of these events."""
     with config_past(now, before) as about:
-        return changes(about.past.newest_run(now.config.name, mock=False), about)
+        changed = changes(about.past.newest_run(now.config.name, mock=False), about)
+        return None if changed is None else changed.told("")
 
 
 def test_nothing_is_said_when_nothing_is_asked_again(folder: Folder) -> None:

@@ -44,6 +44,29 @@ def test_a_judge_of_tool_calls_that_nobody_reports_is_warned_of(tmp_path: Path) 
     assert "judge trajectory looks at tool calls, which agent command does not report" in " ".join(found)
 
 
+@pytest.mark.parametrize(
+    ("agent", "is_warned"),
+    [
+        ("command: [cat]", False),
+        ("command: [cat], input: none", True),
+        ('command: [echo, "{system_prompt}"], input: none', False),
+        ("adapter: deaf.yaml", True),
+        ("adapter: codex", False),
+    ],
+)
+def test_a_system_prompt_that_the_program_is_not_given_is_warned_of(
+    agent: str, is_warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two prompts that nobody reads would be compared, and no answer would tell."""
+    (tmp_path / "deaf.yaml").write_text(
+        'name: deaf\nwritten_for: deaf 1\ncommand: [cat, "{question}"]\noutput: json\nevents: [{answer: $.text}]\n'
+    )
+    monkeypatch.setitem(globals(), "CONFIG", CONFIG.replace("command: [cat]", agent))
+    assert any("not given the system prompt of plain, polite" in each for each in told(tmp_path, "{type: number}")) == (
+        is_warned
+    )
+
+
 def test_a_sample_that_no_judge_is_for_is_warned_of(tmp_path: Path) -> None:
     """Its answers would be paid for and never judged; with a judge for all samples nothing is said."""
     assert not any("no judge is for" in each for each in told(tmp_path, "{type: contains}"))

@@ -9,7 +9,7 @@ import pytest
 from keval.config.reader import load
 from keval.execution.preparation import Prepared, prepare
 from keval.execution.tasks import work_list
-from keval.execution.work_ahead import work_ahead
+from keval.execution.work_ahead import known_cost, work_ahead
 from tests.tasks import answer_to, config_past, tasks_of
 
 CONFIG = """\
@@ -65,3 +65,19 @@ def test_a_first_run_is_guessed_at_and_says_so(tmp_path: Path) -> None:
 def test_what_is_free_or_has_no_price_is_no_amount(tmp_path: Path, agent: str, judge: str, cost: str) -> None:
     """Nothing unknown is taken for nothing, and what cannot cost anything is free."""
     assert said(prepared(tmp_path, agent, judge)) == f"4 answers will be asked for, {cost}"
+
+
+def test_what_is_asked_again_has_a_known_cost_its_own(tmp_path: Path) -> None:
+    """It is that of the condition's answers so far, and of no other condition's."""
+    found = prepared(tmp_path)
+    answers = [answer_to(found, task) for task in tasks_of(found)]
+    with config_past(found, answers) as about:
+        assert known_cost({"terse": 2}, about, ()) == ", ≈ $0.50"
+        assert known_cost({"terse": 2}, about, found.config.judges) == ", ≈ $0.50 with judgments"
+
+
+def test_what_is_asked_again_free_or_without_a_price_has_no_amount(tmp_path: Path) -> None:
+    """The line after it says so of everything that is asked for."""
+    for agent in ("{type: echo}", "{type: claude, model: secret-model}"):
+        with config_past(found := prepared(tmp_path, agent), []) as about:
+            assert known_cost({"terse": 2}, about, found.config.judges) == ""

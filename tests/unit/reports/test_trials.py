@@ -145,7 +145,7 @@ def test_the_command_asks_each_question_n_times(keval: Keval, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "plain  a  3/3 passed  pass@2 100.0%  pass^2 100.0%",
-        "plain: 1 samples, pass@2 100.0%, pass^2 100.0%, 0 flaky",
+        "plain: 1 sample, pass@2 100.0%, pass^2 100.0%, 0 flaky",
     ]
     before = (tmp_path / "t.jsonl").read_bytes()
     fewer = keval("trials", "eval.yaml", "-k", "2", "-q", "-f", "jsonl")
@@ -171,7 +171,7 @@ def test_a_sample_that_no_judge_is_for_is_in_no_share(keval: Keval, tmp_path: Pa
     one, other, summary = done.stdout.splitlines()
     assert one == "plain  a  2/2 passed  pass@2 100.0%  pass^2 100.0%"
     assert other == "plain  b  0/2 passed  no judge is for it"
-    assert summary.startswith("plain: 1 samples, pass@2 100.0%, pass^2 100.0%, ")
+    assert summary.startswith("plain: 1 sample, pass@2 100.0%, pass^2 100.0%, ")
     assert summary.endswith(", 0 flaky; 1 more that no judge is for")
 
 
