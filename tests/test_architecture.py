@@ -12,7 +12,18 @@ TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "keval"
 
 LAYERS = (
-    ("errors", "failure_kinds", "ids", "metric_names", "printable", "questions", "retry", "tool_names", "usage"),
+    (
+        "counted",
+        "errors",
+        "failure_kinds",
+        "ids",
+        "metric_names",
+        "printable",
+        "questions",
+        "retry",
+        "tool_names",
+        "usage",
+    ),
     ("plugins", "processes", "sampling", "secrets"),
     ("schema", "models", "projections"),
     ("mock", "documents", "stats"),

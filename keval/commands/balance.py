@@ -9,7 +9,7 @@ import orjson
 
 from keval.commands.messages import say, say_json
 from keval.config.samples import read_samples
-from keval.exports._words import counted
+from keval.counted import counted
 from keval.logs.outputs import check_stdout
 from keval.reports.balance import MOST_GAPS, Balance, balance
 

@@ -10,9 +10,9 @@ import click
 from keval import projections
 from keval.commands.messages import say, say_json, warn
 from keval.commands.options import APPENDED_LOG, PASS_FROM, SKIP_INVALID, drawing_options
+from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
-from keval.exports._words import counted
 from keval.labels import sheet
 from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
 from keval.labels.draw import Wanted

@@ -12,11 +12,11 @@ from keval.commands.options import CONFIG, SKIP_INVALID, mock_service, until_opt
 from keval.config import until_section
 from keval.config.reader import load
 from keval.config.until_section import Given
+from keval.counted import counted
 from keval.execution.config_check import check
 from keval.execution.config_session import default_log
 from keval.execution.estimate import Item
 from keval.execution.identification import server_failure, stray_output
-from keval.exports._words import counted
 from keval.logs.outputs import check_no_input, check_stdout
 from keval.processes.servers import ServerInfo
 

@@ -12,10 +12,10 @@ import click
 from keval.commands.messages import warn
 from keval.commands.options import OUTPUT, SKIP_INVALID
 from keval.config.import_mapping import load
+from keval.counted import counted
 from keval.datasets import format_of
 from keval.errors import UsageError
 from keval.execution.importing import AnswerFile, import_answers
-from keval.exports._words import counted
 from keval.logs.outputs import check_stdout
 from keval.logs.stream import Stdout
 from keval.logs.writer import open_log

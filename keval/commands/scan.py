@@ -9,7 +9,7 @@ import click
 
 from keval.commands.messages import say, warn
 from keval.commands.options import SKIP_INVALID
-from keval.exports._words import counted
+from keval.counted import counted
 from keval.logs.outputs import check_stdout
 from keval.logs.secret_scan import Scanner, scan_log
 

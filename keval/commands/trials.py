@@ -13,9 +13,9 @@ from keval import projections
 from keval.commands.messages import say, say_json, warn
 from keval.commands.options import CONFIG, LIMIT, OUTPUT, PASS_FROM, RETRY_FAILED, SKIP_INVALID, Asked, requesting
 from keval.config.reader import load
+from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.config_session import default_log, run_all
-from keval.exports._words import counted
 from keval.logs.collect import collected
 from keval.logs.folder import is_log
 from keval.reports.thresholds import Scale, thresholds

@@ -13,11 +13,11 @@ import orjson
 
 from keval import datasets
 from keval.commands.messages import say, warn
+from keval.counted import counted
 from keval.datasets import Layout
 from keval.documents import packed
 from keval.documents.packed import unpacked_name
 from keval.errors import InputError, KevalError
-from keval.exports._words import counted
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import count_events, opened, standard_input
 

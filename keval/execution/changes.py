@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keval.config.model import Condition
+from keval.counted import counted
 from keval.execution.config_past import ConfigPast
 from keval.execution.preparation import Prepared
 from keval.ids import JsonObject
@@ -29,8 +30,8 @@ class Changed:
 
     def told(self, cost: str) -> str:
         """Return it in one sentence that ends with what that costs, as `work_ahead.known_cost` words it."""
-        counted = _counted(sum(self.asked_again.values()), "response")
-        return f"{self.causes}: {counted} of {', '.join(self.asked_again)} will be asked again{cost}"
+        responses = counted(sum(self.asked_again.values()), "response")
+        return f"{self.causes}: {responses} of {', '.join(self.asked_again)} will be asked again{cost}"
 
 
 def changes(newest: JsonObject | None, past: ConfigPast) -> Changed | None:
@@ -51,10 +52,6 @@ def changes(newest: JsonObject | None, past: ConfigPast) -> Changed | None:
         if any(condition.name in cause.conditions for cause in causes)
     }
     return Changed("; ".join(cause.message for cause in causes), asked_again)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _is_as_before(newest: JsonObject, prepared: Prepared) -> bool:
@@ -117,7 +114,7 @@ class _Changes:
         """Yield how many questions are not what they were."""
         edited = self.edited
         if edited:
-            number = _counted(len(edited), "question")
+            number = counted(len(edited), "question")
             named = [str(self.prepared.samples[place]["id"]) for place in edited[:MOST_NAMED]]
             named += ["…"] if len(edited) > MOST_NAMED else []
             yield from self._cause(number, named, self._conditions(), edited_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from keval.config.model import JudgeConfig
+from keval.counted import counted
 from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, estimate_judgments
 from keval.execution.tasks import TaskList
@@ -17,17 +18,13 @@ def work_ahead(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig]
     agent_id = literal(tasks.config.agent.agent_id)
     sql = load("execution", "answers_there", agent_id=agent_id, mock=str(about.mock))
     answers, newest = next(about.past.rows(sql), (0, None))
-    asked = _counted(len(tasks), "answer")
+    asked = counted(len(tasks), "answer")
     first = ""
     if answers:
         is_there = "1 answer is there" if answers == 1 else f"{answers:,} answers are there"
         first = f"{is_there}, the newest of {_minute(newest)}; "
         asked = f"{len(tasks):,} more"
     return f"{first}{asked} will be asked for" + ("" if about.mock else _cost(tasks.by_condition(), about, judges))
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _minute(time: str) -> str:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import orjson
 
+from keval.counted import counted
 from keval.exports._words import NOTHING, count, dollars, number
 from keval.ids import JsonObject
 from keval.printable import printable_json
@@ -110,8 +111,8 @@ def _plan(plan: Plan) -> Iterator[str]:
     pilot, now = plan.pilot, plan.pilot.now
     yield f"{pilot.condition} minus {pilot.baseline}: {pilot.metric}, judge {pilot.judge}"
     yield (
-        f"  pilot      {_counted(now.samples, 'sample')}, {_counted(now.repetitions, 'repetition')}, "
-        f"{_counted(now.replicates, 'judgment')} each; difference {number(pilot.difference, '+')}"
+        f"  pilot      {counted(now.samples, 'sample')}, {counted(now.repetitions, 'repetition')}, "
+        f"{counted(now.replicates, 'judgment')} each; difference {number(pilot.difference, '+')}"
     )
     if pilot.components is None:
         yield f"  unknown    nothing can be planned: {pilot.reason}"
@@ -125,8 +126,8 @@ def _plan(plan: Plan) -> Iterator[str]:
             yield f"  {line}"
     if pilot.now.samples < FEW_SAMPLES and plan.samples_if_unlucky is not None and not plan.reached:
         yield (
-            f"  caution    {_counted(now.samples, 'sample')} tell little of the variance; to be {SURE:.0%} sure, take "
-            f"{count(plan.samples_if_unlucky)} with {_counted(now.repetitions, 'repetition')}"
+            f"  caution    {counted(now.samples, 'sample')} tell little of the variance; to be {SURE:.0%} sure, take "
+            f"{count(plan.samples_if_unlucky)} with {counted(now.repetitions, 'repetition')}"
         )
 
 
@@ -213,7 +214,3 @@ def _as_object(plan: Plan) -> JsonObject:
 
 def _json(value: JsonObject) -> bytes:
     return printable_json(orjson.dumps(value, option=orjson.OPT_INDENT_2))
-
-
-def _counted(times: int, what: str) -> str:
-    return f"{times} {what}" if times == 1 else f"{times} {what}s"

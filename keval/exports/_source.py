@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from keval.counted import counted
 from keval.exports._blocks import Cell, Quote, Section, Table
-from keval.exports._words import count, counted, cut
+from keval.exports._words import count, cut
 from keval.reports.model import AgentInfo, DatasetInfo, Header, JudgeInfo, LogSource, Retraction, ServerInfo
 
 _NOT_RECORDED = "not recorded in the input"

@@ -60,11 +60,6 @@ def count(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.0f}"
 
 
-def counted(times: int, noun: str) -> str:
-    """Return a count with its noun, in the singular for one."""
-    return f"{count(times)} {noun}" if times == 1 else f"{count(times)} {noun}s"
-
-
 def duration(milliseconds: float | None) -> str:
     """Return a duration in seconds; a short one that is not 0 never looks like 0."""
     if milliseconds is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from keval.counted import counted
 from keval.ids import JsonObject
 
 
@@ -16,13 +17,11 @@ def calibration(judge: JsonObject, labels: Mapping[str, JsonObject]) -> str | No
         return None
     found = labels.get(judge["judge_id"])
     if found is not None and found["labels"]:
-        return f"calibrated by {_counted(found['labels'])}, the last one of {found['last'][:10]}"
+        return f"calibrated by {counted(found['labels'], 'label')}, the last one of {found['last'][:10]}"
     if found is not None and found["of_other_versions"]:
-        return f"stale: {_counted(found['of_other_versions'])}, of another version of the judge; it changed since"
+        return (
+            f"stale: {counted(found['of_other_versions'], 'label')}, of another version of the judge; it changed since"
+        )
     if found is not None and found["of_older_judgments"]:
-        return f"stale: {_counted(found['of_older_judgments'])}, of earlier answers or judgments"
+        return f"stale: {counted(found['of_older_judgments'], 'label')}, of earlier answers or judgments"
     return "calibrated: no"
-
-
-def _counted(labels: int) -> str:
-    return "1 label" if labels == 1 else f"{labels} labels"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from keval.counted import counted
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
@@ -109,7 +110,7 @@ class Facts:
             score.mean,
             _within(table, score.ci_lower),
             _within(table, score.ci_upper),
-            of=_counted(score.n_samples, "sample"),
+            of=counted(score.n_samples, "sample"),
             unknown=score.reasons.get("mean" if score.mean is None else "ci_lower"),
             worst=score.mean_lower if lacking else None,
             best=score.mean_upper if lacking else None,
@@ -146,7 +147,7 @@ class Facts:
         if not scores:
             return unknown("no metric was judged")
         score = max(scores, key=lambda each: each.missing_share)
-        return Found(score.missing_share, counted=True, of=_counted(score.expected, "answer"))
+        return Found(score.missing_share, counted=True, of=counted(score.expected, "answer"))
 
     def failures(self, condition: str) -> Found:
         """Return the largest share of answers, over all metrics, that the agent failed."""
@@ -154,7 +155,7 @@ class Facts:
         if not scores:
             return unknown("no metric was judged")
         score = max(scores, key=lambda each: each.agent_failed / each.expected)
-        return Found(score.agent_failed / score.expected, counted=True, of=_counted(score.expected, "answer"))
+        return Found(score.agent_failed / score.expected, counted=True, of=counted(score.expected, "answer"))
 
     def tool_errors(self, condition: str) -> Found:
         """Return the share of tool calls that failed."""
@@ -163,21 +164,21 @@ class Facts:
             return unknown("the agent does not report its tool calls" if use else "no answers")
         if not use.calls:
             return unknown(NO_CALLS)
-        return Found(use.failed / use.calls, counted=True, of=_counted(use.calls, "call"))
+        return Found(use.failed / use.calls, counted=True, of=counted(use.calls, "call"))
 
     def cost_per_answer(self, condition: str) -> Found:
         """Return what the agent's answers cost on the mean, in US dollars; unknown if one of them is."""
         row = self._row(condition, 0.5)
         if row["priced"] < row["answers"] or not row["answers"]:
             return unknown(f"the cost of {row['answers'] - row['priced']} of {row['answers']} answers is not known")
-        return Found(row["cost_usd"], counted=True, of=_counted(row["answers"], "answer"))
+        return Found(row["cost_usd"], counted=True, of=counted(row["answers"], "answer"))
 
     def latency(self, condition: str, percent: int) -> Found:
         """Return within how many seconds so many percent of the answers came."""
         row = self._row(condition, percent / 100)
         if row["duration_ms"] is None:
             return unknown("no answers")
-        return Found(row["duration_ms"] / 1000, counted=True, of=_counted(row["answers"], "answer"))
+        return Found(row["duration_ms"] / 1000, counted=True, of=counted(row["answers"], "answer"))
 
     def passes(self, condition: str, k: int, *, every: bool) -> Found:
         """Return pass^k, or pass@k, of a condition's samples; of one trial both are the pass rate."""
@@ -191,7 +192,7 @@ class Facts:
         if value is None:
             return _of_all_ways(found, every=every)
         why = TOO_FEW if lower is None else None
-        return Found(value, lower, upper, of=_counted(found.samples, "sample"), unknown=why)
+        return Found(value, lower, upper, of=counted(found.samples, "sample"), unknown=why)
 
     @cached_property
     def _nobody_decides(self) -> str | None:
@@ -246,7 +247,7 @@ def _as_found(found: Difference) -> Found:
         found.difference,
         found.ci_lower,
         found.ci_upper,
-        of=f"{_counted(found.n_paired, 'sample')} paired",
+        of=f"{counted(found.n_paired, 'sample')} paired",
         unknown=why,
         conclusion=found.conclusion,
         doubt=found.reasons.get("conclusion"),
@@ -255,12 +256,12 @@ def _as_found(found: Difference) -> Found:
 
 def _of_all_ways(found: Summary, *, every: bool) -> Found:
     """Return where pass^k, or pass@k, lies whatever the missing scores would have been: there is no number then."""
-    why = f"not known of {found.unknown} of {_counted(found.samples, 'sample')}"
+    why = f"not known of {found.unknown} of {counted(found.samples, 'sample')}"
     if found.worst is None or found.best is None:
         return unknown(why)
     ends = [chances.every_k if every else chances.at_k for chances in (found.worst, found.best)]
     (worst, (lower, _), _), (best, (_, upper), _) = ends
-    of = _counted(found.samples, "sample")
+    of = counted(found.samples, "sample")
     return Found(None, lower, upper, of=of, unknown=why, worst=worst, best=best)
 
 
@@ -271,7 +272,3 @@ def _with_missing(found: Difference, one: ConditionScore | None, other: Conditio
         return _as_found(found)
     worst, best = (statistic(found, f"difference_{end}") for end in ("lower", "upper"))
     return replace(_as_found(found), worst=worst, best=best, missing=share)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from keval.counted import counted
 from keval.ids import JsonObject
 from keval.reports.conclusions import MetricTable, ReportWarning, statistic
 from keval.reports.model import ConditionSummary, Header
@@ -121,7 +122,7 @@ def _answer_leakage(
         if use is not None and use.found_elsewhere:
             yield ReportWarning(
                 "answer_leakage",
-                f"{found.name}: in {_counted(use.found_elsewhere, 'answer')} the golden answer was returned by a tool "
+                f"{found.name}: in {counted(use.found_elsewhere, 'answer')} the golden answer was returned by a tool "
                 f"that belongs to no MCP server of the condition ({', '.join(sorted(use.tools_elsewhere))}): the "
                 "agent can read it where no agent should find it",
             )
@@ -130,7 +131,7 @@ def _answer_leakage(
 def _orphaned(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
     for found, row in _each(connection, "orphaned", conditions):
         left = f"left processes behind: {', '.join(row['names'])}; they were ended"
-        yield ReportWarning("orphaned_processes", f"{found.name}: {_counted(row['count'], 'task')} {left}")
+        yield ReportWarning("orphaned_processes", f"{found.name}: {counted(row['count'], 'task')} {left}")
 
 
 def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
@@ -138,8 +139,8 @@ def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionS
     for found, row in _each(connection, "asked_again", conditions):
         yield ReportWarning(
             "asked_again_by_a_gate",
-            f"{found.name}: {_counted(row['answers'], 'answer')} met the condition's gates only when asked again "
-            f"(retry_gates); {_counted(row['refused'], 'attempt')} that did not are in no mean",
+            f"{found.name}: {counted(row['answers'], 'answer')} met the condition's gates only when asked again "
+            f"(retry_gates); {counted(row['refused'], 'attempt')} that did not are in no mean",
         )
 
 
@@ -151,10 +152,6 @@ def _each(
     for found in conditions:
         for row in rows.get(found.key, []):
             yield found, row
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iterator[ReportWarning]:
@@ -193,7 +190,7 @@ def _order_dependent(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
     for row in ask(connection, "order_dependent"):
         yield ReportWarning(
             "order_dependent",
-            f"judge {row['judge']}: in {row['order_dependent']} of {_counted(row['compared'], 'pair')} the verdict "
+            f"judge {row['judge']}: in {row['order_dependent']} of {counted(row['compared'], 'pair')} the verdict "
             "depended on the order of the answers; these count as ties",
         )
 
@@ -203,6 +200,6 @@ def _not_applicable(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
     for row in ask(connection, "not_applicable"):
         yield ReportWarning(
             "not_applicable",
-            f"{row['metric']}, judge {row['judge']}: not applicable to {_counted(row['answers'], 'answer')}, "
+            f"{row['metric']}, judge {row['judge']}: not applicable to {counted(row['answers'], 'answer')}, "
             f"left out of its means ({row['reason']})",
         )
