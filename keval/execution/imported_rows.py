@@ -140,7 +140,9 @@ class _Said:
         """Return what every row has to say; an empty text where it does not, which is a problem."""
         if not self.has(name):
             fields = ", ".join(map(repr, self.record)) or "none"
-            self.problems.append(f"{self.about}{name}: missing; map it, or name a field so; the row's fields: {fields}")
+            without = ", or say `golden_answers: false`" if name == "answer" else ""
+            told = f"{self.about}{name}: missing; map it, or name a field so{without}; the row's fields: {fields}"
+            self.problems.append(told)
         return self.value(name, read) or ""
 
     def value(self, name: str, read: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - whatever `read` makes of it

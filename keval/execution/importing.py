@@ -19,6 +19,7 @@ from pathlib import Path
 
 from keval import datasets, ids
 from keval.config.import_mapping import IMPORTED, ImportMapping
+from keval.counted import counted
 from keval.datasets import ROW, ROW_TAKEN
 from keval.errors import InputError
 from keval.events import InvalidEventError, event, written
@@ -83,20 +84,32 @@ class Survey:
     repetitions: int = 1
     unused: dict[str, None] = field(default_factory=dict)
     """Fields that nothing was taken from, in the order of the file."""
-    problems: list[str] = field(default_factory=list)
-    number_of_problems: int = 0
+    problems: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """What is wrong, where it was found first, and how often."""
+    number_of_others: int = 0
+    """Problems beyond the limit, which are only counted."""
 
-    def problem(self, message: str) -> None:
-        """Record a problem; beyond a limit they are only counted."""
-        self.number_of_problems += 1
-        if len(self.problems) < MOST_PRINTED:
-            self.problems.append(message)
+    def problem(self, where: str, message: str) -> None:
+        """Record a problem of the file or of a row; what is wrong in many rows is one problem."""
+        if message in self.problems or len(self.problems) < MOST_PRINTED:
+            first, times = self.problems.get(message, (where, 0))
+            self.problems[message] = (first, times + 1)
+        else:
+            self.number_of_others += 1
+
+    def told(self) -> Iterator[str]:
+        """Yield the problems in words."""
+        for message, (first, times) in self.problems.items():
+            others = f" and {counted(times - 1, 'more row')}" if times > 1 else ""
+            yield f"{first}{others}: {message}"
+        if self.number_of_others:
+            yield f"… and {self.number_of_others:,} more"
 
     def check_baseline(self, named: str | None) -> None:
         """Record it as a problem if no row is of the condition that the mapping names as the baseline."""
         if named is not None and named not in self.conditions:
             there = ", ".join(map(repr, self.conditions))
-            self.problem(f"baseline: no row is of the condition {named!r}; there are: {there}")
+            self.problem("baseline", f"no row is of the condition {named!r}; there are: {there}")
 
     def ordered_conditions(self, baseline: str) -> list[str]:
         """Return the conditions as the file has them, but the baseline first if it is one of them."""
@@ -145,10 +158,10 @@ class AnswerFile:
 
     def numbered(self) -> Iterator[tuple[str, ImportedRow]]:
         """Yield the rows; one that does not say which repetition it is, is counted."""
-        with closing(Remembered()) as counted:
+        with closing(Remembered()) as repetitions:
             for where, row in self.rows():
                 if row.repetition is None and not row.problems:
-                    row.repetition = counted.count(digest(row.question_id, row.condition))
+                    row.repetition = repetitions.count(digest(row.question_id, row.condition))
                 yield where, row
 
     def survey(self) -> Survey:
@@ -159,15 +172,11 @@ class AnswerFile:
             for where, row in self.numbered():
                 survey.unused |= dict.fromkeys(row.unused)
                 for problem in row.problems or (*self._clashes(where, row, seen, survey), *events.problems(row)):
-                    survey.problem(f"{where}: {problem}")
+                    survey.problem(where, problem)
         if survey.conditions:
             survey.check_baseline(self.mapping.baseline)
-        if survey.number_of_problems:
-            more = survey.number_of_problems - len(survey.problems)
-            rest = [f"… and {more} more"] if more else []
-            raise InputError(
-                *survey.problems, *rest, f"nothing of {self.path} was imported; correct it, or the mapping"
-            )
+        if survey.problems:
+            raise InputError(*survey.told(), f"nothing of {self.path} was imported; correct it, or the mapping")
         if not survey.questions:
             raise InputError(f"{self.path}: no rows in it")
         return survey

@@ -237,6 +237,16 @@ def test_a_row_that_does_not_fit_is_named_and_nothing_is_imported(keval: Keval, 
     assert not (tmp_path / "run.jsonl").exists()
 
 
+def test_what_is_wrong_in_every_row_is_said_once(keval: Keval, tmp_path: Path) -> None:
+    """With the first row, how many more there are, and what to do; another problem has a line of its own."""
+    rows = [{"question": str(number), "text": "2"} for number in range(40)]
+    done = keval("import", write(tmp_path, [*rows, {"question": "x", "answer": "2"}]))
+    first, *rest = done.stderr.splitlines()
+    assert "answers.jsonl:1 and 39 more rows: answer: missing; map it" in first
+    assert "`golden_answers: false`" in first
+    assert len(rest) == 2, rest
+
+
 def test_a_field_of_the_files_is_not_taken_for_the_number_of_the_row(keval: Keval, tmp_path: Path) -> None:
     """What a column of that name says would be lost, and rules would read something else."""
     done = keval("import", write(tmp_path, [{**ROWS[0], "@row": 5}]))
