@@ -42,7 +42,7 @@ check: $(READY) ## formatting, lint, types, schemas, generated docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -m 'not slow' tests/unit/test_schema.py tests/schemas
+	$(BIN)/python -m pytest -q -m 'not slow' tests/unit/test_schema.py tests/schemas tests/test_quickstart.py
 	$(BIN)/cog --check -r docs/*.md README.md
 
 fix: $(READY) ## format and apply safe fixes

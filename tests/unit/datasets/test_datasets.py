@@ -460,7 +460,7 @@ def test_a_field_that_cannot_be_made_is_a_problem_with_its_line(tmp_path: Path) 
     path = write(tmp_path, "q.jsonl", '{"q": "Q?", "choices": ["a"]}\n\n{"question": "Q?"}\n')
     layout = Layout(fields={"question": rule("{q} {choices[1]}"), "answer": rule({"field": "gold"})})
     assert problems_of(path, layout)[:4] == [
-        "q.jsonl:1: question: no field 'choices[1]': 1; the list there has 1 items",
+        "q.jsonl:1: question: no field 'choices[1]': 1; the list there has 1 item",
         "q.jsonl:1: answer: no field 'gold'; the fields there: 'q', 'choices', '@row'",
         "q.jsonl:3: question: no field 'q'; the fields there: 'question', '@row'",
         "q.jsonl:3: answer: no field 'gold'; the fields there: 'question', '@row'",
