@@ -21,7 +21,7 @@ from keval.config import (
     plugin_options,
     workspace_section,
 )
-from keval.config.main_keys import with_main_key
+from keval.config.hints import with_hint
 from keval.config.model import AgentConfig, Condition, Config, Execution, Gates, JudgeConfig
 from keval.config.sections import list_in, mapping_in
 from keval.documents import yaml_document
@@ -203,7 +203,7 @@ class _Draft:
         if not schema.is_valid(name, self.document.value):
             told = [keys for _, keys, _ in self.problems]
             for found in filter(lambda each: each.keys not in told, schema.problems(name, self.document.value)):
-                self.problem(found.keys, with_main_key(found.keys, yaml_document.with_quotes_hint(found.message)))
+                self.problem(found.keys, with_hint(found.keys, found.message, self.written))
         if not self.written:
             raise self.error()
         for keys, text in _texts(self.written, ()):

@@ -41,6 +41,17 @@ RELATIONS: dict[str, tuple[Literal[">", "<"], int]] = {
 }
 """What is asked of a difference: on which side of the margin it is to be, and on which side of 0 the margin is."""
 
+MEANT = {
+    "better than": "higher than",
+    "greater than": "higher than",
+    "above": "higher than",
+    "worse than": "lower than",
+    "below": "lower than",
+    "at least as good as": "not lower than",
+    "not worse than": "not lower than",
+}
+"""What people write for a relation, and what it is called here."""
+
 NEEDS_MARGIN = ("not lower than", "non-inferior to", "not higher than")
 
 PRESETS: dict[str, tuple[str, ...]] = {
@@ -128,7 +139,7 @@ def _comparison(text: str, found: re.Match[str]) -> Comparison:
 def _level(text: str, found: re.Match[str]) -> Level:
     signs: dict[str, Sign] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
     if found["sign"] not in signs:
-        raise UsageError(f"rule {text!r}: {found['sign']!r} is not >=, >, <= or <")
+        raise UsageError(f"rule {text!r}: {found['sign']!r} is not >=, >, <= or <{_range_meant(text, found)}")
     quantity = _quantity(found["quantity"], text)
     return Level(text, quantity, found["condition"], signs[found["sign"]], _limit(found["limit"], quantity, text))
 
@@ -172,6 +183,15 @@ def _comparison_meant(text: str) -> str:
     return f"; to compare two conditions write `{found['left']} {relation} {found['right']}{margin}`"
 
 
+def _range_meant(text: str, found: re.Match[str]) -> str:
+    """Return how a rule is written that asks for the same: a measured number is never exactly another one."""
+    if _LIMIT.fullmatch(found["limit"].strip()):
+        return "; a mean is never exactly a number: give the least or the most that will do"
+    left, right = text[: found.start("sign")].strip(), found["limit"].strip()
+    rules = (f"`{left} {relation} {right} by 0.2`" for relation in ("not lower than", "not higher than"))
+    return f"; that two conditions are alike takes two rules: {' and '.join(rules)}"
+
+
 _KIND: dict[Unit, str] = {
     "score": "score, which is a plain number",
     "share": "share, such as 5% or 0.05",
@@ -195,4 +215,17 @@ def _what_is_missing(text: str) -> str:
             if phrase == found[0]:
                 return f"{phrase!r} stands between one condition and another, both without spaces"
             return f"did you mean {found[0]!r} by {phrase!r}?"
+    for phrase in sorted(MEANT, key=len, reverse=True):
+        if f" {phrase} " in text:
+            return _said_otherwise(text, phrase)
     return f"it compares nothing; write >=, >, <= or < and a number, or one of: {', '.join(RELATIONS)}"
+
+
+def _said_otherwise(text: str, phrase: str) -> str:
+    """Return how a rule is written that has a phrase of `MEANT`."""
+    left, _, right = text.partition(f" {phrase} ")
+    if _LIMIT.fullmatch(right):
+        sign = {"higher than": ">", "lower than": "<", "not lower than": ">="}[MEANT[phrase]]
+        return f"write `{left} {sign} {right}`"
+    margin = " by 0.2" if MEANT[phrase] in NEEDS_MARGIN else ""
+    return f"write `{left} {MEANT[phrase]} {right}{margin}`"

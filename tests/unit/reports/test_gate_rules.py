@@ -34,7 +34,11 @@ COMPARISONS = [
 
 MISTAKES = [
     ("completeness", "it compares nothing; write >=, >, <= or < and a number"),
-    ("completeness = 4", "'=' is not >=, >, <= or <"),
+    ("completeness = 4", "'=' is not >=, >, <= or <; a mean is never exactly a number"),
+    ("x of a = b", "two rules: `x of a not lower than b by 0.2` and `x of a not higher than b by 0.2`"),
+    ("a better than b", "write `a higher than b`"),
+    ("x of a at least as good as b", "write `x of a not lower than b by 0.2`"),
+    ("pass rate above 80%", "write `pass rate > 80%`"),
     ("completeness >= four", "'four' is not a number"),
     ("tool errors > baseline", "'baseline' is not a number"),
     ("with_docs > baseline", "to compare two conditions write `with_docs higher than baseline`"),
