@@ -1,5 +1,5 @@
 -- One row per condition of the config, by its place, and whether the question was edited: how many of the tasks that are
--- answered by the question, condition and agent of before are not answered by those of now.
+-- answered by the question, condition and agent of before are to be asked now (`asked_tasks`).
 select place, edited, count(distinct number) as tasks
 from (
     select
@@ -16,5 +16,5 @@ from (
     join config_samples as s on s.place = b.place
     where e.repetition between 1 and $repetitions
 )
-anti join answered_tasks using (number)
+semi join asked_tasks using (number)
 group by place, edited

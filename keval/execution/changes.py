@@ -34,14 +34,17 @@ class Changed:
         return f"{self.causes}: {responses} of {', '.join(self.asked_again)} will be asked again{cost}"
 
 
-def changes(newest: JsonObject | None, past: ConfigPast) -> Changed | None:
-    """Return what changed since a config's newest run and what is asked again for it; None if nothing is."""
+def changes(newest: JsonObject | None, past: ConfigPast, numbers: Sequence[int]) -> Changed | None:
+    """Return what changed since a config's newest run and what is asked again for it; None if nothing is.
+
+    `numbers` are those of the tasks that are to be asked.
+    """
     if newest is None or newest["agent"] is None:
         return None
     prepared, edited = past.prepared, past.edited_questions()
     if not edited and _is_as_before(newest, prepared):
         return None
-    found = _Changes(newest, prepared, edited, past.asked_again(newest))
+    found = _Changes(newest, prepared, edited, past.asked_again(newest, numbers))
     causes = [*found.of_agent(), *found.of_servers(), *found.of_conditions(), *found.of_questions()]
     if not causes:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -87,10 +87,11 @@ class ConfigPast:
         self.past.name("questions_before", load("execution", "questions_before"))
         return [place for (place,) in self.past.rows(load("execution", "edited_questions"))]
 
-    def asked_again(self, newest: JsonObject) -> dict[tuple[int, bool], int]:
-        """Return how many tasks were answered as a run asked them, and are not answered as they are asked now.
+    def asked_again(self, newest: JsonObject, numbers: Sequence[int]) -> dict[tuple[int, bool], int]:
+        """Return how many of the tasks that are to be asked were answered as a run asked them.
 
-        By the place of the condition, and whether its question was edited. `newest` is the config's newest run.
+        By the place of the condition, and whether its question was edited. `newest` is the config's newest run,
+        `numbers` those of the tasks.
         """
         config = self.prepared.config
         before = [
@@ -100,6 +101,7 @@ class ConfigPast:
         ]
         if not before:
             return {}
+        self.past.table("asked_tasks", number=("ubigint", numbers))
         sql = load(
             "execution",
             "asked_again",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keval.config.model import Config, JudgeConfig
+from keval.counted import counted
 from keval.errors import UsageError
 from keval.events import new_run_id, written
 from keval.execution import recorded_plan, rehearsal
@@ -104,7 +105,7 @@ def past(log: Path | None, request: Request, warn: Warn) -> Iterator[Past]:
         return
     with of_log(log, warn, skip_invalid=request.skip_invalid) as found:
         if found.skipped:
-            lines = "1 line was" if found.skipped == 1 else f"{found.skipped} lines were"
+            lines = f"{counted(found.skipped, 'line')} {'was' if found.skipped == 1 else 'were'}"
             warn(f"{log}: {lines} skipped; a response that stood there is asked for again")
         yield found
 
@@ -220,12 +221,12 @@ class ConfigWork:
         for name, number in tasks.by_condition().items():
             self.generated.plan(name, number)
         if tasks:
-            changed = changes(self.past.newest_run(config.name, mock=self.request.mock), about)
+            changed = changes(self.past.newest_run(config.name, mock=self.request.mock), about, tasks.numbers)
             if changed is not None:
                 self.warn(changed.told(known_cost(changed.asked_again, about, self._single_judges)))
             self.warn(work_ahead(about, tasks, self._single_judges))
         elif self.failed_before:
-            failed = "1 task" if self.failed_before == 1 else f"{self.failed_before} tasks"
+            failed = counted(self.failed_before, "task")
             told = f"{failed} failed earlier and will not be tried again; every other has its response"
             self.warn(f"nothing to generate: {told}")
         elif self.stopping is not None and self.stopping.is_stopped:

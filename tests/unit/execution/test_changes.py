@@ -9,9 +9,11 @@ import pytest
 from keval.config.reader import load
 from keval.events import new_run_id
 from keval.execution.changes import changes
+from keval.execution.chosen import Chosen
 from keval.execution.identification import identify
 from keval.execution.preparation import Prepared, prepare
 from keval.execution.run_events import run_event
+from keval.execution.tasks import work_list
 from keval.ids import JsonObject
 from keval.processes.local_files import LocalFile
 from keval.processes.servers import ServerInfo
@@ -63,10 +65,12 @@ def done(prepared: Prepared) -> list[JsonObject]:
     return [run_event(prepared, "generate", new_run_id()), *answers]
 
 
-def told(before: Sequence[JsonObject], now: Prepared) -> str | None:
+def told(before: Sequence[JsonObject], now: Prepared, chosen: Chosen | None = None) -> str | None:
     """Return what is said before a config runs over a log of these events."""
     with config_past(now, before) as about:
-        changed = changes(about.past.newest_run(now.config.name, mock=False), about)
+        tasks = work_list(now.config, now.samples, about.skipped(retry_failed=True)[0])
+        asked = tasks if chosen is None else chosen.of_tasks(tasks)
+        changed = changes(about.past.newest_run(now.config.name, mock=False), about, asked.numbers)
         return None if changed is None else changed.told("")
 
 
@@ -86,6 +90,16 @@ def test_a_server_of_another_version_is_told(folder: Folder) -> None:
     folder.server = replace(V1, version="2", tools=("search", "pages", "fetch"), tools_sha256="bb")
     expected = "docs changed (version 1 -> 2, tools 2 -> 3): 6 responses of with_docs will be asked again"
     assert told(before, folder.prepared()) == expected
+
+
+def test_only_what_the_user_chose_is_counted_as_asked_again(folder: Folder) -> None:
+    """The others stay as they are, and cost nothing now."""
+    before = done(folder.prepared())
+    folder.server = replace(V1, version="2")
+    sample = str(folder.prepared().samples[0]["id"])
+    expected = "docs changed (version 1 -> 2): 2 responses of with_docs will be asked again"
+    assert told(before, folder.prepared(), Chosen(samples=(sample,))) == expected
+    assert told(before, folder.prepared(), Chosen(conditions=("plain",))) is None
 
 
 @pytest.mark.parametrize(
