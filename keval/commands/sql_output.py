@@ -16,6 +16,7 @@ import orjson
 
 from keval.commands.messages import warn
 from keval.commands.pager import terminal
+from keval.counted import counted
 from keval.ids import JsonObject
 from keval.printable import printable_json, printable_lines, spreadsheet_cell
 from keval.projections.json_values import json_text, json_value, with_json
@@ -71,7 +72,7 @@ def _drawn(rows: duckdb.DuckDBPyRelation, width: int | None) -> Iterator[bytes]:
             rows.show(max_width=UNLIMITED, max_rows=UNLIMITED, max_col_width=UNLIMITED)
     yield printable_lines(drawn.getvalue()).encode()
     if width:
-        count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
+        count = counted(len(rows), "row")
         more = "; not all is shown: `| less -S` has every row and character, -o FILE.csv saves them"
         warn(f"{count}{more if _LEFT_OUT.search(drawn.getvalue()) else ''}")
 

@@ -11,6 +11,7 @@ from keval import schema
 from keval.config.import_mapping import IMPORTED
 from keval.config.model import JudgeConfig
 from keval.config.reader import judge_from_description, load_judge, recorded
+from keval.counted import counted
 from keval.errors import InputError, UsageError
 from keval.events import new_run_id
 from keval.execution.estimate import estimate_judgments, ledger
@@ -154,7 +155,7 @@ class JudgeWork:
         if not left or self.request.judge_all:
             shares = any(judge.sampling.rate < 1 for judge in self.judges(past))
             return f"every response{' of the share that is judged' if shares else ''} has its judgments"
-        responses = "1 response that is" if left == 1 else f"{left} responses that are"
+        responses = f"{counted(left, 'response')} that {'is' if left == 1 else 'are'}"
         return f"every planned response has its judgments; {responses} not in the newest plan can be judged with --all"
 
     async def session(

@@ -21,7 +21,7 @@ def work_ahead(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig]
     asked = counted(len(tasks), "answer")
     first = ""
     if answers:
-        is_there = "1 answer is there" if answers == 1 else f"{answers:,} answers are there"
+        is_there = f"{counted(answers, 'answer')} {'is' if answers == 1 else 'are'} there"
         first = f"{is_there}, the newest of {_minute(newest)}; "
         asked = f"{len(tasks):,} more"
     return f"{first}{asked} will be asked for" + ("" if about.mock else _cost(tasks.by_condition(), about, judges))

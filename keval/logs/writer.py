@@ -24,6 +24,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from keval.counted import counted
 from keval.documents.packed import is_packed
 from keval.errors import EnvironmentLacksError, KevalError, UsageError
 from keval.events import encode
@@ -232,9 +233,10 @@ class Log:
 
     def _farewell(self, rescued: Path) -> str:
         """Return what is told of a log that was lost, and what to do."""
+        events = counted(self._number_beside, "event")
         whose = "of this command" if self._keeps_copy else "that were still to be found"
         return (
-            f"{self.path} {self._lost} while it was written to; the {self._number_beside} events {whose} are in"
+            f"{self.path} {self._lost} while it was written to; the {events} {whose} are in"
             f" {rescued}. Put the log back if you can, and append them once before anything else is done with it:"
             f" `cat {rescued} >> {self.path}`; if it is gone, `mv {rescued} {self.path}`. The same command again does"
             " what is missing"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from keval.counted import counted
 from keval.ids import JsonObject
 
 NONE = "(none)"
@@ -193,7 +194,7 @@ def _suggestions(
         others = f", and {more} more {'gap' if more == 1 else 'gaps'}" if more else ""
         found.append(f"No sample has {_named(gaps[0])}{others}")
     if total < FEWEST_SAMPLES:
-        few = "1 sample is" if total == 1 else f"{total} samples are"
+        few = f"{counted(total, 'sample')} {'is' if total == 1 else 'are'}"
         found.append(f"{few} few: differences between conditions will hardly show; add more")
     yield from found or ["The dataset looks well balanced"]
 

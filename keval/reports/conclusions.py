@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from itertools import combinations
 from typing import Any, TypeVar
 
+from keval.counted import counted
 from keval.ids import JsonObject
 from keval.projections import NOISE
 from keval.stats.conclusions import Conclusion, concluded, missing_share
@@ -259,22 +260,18 @@ class _Small:
     """Whether it is said of judges that ask a model only: a program says the same each time."""
 
 
-def _samples(number: int) -> str:
-    return "1 sample" if number == 1 else f"{number} samples"
-
-
 _SMALL = (
     _Small(
         "fewest_samples",
         f"fewer than {FEWEST_SAMPLES} samples: no interval shown; descriptive only",
         lambda score: 0 < score.n_samples < FEWEST_SAMPLES,
-        lambda _, score: f"{score.condition}, {_samples(score.n_samples)}",
+        lambda _, score: f"{score.condition}, {counted(score.n_samples, 'sample')}",
     ),
     _Small(
         "few_samples",
         f"fewer than {FEW_SAMPLES} samples: intervals are wide, approximate",
         lambda score: FEWEST_SAMPLES <= score.n_samples < FEW_SAMPLES,
-        lambda _, score: f"{score.condition}, {_samples(score.n_samples)}",
+        lambda _, score: f"{score.condition}, {counted(score.n_samples, 'sample')}",
     ),
     _Small(
         "few_clusters",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import floor, log10
 
 from keval import failure_kinds
+from keval.counted import counted
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning, statistic
 from keval.stats.conclusions import Conclusion, is_below_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
@@ -305,7 +306,8 @@ def _cannot_tell(each: _Compared) -> str:
     if found.ci_lower is None and each.is_unclustered:
         return f"Cannot tell {_between(each)}: {found.reasons.get('conclusion', 'there is no interval')}."
     if found.ci_lower is None and not found.difference:
-        return f"No sample differs {_between(each)} ({_samples(found.n_paired)}); there is no interval to give."
+        samples = counted(found.n_paired, "sample")
+        return f"No sample differs {_between(each)} ({samples}); there is no interval to give."
     if found.ci_lower is None:
         all_differ = f"all {found.n_paired} samples differ by {each.points(found.difference)}"
         return f"Cannot tell: {all_differ} on {each.metric}, which is too few to rule out chance{each.test('; ')}."
@@ -318,12 +320,8 @@ def _cannot_tell(each: _Compared) -> str:
 _TURNS = "and it could turn the result round"
 
 
-def _samples(number: int) -> str:
-    return "1 sample" if number == 1 else f"{number} samples"
-
-
 def _samples_are(number: int) -> str:
-    return "1 sample is" if number == 1 else f"{number} samples are"
+    return f"{counted(number, 'sample')} {'is' if number == 1 else 'are'}"
 
 
 def _mean(score: ConditionScore | None) -> float | None:
@@ -369,7 +367,7 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
     codes = [found.code for found in warnings if found.code in CARE]
     if "fewest_samples" in codes and "few_samples" in codes:
         codes.remove("few_samples")  # of the smallest number only one is true
-    parts = [CARE[code].format(samples="1 sample" if samples == 1 else f"{samples} samples") for code in codes]
+    parts = [CARE[code].format(samples=counted(samples, "sample")) for code in codes]
     parts += [text for text in (_most_unscored(tables),) if text]
     return f"Read with care: {' '.join(parts)}" if parts else None
 

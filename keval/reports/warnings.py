@@ -80,7 +80,7 @@ def others(
     yield from _orphaned(connection, conditions)
     count = sum(row["count"] for _, row in _each(connection, "unjudged", conditions))
     if count:
-        have = "1 response has" if count == 1 else f"{count} responses have"
+        have = f"{counted(count, 'response')} {'has' if count == 1 else 'have'}"
         # A judge elsewhere cannot be asked again, so the log alone names none.
         can_ask = not header.judges or any(judge.type != "imported" for judge in header.judges)
         command = "keval judge LOG" if can_ask else "keval judge LOG -j JUDGE.yaml"
@@ -177,8 +177,8 @@ def _left_out(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
     """Yield how many responses the newest plan does not have: what it leaves out is in no number of the report."""
     (row,) = ask(connection, "left_out")
     if row["count"] and row["stopped"]:
-        responses = "1 response that" if row["count"] == 1 else f"{row['count']} responses that"
-        yield ReportWarning("after_the_stop", f"{responses} came in after the stop are in no mean")
+        responses = counted(row["count"], "response")
+        yield ReportWarning("after_the_stop", f"{responses} that came in after the stop are in no mean")
     elif row["count"]:
         one = row["count"] == 1
         responses = "1 response of an earlier plan is" if one else f"{row['count']} responses of earlier plans are"
