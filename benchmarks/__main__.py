@@ -29,6 +29,7 @@ NAMES = (
     "false_differences",
     "coverage",
     "stopping_rule",
+    "stopping_families",
     "stopping_runs",
 )
 """Modules of this folder; what the others measure is said in the first lines of each."""

@@ -5,7 +5,8 @@
 Scores are a latent normal difficulty of each sample (half of the variance) plus noise of each answer, cut into five
 points (2, 3, 10, 25 and 60 %) or into pass and fail. The condition's latent scores are moved down so that differences
 have the stated mean, in standard deviations. `rare` has no difference on the mean: −4 in 5 % of the samples, and +1 in
-20 %. Tables: docs/stopping-early.md.
+20 %. With a margin, differences have no mean or that of the margin itself, where "no difference" is just false.
+Tables: docs/stopping-early.md.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ WORLDS = (
     World("pass/fail .95, r=3", (0.05, 0.95), 3),
 )
 RARE = "rare"
+MARGINS = {"1–5, r=1": (0.2,), "1–5, r=3": (0.2, 0.5), "pass/fail .5, r=1": (0.1,), "pass/fail .95, r=3": (0.05,)}
+"""What is asked to be no difference, by the name of the world."""
 
 
 def drawn(world: World, shift: float, runs: int, samples: int, random: np.random.Generator) -> Floats:
@@ -76,13 +79,13 @@ def drawn(world: World, shift: float, runs: int, samples: int, random: np.random
 
 
 @cache
-def shift_for(world: World, effect: float) -> float:
-    """Return by how much latent scores are moved so that the mean is so many standard deviations below 0."""
+def shift_for(world: World, effect: float, *, is_in_points: bool = False) -> float:
+    """Return by how much latent scores are moved so that the mean is so many SD, or points, below 0."""
     low, high = 0.0, 8.0
     for _ in range(25):
         middle = (low + high) / 2
         found = drawn(world, -middle, 1, TUNING, np.random.default_rng(1))[0]
-        low, high = (middle, high) if -found.mean() < effect * found.std() else (low, middle)
+        low, high = (middle, high) if -found.mean() < effect * (1 if is_in_points else found.std()) else (low, middle)
     return -(low + high) / 2
 
 
@@ -102,6 +105,18 @@ def measure(size: Size, repeat: int) -> Iterator[Measurement]:
             for runs in _parts(RUNS[size], samples)
         )
         yield {"world": RARE, "effect": 0.0, **_measured(parts, 4, samples)}
+        yield from _with_margins(size, samples)
+
+
+def _with_margins(size: Size, samples: int) -> Iterator[Measurement]:
+    """Yield what is found of conditions that are alike, and of those that differ by exactly the margin."""
+    for world in WORLDS:
+        for margin, differs in ((margin, differs) for margin in MARGINS[world.name] for differs in (False, True)):
+            shift = shift_for(world, margin, is_in_points=True) if differs else 0.0
+            random = np.random.default_rng([samples, int(margin * 100), WORLDS.index(world), differs])
+            parts = (drawn(world, shift, runs, samples, random) for runs in _parts(RUNS[size], samples))
+            measured = _measured(parts, world.reach, samples, margin)
+            yield {"world": world.name, "margin": margin, "differs": differs, **measured}
 
 
 def _parts(runs: int, samples: int) -> Iterator[int]:
@@ -111,14 +126,14 @@ def _parts(runs: int, samples: int) -> Iterator[int]:
         yield min(at_once, runs - first)
 
 
-def _measured(parts: Iterator[Floats], reach: float, samples: int) -> Measurement:
-    rule, compared = StoppingRule(1), Compared(reach, samples)
+def _measured(parts: Iterator[Floats], reach: float, samples: int, margin: float | None = None) -> Measurement:
+    rule, compared = StoppingRule(1), Compared(reach, samples, margin)
     used, found, ordinary = [], [], []
     for differences in parts:
         stopped, direction = stops(differences, rule, compared)
         used.append(stopped)
         found.append(direction)
-        ordinary.append(_ordinary(differences))
+        ordinary.append(_ordinary(differences, margin))
     directions, by_t = np.concatenate(found), np.concatenate(ordinary)
     return {
         "samples": samples,
@@ -126,21 +141,26 @@ def _measured(parts: Iterator[Floats], reach: float, samples: int) -> Measuremen
         "used": float(np.concatenate(used).mean()),
         "higher": float((directions > 0).mean()),
         "lower": float((directions < 0).mean()),
+        "within": float((directions == 0).mean()),
         "ordinary_higher": float((by_t > 0).mean()),
         "ordinary_lower": float((by_t < 0).mean()),
+        "ordinary_within": float((by_t == 0).mean()),
     }
 
 
-def _ordinary(differences: Floats) -> Floats:
-    """Return what the t test of all samples finds: 1 higher, −1 lower, 0 neither."""
+def _ordinary(differences: Floats, margin: float | None) -> Floats:
+    """Return what the t interval of all samples shows: 1 higher, −1 lower, 0 no difference, NaN nothing."""
     n = differences.shape[-1]
     mean, se = differences.mean(-1), differences.std(-1, ddof=1) / np.sqrt(n)
-    return cast("Floats", np.where((se > 0) & (np.abs(mean) > two_sided(0.95, n - 1) * se), np.sign(mean), 0.0))
+    reach = two_sided(0.95, n - 1) * se
+    is_within = (se > 0) & (np.abs(mean) + reach < (margin or 0))
+    beyond = np.where((se > 0) & (np.abs(mean) > reach), np.sign(mean), np.nan)
+    return cast("Floats", np.where(is_within & np.isnan(beyond), 0.0, beyond))
 
 
 def tables(measurements: Sequence[Measurement]) -> str:
-    """Show false conclusions where nothing differs, then samples used and power where something does."""
-    null = [each for each in measurements if not each["effect"]]
+    """Show false conclusions where nothing differs, samples used and power where something does, and margins."""
+    null = [each for each in measurements if each.get("effect") == 0]
     rows = [
         (
             each["world"], each["samples"], f"{each['runs']:,}", f"{each['higher'] + each['lower']:.1%}",
@@ -149,11 +169,11 @@ def tables(measurements: Sequence[Measurement]) -> str:
         for each in null
     ]  # fmt: skip
     false = table(("nothing differs", "samples", "runs", "rule: called", "t of all samples: called"), rows)
-    return f"{false}\n\n{_power(measurements)}"
+    return f"{false}\n\n{_power(measurements)}\n\n{_margins(measurements)}"
 
 
 def _power(measurements: Sequence[Measurement]) -> str:
-    there = [each for each in measurements if each["effect"]]
+    there = [each for each in measurements if each.get("effect")]
     effects = sorted({each["effect"] for each in there})
     of = {(each["world"], each["samples"], each["effect"]): each for each in there}
     rows = [
@@ -161,6 +181,20 @@ def _power(measurements: Sequence[Measurement]) -> str:
         for world, samples in dict.fromkeys((each["world"], each["samples"]) for each in there)
     ]
     return table(("used on average / found (t of all)", "samples", *(f"{effect} SD" for effect in effects)), rows)
+
+
+def _margins(measurements: Sequence[Measurement]) -> str:
+    there = [each for each in measurements if "margin" in each]
+    of = {(each["world"], each["margin"], each["samples"], each["differs"]): each for each in there}
+    rows = [
+        (
+            world, margin, samples, f"{alike['used']:.0f}", f"{alike['within']:.0%} ({alike['ordinary_within']:.0%})",
+            f"{(differs := of[world, margin, samples, True])['within']:.1%} ({differs['ordinary_within']:.1%})",
+        )
+        for (world, margin, samples, is_other), alike in of.items() if not is_other
+    ]  # fmt: skip
+    told = ("used if alike", "alike: called no difference (t)", "differ by the margin: called no difference (t)")
+    return table(("scores", "margin", "samples", *told), rows)
 
 
 def _cell(each: Measurement | None) -> str:

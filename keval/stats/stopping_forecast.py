@@ -70,7 +70,10 @@ class Forecast:
     stopped: float
     """The share of the runs that stop before the dataset's end."""
     found: float
-    """The share that tell the difference's direction, at the latest with the complete dataset."""
+    """The share that conclude what is true, at the latest with the complete dataset.
+
+    That is the difference's direction; without a difference, that it is within the margin.
+    """
 
 
 def forecast(
@@ -101,41 +104,40 @@ def forecast(
 
 
 def stops(drawn: Floats, rule: StoppingRule, compared: Compared) -> tuple[Floats, Floats]:
-    """Return after how many samples each run stops, and what it finds: 1 higher, −1 lower, 0 neither.
+    """Return after how many samples each run stops, and what it finds.
 
-    Each row is a run. At the dataset's end Student's interval decides; the sign-flip test, which would make some of
-    these borderline, is left out.
+    1 is higher, −1 lower, 0 no difference within the margin, NaN nothing. Each row is a run. At the dataset's end
+    Student's interval counts, too; the sign-flip test, which would make some of these borderline, is left out.
     """
     import numpy as np
 
-    bets, least = Bets(compared.reach), min(rule.min_samples, compared.planned)
+    bets, least, planned = Bets(compared.reach), min(rule.min_samples, compared.planned), compared.planned
+    end = _ordinary_lower(drawn, rule), _ordinary_lower(-drawn, rule)
 
-    def first(differences: Floats, candidate: float) -> Floats:
+    def first(differences: Floats, candidate: float, complete: Floats) -> Floats:
         paths = np.maximum.accumulate(bets.log_capital(differences, candidate), axis=-1) >= -log(rule.early_tail)
-        at = np.where(paths.any(-1), paths.argmax(-1) + 1, compared.planned + 1)
-        return cast("Floats", np.maximum(at, least))
+        at_end = np.where(complete > candidate, planned, planned + 1)
+        return cast("Floats", np.maximum(np.where(paths.any(-1), paths.argmax(-1) + 1, at_end), least))
 
-    up, down = first(drawn, 0), first(-drawn, 0)
-    found = np.where(up < down, 1, np.where(down < up, -1, 0))
+    up, down = first(drawn, 0, end[0]), first(-drawn, 0, end[1])
+    found = np.where(up < down, 1.0, np.where(down < up, -1.0, np.nan))
     samples = np.minimum(up, down)
     if compared.margin is not None:
-        within = np.maximum(first(drawn, -compared.margin), first(-drawn, -compared.margin))
-        found = np.where(within < samples, 0, found)
+        within = np.maximum(first(drawn, -compared.margin, end[0]), first(-drawn, -compared.margin, end[1]))
+        found = np.where((within < samples) & (within <= planned), 0.0, found)
         samples = np.minimum(samples, within)
-    is_open = samples > compared.planned
-    at_end = np.where(is_open, _of_complete(drawn, rule), found)
-    return np.minimum(samples, compared.planned).astype(float), at_end.astype(float)
+    return np.minimum(samples, planned).astype(float), found
 
 
-def _of_complete(drawn: Floats, rule: StoppingRule) -> Floats:
-    """Return what Student's interval of the complete dataset shows."""
+def _ordinary_lower(drawn: Floats, rule: StoppingRule) -> Floats:
+    """Return the lower end of Student's interval of each complete run; −inf where it has none."""
     import numpy as np
 
     n, level = drawn.shape[-1], rule.complete_level
     if level is None or n < 2:  # noqa: PLR2004 - fewer do not differ
-        return np.zeros(len(drawn))
+        return np.full(len(drawn), -np.inf)
     mean, se = drawn.mean(-1), drawn.std(-1, ddof=1) / sqrt(n)
-    return cast("Floats", np.where((se > 0) & (np.abs(mean) > two_sided(level, n - 1) * se), np.sign(mean), 0))
+    return cast("Floats", np.where(se > 0, mean - two_sided(level, n - 1) * se, -np.inf))
 
 
 def _tilted(pilot: Floats, mean: float) -> Floats | None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from keval.stats.stopping_forecast import forecast, least_samples, samples_to_stop, stops
-from keval.stats.stopping_rule import Compared, Difference, StoppingRule, is_decided
+from keval.stats.stopping_rule import Compared, Difference, StoppingRule, is_decided, look
 
 RULE = StoppingRule(1)
 
@@ -44,6 +44,20 @@ def test_runs_are_drawn_from_the_pilots_differences() -> None:
     assert none.stopped < 0.05
     assert forecast(pilot, 1.5, RULE, Compared(1, 100)) is None
     assert forecast(pilot, 0.5, RULE, Compared(1, 100)) == large
+
+
+@pytest.mark.parametrize(("margin", "mean"), [(None, 0.0), (0.2, 0.0), (0.3, 0.3)])
+def test_complete_runs_find_what_a_look_at_each_finds(margin: float | None, mean: float) -> None:
+    """Higher, lower, no difference within the margin, or nothing; borderline apart, which needs a test by itself."""
+    drawn = np.random.default_rng(2).choice(
+        [-1.0, 0, 1], size=(12, 60), p=[0.1 - mean / 4, 0.8 - mean / 4, 0.1 + mean / 2]
+    )
+    compared = Compared(1, 60, margin)
+    _, found = stops(drawn, StoppingRule(1, min_samples=60), compared)
+    names = {1.0: "higher", -1.0: "lower", 0.0: "no difference within margin"}
+    for row, direction in zip(drawn.tolist(), found.tolist(), strict=True):
+        outcome = look(StoppingRule(1, min_samples=60), compared, [Difference.of(each) for each in row]).outcome
+        assert outcome == "borderline" or names.get(direction, "cannot tell") == outcome
 
 
 @pytest.mark.parametrize("margin", [None, 0.2])
