@@ -186,7 +186,8 @@ def _measured(cells: list[Cell], member: Member) -> Measured:
         missing += is_missing
         if value is not None:
             values.append(value)
-    return measured(values, missing, member.min, member.max)
+    failed = sum(cell.failed in AS_MINIMUM for cell in cells)
+    return measured(values, missing, member.min, member.max, failed)
 
 
 def _value(cell: Cell, member: Member) -> tuple[float | None, bool]:

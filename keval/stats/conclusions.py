@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from keval.ids import JsonObject
 from keval.stats.intervals import FEWEST_SAMPLES, LEVEL
-from keval.stats.reasons import TOO_FEW
+from keval.stats.reasons import NOTHING_SCORED, TOO_FEW
 
 Conclusion = Literal[
     "higher", "lower", "no difference within margin", "no difference shown", "borderline", "cannot tell"
@@ -77,6 +77,8 @@ def _qualification(conclusion: Conclusion, body: JsonObject) -> str | None:
 
 def _doubt(conclusion: Conclusion, baseline: JsonObject, condition: JsonObject) -> str | None:
     """Return why too much is missing for the conclusion to hold, or None; by Manski's worst case."""
+    if conclusion.startswith("no difference") and not (baseline["scored"] and condition["scored"]):
+        return NOTHING_SCORED
     lacking = [found for found in (baseline, condition) if missing_share(found) > MOST_MISSING]
     if not lacking or _bounds_agree(conclusion, baseline, condition):
         return None

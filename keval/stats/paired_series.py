@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import fsum
 
 from keval.stats.conclusions import MOST_MISSING
+from keval.stats.reasons import NOTHING_SCORED
 from keval.stats.recorded_rule import Member, RecordedRule
 from keval.stats.stopping_rule import Difference, Look, is_decided, look
 
@@ -27,18 +28,22 @@ class Measured:
     """Repetitions that have, or could have, a value."""
     missing: int
     """Those of them that were not measured."""
+    scored: int
+    """Those of them that a judge has scored; the others with a value are the agent's failures."""
 
 
-def measured(values: Sequence[float], missing: int, minimum: float, maximum: float) -> Measured:
-    """Return a sample of whose repetitions some have values, some were not measured, and others do not count."""
+def measured(values: Sequence[float], missing: int, minimum: float, maximum: float, failed: int = 0) -> Measured:
+    """Return a sample of whose repetitions some have values, some were not measured, and others do not count.
+
+    `failed` of the values are the minimum, which a failure of the agent counts as.
+    """
     expected = len(values) + missing
     total = fsum(values)
     if not expected:  # the metric does not apply: nobody will ever know, so it may be anything
-        return Measured(None, minimum, maximum, 0, 0)
+        return Measured(None, minimum, maximum, 0, 0, 0)
     mean = total / len(values) if values else None
-    return Measured(
-        mean, (total + missing * minimum) / expected, (total + missing * maximum) / expected, expected, missing
-    )
+    lowest, highest = ((total + missing * end) / expected for end in (minimum, maximum))
+    return Measured(mean, lowest, highest, expected, missing, len(values) - failed)
 
 
 @dataclass(slots=True)
@@ -50,6 +55,7 @@ class Series:
     found: list[Difference] = field(default_factory=list)
     _expected: list[int] = field(default_factory=lambda: [0, 0])
     _missing: list[int] = field(default_factory=lambda: [0, 0])
+    _scored: list[int] = field(default_factory=lambda: [0, 0])
 
     def add(self, condition: Measured, baseline: Measured) -> None:
         """Take note of the next sample."""
@@ -63,6 +69,7 @@ class Series:
         for place, each in enumerate((condition, baseline)):
             self._expected[place] += each.expected
             self._missing[place] += each.missing
+            self._scored[place] += each.scored
 
     @property
     def is_doubtful(self) -> bool:
@@ -75,12 +82,16 @@ class Series:
     def is_decided(self) -> bool:
         """Whether no more has to be asked for it."""
         compared = self.rule.compared(self.member)
-        return is_decided(self.rule.rule, compared, self.found, is_doubtful=self.is_doubtful)
+        is_open = not is_decided(self.rule.rule, compared, self.found, is_doubtful=self.is_doubtful)
+        return not is_open and self.look().is_decided
 
     def look(self) -> Look:
-        """Return what its samples say."""
+        """Return what its samples say; of a condition that nothing is known of but failures, not that it is alike."""
         compared = self.rule.compared(self.member)
-        return look(self.rule.rule, compared, self.found, is_doubtful=self.is_doubtful)
+        found = look(self.rule.rule, compared, self.found, is_doubtful=self.is_doubtful)
+        if all(self._scored) or found.outcome in {"higher", "lower"}:
+            return found
+        return replace(found, lower=None, upper=None, outcome="cannot tell", reason=NOTHING_SCORED)
 
 
 def _without_noise(difference: float, reach: float) -> float:

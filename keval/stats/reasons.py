@@ -7,6 +7,8 @@ from keval.stats.intervals import FEWEST_SAMPLES
 
 UNJUDGED = "no judgments"
 NO_CLUSTER_KEY = "the config names no cluster_key"
+NOTHING_SCORED = "nothing was scored under one of the conditions"
+"""Conditions that fail alike score alike, as a failure of the agent counts as the minimum: nothing follows."""
 TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples: no interval is shown"
 
 

@@ -16,6 +16,7 @@ from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.stats.paired_series import Measured, Series
+from keval.stats.reasons import NOTHING_SCORED
 from keval.stats.recorded_rule import Member, RecordedRule, from_json
 from keval.stats.stopping_rule import CONTRADICTION, Look
 
@@ -78,7 +79,7 @@ class StoppedRun:
         given, reason = _conclusion(found, self.rule.samples)
         reasons = {name: why for name, why in body["reasons"].items() if name not in {"ci_lower", "ci_upper", "p"}}
         fixed = {name: OF_FIXED_SAMPLES for name in _FIXED if name in body}
-        ends = dict.fromkeys(("ci_lower", "ci_upper"), CONTRADICTION) if found.lower is None else {}
+        ends = dict.fromkeys(("ci_lower", "ci_upper"), found.reason) if found.lower is None else {}
         return body | dict.fromkeys(fixed) | {
             "difference": found.mean, "n_paired": found.measured, "n_dropped": found.n - found.measured,
             "ci_lower": found.lower, "ci_upper": found.upper, "p": found.p, "margin": member.margin,
@@ -103,8 +104,8 @@ def _conclusion(found: Look, samples: int) -> tuple[str, str | None]:
     """Return what a comparison shows in the words of all comparisons, and why it is nothing."""
     if found.outcome != "cannot tell":
         return found.outcome, None
-    if found.reason == CONTRADICTION:
-        return found.outcome, CONTRADICTION
+    if found.reason in {CONTRADICTION, NOTHING_SCORED}:
+        return found.outcome, found.reason
     if found.n < samples:
         return found.outcome, f"not decided after {found.n} of {samples} samples"
     return found.outcome, f"not decided by all {samples} samples"
@@ -138,6 +139,7 @@ def _series(
                 scale.max if greatest is None else greatest,
                 row["expected"],
                 row["missing"],
+                row["scored"],
             )
             found.setdefault(key, {})[row["place"]] = known
     for member in rule.family:

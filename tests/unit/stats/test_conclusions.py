@@ -75,6 +75,14 @@ def test_what_does_not_survive_the_adjustment_says_so(changes: dict[str, object]
     assert concluded(body(**changes), None, None)["qualification"] == qualification
 
 
+@pytest.mark.parametrize(("scored", "conclusion"), [(0, "cannot tell"), (1, "no difference shown")])
+def test_a_condition_of_nothing_but_failures_is_like_no_other(scored: int, conclusion: str) -> None:
+    """A failure counts as the least score, so it would be like one that answers everything wrong."""
+    failing = aggregate("docs", scored=scored, agent_failed=90 - scored)
+    assert concluded(body(ci_lower=-0.1, p=0.2), aggregate("baseline"), failing)["conclusion"] == conclusion
+    assert concluded(body(), aggregate("baseline"), failing)["conclusion"] == "higher"
+
+
 @pytest.mark.parametrize("state", ["not_measured", "not_done"])
 @pytest.mark.parametrize(
     ("missing", "mean_lower", "conclusion"), [(4, 2.9, "higher"), (9, 2.9, "cannot tell"), (9, 3.1, "higher")]

@@ -143,3 +143,15 @@ def test_what_does_not_apply_is_neither_measured_nor_missing() -> None:
     series.add(measured([], 0, 1, 5), measured([], 0, 1, 5))
     assert series.found[0].value is None
     assert not series.is_doubtful
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "outcome"), [(0, 0, "cannot tell"), (5, 0, "higher"), (1, 1, "no difference within margin")]
+)
+def test_conditions_that_fail_alike_are_not_alike(ours: int, theirs: int, outcome: str) -> None:
+    """A failure, 0 here, counts as the least score; a condition that has nothing else is like no other."""
+    series = Series(RULE, MEMBER)
+    for _ in range(60):
+        series.add(*(measured([each or 1], 0, 1, 5, failed=not each) for each in (ours, theirs)))
+    assert (series.look().outcome, series.is_decided) == (outcome, outcome != "cannot tell")
+    assert (series.look().lower is None) == (outcome == "cannot tell")
