@@ -186,6 +186,10 @@ class Agent(ABC):
         """
         return ()
 
+    def files_elsewhere(self, folder: Path) -> tuple[str, ...]:  # noqa: ARG002 - for subclasses
+        """Return the relative paths of files in `folder`, the config's, that lead nowhere in the folder it works in."""
+        return ()
+
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[OpenAgent]:
         """Yield the open agent, which answers the tasks of one run in one event loop.

@@ -155,6 +155,12 @@ class Command(Agent):
         # Its path would say where keval is installed.
         return (replace(found, name=self._adapted.path.name) if self._adapted.is_shipped else found,)
 
+    def files_elsewhere(self, folder: Path) -> tuple[str, ...]:
+        """Return the arguments that are relative paths of files beside the config: the program runs elsewhere."""
+        arguments = [] if self._adapted is not None else self.command[1:]
+        relative = [argument for argument in arguments if not Path(argument).is_absolute()]
+        return tuple(argument for argument in relative if local_files.named_by(["", argument], folder))
+
     async def answer(self, prompt: Prompt) -> Answer:
         """Run the program once.
 

@@ -65,7 +65,6 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
     for told in (
         *_judging_themselves(config),
         *_judging_unknown_calls(config),
-        *_unheard_prompts(config),
         *_unjudged(prepared),
         *doubts(prepared.samples),
         *(() if until is None else remarks(recorded_rule(config, prepared.samples, until))),
@@ -97,16 +96,6 @@ def _judging_unknown_calls(config: Config) -> Iterator[str]:
                 f"judge {judge.name} looks at tool calls, which agent {config.agent.name} does not report: metrics of "
                 "them are not applicable"
             )
-
-
-def _unheard_prompts(config: Config) -> Iterator[str]:
-    """Yield which conditions have a system prompt that the agent's program is not given."""
-    prompted = [condition.name for condition in config.conditions if condition.system_prompt]
-    if prompted and not config.agent.agent.is_given_system_prompts:
-        yield (
-            f"agent {config.agent.name}: its program is not given the system prompt of {', '.join(prompted)}; write "
-            "{system_prompt} into its command or adapter"
-        )
 
 
 def _unjudged(prepared: Prepared) -> Iterator[str]:

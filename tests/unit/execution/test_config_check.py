@@ -90,3 +90,23 @@ def test_a_mock_run_needs_no_keys(tmp_path: Path) -> None:
     with Mock() as mock:
         found = check(config, tmp_path / "none.jsonl", print, mock_url=mock.base_url)
     assert not found.problems
+
+
+@pytest.mark.parametrize(
+    ("agent", "is_warned"),
+    [
+        ("command: [python, agent.py]", True),
+        ("command: [python, ./agent.py]", True),
+        ('command: [python, "{folder}/agent.py"]', False),
+        ("command: [python, other.py]", False),
+        ("command: [cat, agent.py]}\nworkspace: {copy: project", False),
+    ],
+)
+def test_a_file_that_the_program_will_not_find_is_warned_of(
+    agent: str, is_warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lies beside the config, and the program runs in an empty folder; a workspace may have one of that name."""
+    (tmp_path / "agent.py").touch()
+    (tmp_path / "project").mkdir()
+    monkeypatch.setitem(globals(), "CONFIG", CONFIG.replace("command: [cat], model: claude-opus-5", agent))
+    assert any("write {folder}/agent.py" in each for each in told(tmp_path, "{type: number}")) == is_warned

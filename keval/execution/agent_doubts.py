@@ -1,0 +1,34 @@
+"""Says, before anything is paid, what of a config's agent is probably not meant as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keval.config.model import Config
+
+
+def agent_doubts(config: Config) -> Iterator[str]:
+    """Yield what the agent's program will not get, one sentence each."""
+    yield from _unheard_prompts(config)
+    yield from _files_elsewhere(config)
+
+
+def _unheard_prompts(config: Config) -> Iterator[str]:
+    """Yield which conditions have a system prompt that the agent's program is not given."""
+    prompted = [condition.name for condition in config.conditions if condition.system_prompt]
+    if prompted and not config.agent.agent.is_given_system_prompts:
+        yield (
+            f"agent {config.agent.name}: its program is not given the system prompt of {', '.join(prompted)}; write "
+            "{system_prompt} into its command or adapter"
+        )
+
+
+def _files_elsewhere(config: Config) -> Iterator[str]:
+    """Yield which files of the config's folder the agent's command names so that its program cannot find them."""
+    if config.agent.workspace.template is not None:
+        return
+    for name in config.agent.agent.files_elsewhere(config.path.parent):
+        yield (
+            f"agent {config.agent.name}: its program runs in an empty folder, where {name} is not; write "
+            f"{{folder}}/{name.removeprefix('./')} for the file beside the config"
+        )
