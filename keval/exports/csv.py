@@ -1,9 +1,9 @@
 """One row per condition, judge and metric with all numbers, for spreadsheets (RFC 4180).
 
-A condition that nothing was scored for has one row without judge and metric, so that its failures
-and costs are not lost. Unknown is an empty field. Text that a spreadsheet would take for a
-formula begins with an apostrophe, and control characters are written as escapes, so that a row
-is always one line.
+Groups of samples, where they were asked for, have rows of their own; the last column says which. A condition that
+nothing was scored for has one row without judge and metric, so that its failures and costs are not lost. Unknown is an
+empty field. Text that a spreadsheet would take for a formula begins with an apostrophe, and control characters are
+written as escapes, so that a row is always one line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from keval.exports import Export
 from keval.printable import spreadsheet_cell
-from keval.reports.conclusions import ConditionScore, Difference, statistic
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
+from keval.reports.groups import GroupedMetric
 from keval.reports.model import ConditionSummary, Report
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE
@@ -44,7 +45,7 @@ HEADER = (
     *(name if name in {"baseline", "difference", "conclusion"} else f"difference_{name}" for name in _DIFFERENCE),
     *(f"condition_{name}" for name in _SUMMARY), "condition_failed_kinds", "condition_tool_calls_failed",
     *(f"condition_{name}{suffix}" for name in _TOTALS for suffix in ("", "_unknown")),
-    "evaluation",
+    "evaluation", "group",
 )  # fmt: skip
 """The columns; what describes a whole condition begins with `condition_` and repeats in each of its rows."""
 
@@ -60,15 +61,15 @@ class Csv(Export):
         return self.render_all([report])
 
     def render_all(self, reports: Sequence[Report]) -> bytes:
-        """Return several reports as one table; the last column says which evaluation a row is of."""
+        """Return several reports as one table; a column says which evaluation a row is of."""
         import csv
 
         buffer = StringIO()
         writer = csv.writer(buffer, lineterminator="\r\n")
         writer.writerow(HEADER)
         for report in reports:
-            for row in _rows(report):
-                writer.writerow([_field(value) for value in (*row, report.header.name)])
+            for group, row in (*(("", row) for row in _rows(report)), *_group_rows(report)):
+                writer.writerow([_field(value) for value in (*row, report.header.name, group or None)])
         return buffer.getvalue().encode()
 
     def is_own(self, head: bytes) -> bool:
@@ -82,12 +83,9 @@ def _rows(report: Report) -> Iterator[list[Value]]:
     for table in report.metrics:
         differences = {difference.condition: difference for difference in table.differences}
         for score in table.scores:
-            key = (score.condition, score.condition_id, score.agent_id)
-            shown.add(key)
-            yield [
-                report.mock, table.judge, table.judge_id, table.metric, table.min, table.max, *key,
-                *_scored(score), *_compared(differences.get(score.condition)), *_summed(summaries.get(key)),
-            ]  # fmt: skip
+            shown.add(key := _key(score))
+            known = _scored(table, score, differences.get(score.condition))
+            yield [report.mock, *known, *_summed(summaries.get(key))]
     for key, summary in summaries.items():
         if key not in shown:
             unscored: list[Value] = [None] * (len(_SCORE) + 1)
@@ -96,8 +94,23 @@ def _rows(report: Report) -> Iterator[list[Value]]:
             yield [report.mock, None, None, None, None, None, *key, *unscored, *_compared(None), *_summed(summary)]
 
 
-def _scored(score: ConditionScore) -> list[Value]:
-    return [*(statistic(score, name) for name in _SCORE), _kinds(score.failed)]
+def _group_rows(report: Report) -> Iterator[tuple[str, list[Value]]]:
+    """Yield each group of samples, and its row by each metric and condition."""
+    for table in report.groups:
+        for each in table.scores:
+            group = ", ".join(f"{field}={value}" for field, value in each.by.items())
+            yield group, [report.mock, *_scored(table, each.score, each.difference), *_summed(None)]
+
+
+def _key(score: ConditionScore) -> tuple[str, str, str]:
+    return score.condition, score.condition_id, score.agent_id
+
+
+def _scored(table: MetricTable | GroupedMetric, score: ConditionScore, difference: Difference | None) -> list[Value]:
+    return [
+        table.judge, table.judge_id, table.metric, table.min, table.max, *_key(score),
+        *(statistic(score, name) for name in _SCORE), _kinds(score.failed), *_compared(difference),
+    ]  # fmt: skip
 
 
 def _compared(difference: Difference | None) -> list[Value]:

@@ -24,6 +24,7 @@ from keval.exports.markdown import Markdown
 from keval.exports.text import Text
 from keval.logs.outputs import HEAD_BYTES
 from keval.printable import printable
+from keval.reports.groups import GroupedMetric, GroupScore
 from keval.reports.model import BANNER, Claim, ConditionClaims, LogSource, Report, ServerUse
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE
@@ -379,6 +380,21 @@ def test_csv_has_the_difference_beside_the_condition() -> None:
         "0.125",
         "higher",
     )
+
+
+def test_csv_has_a_row_for_each_group_of_samples() -> None:
+    """Its last column says which; rows of all samples leave it empty, so that nothing is counted twice unseen."""
+    (table,) = small_report().metrics
+    scores = tuple(
+        GroupScore({"topic": "=law", "year": "2024"}, each, None if place == 0 else table.differences[0])
+        for place, each in enumerate(table.scores)
+    )
+    fields = ("topic", "year")
+    grouped = GroupedMetric(fields, table.judge, table.judge_id, table.metric, table.min, table.max, 1, scores)
+    found = rows(Csv().render(small_report(groups=(grouped,))))
+    assert [row["group"] for row in found] == ["", "", "topic==law, year=2024", "topic==law, year=2024"]
+    assert [row["mean"] for row in found[:2]] == [row["mean"] for row in found[2:]]
+    assert [row["conclusion"] for row in found] == ["", "higher", "", "higher"]
 
 
 def test_csv_shows_a_condition_for_which_nothing_was_scored() -> None:
