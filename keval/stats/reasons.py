@@ -120,6 +120,8 @@ def no_icc_interval(row: JsonObject) -> str:
         return no_share_of_variance(row)
     if row["var_judgment"] is not None:
         return "answers are judged several times: no formula is known"
+    if not row["var_response_and_judgment"]:
+        return "nothing varies within samples"
     return "samples have unequal numbers of answers: no formula is known"
 
 

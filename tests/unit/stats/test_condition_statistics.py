@@ -89,6 +89,8 @@ def test_the_table_of_shrout_and_fleiss(tmp_path: Path) -> None:
     uneven = found([table[0][:3], *table[1:]])
     assert uneven["icc_sample_lower"] is None
     assert uneven["reasons"]["icc_sample_lower"] == "samples have unequal numbers of answers: no formula is known"
+    alike = found([(score,) * 4 for score, *_ in table])
+    assert alike["reasons"]["icc_sample_lower"] == "nothing varies within samples"
 
 
 def test_a_component_may_be_estimated_below_0(tmp_path: Path) -> None:
