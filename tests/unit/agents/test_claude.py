@@ -461,7 +461,7 @@ async def test_a_server_that_is_started_anew_between_two_calls_fails_the_task(tm
         "an MCP server went away during the task: docs: its process ended"
     )
     assert error.partial is not None
-    assert [turn.error for turn in error.partial.turns[:2]] == [False, False]
+    assert not error.partial.turns[0].error  # whether the second call finds the new server, too, is one
 
 
 @contextmanager
