@@ -25,6 +25,7 @@ COMMANDS = (
     "judge",
     "aggregate",
     "report",
+    "export",
     "plan",
     "gate",
     "compare",

@@ -26,7 +26,7 @@ from keval.errors import PluginError, UsageError
 
 Base = TypeVar("Base")
 
-KINDS = ("agent", "judge", "dataset", "export")
+KINDS = ("agent", "judge", "dataset", "export", "format")
 """What can be added by a file; `keval/<kind>s/` holds those of the package."""
 
 

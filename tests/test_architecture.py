@@ -28,7 +28,7 @@ LAYERS = (
     ("schema", "models", "projections"),
     ("mock", "documents", "stats"),
     ("agents", "events", "datasets", "judges", "reports"),
-    ("logs", "config", "exports"),
+    ("logs", "config", "exports", "formats"),
     ("labels", "transcripts"),
     ("execution",),
     ("commands",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from keval.exports import Export
 
 Command = TypeVar("Command", bound=Callable[..., object])
+Format = TypeVar("Format")
 
 ALIASES = {"md": "markdown", "txt": "text"}
 """What formats are called beside their names, as in the endings of files."""
@@ -45,17 +46,24 @@ def format_options(command: Command) -> Command:
 
 def export(name: str | None, options: Sequence[str] = (), output: Path | None = None) -> Export:
     """Return the format of a report that goes to a file or to stdout. Raises UsageError."""
-    from keval.config.plugin_options import read
     from keval.exports import Export
 
     chosen = _of_file(output) if name is None else ALIASES.get(name, name)
     known = plugins.find("export")
     if chosen not in known:
         raise UsageError(_unknown(name, chosen, [*known], output))
-    plugin = plugins.load("export", Export, chosen)
-    values, mistakes = read(plugin, _for_terminal(chosen, output) | dict(map(_written, options)))
+    return with_options(plugins.load("export", Export, chosen), chosen, options, _for_terminal(chosen, output))
+
+
+def with_options(
+    plugin: type[Format], name: str, options: Sequence[str], known: Mapping[str, Any] | None = None
+) -> Format:
+    """Return a format with its options, each written NAME=VALUE, beside those that are known. Raises UsageError."""
+    from keval.config.plugin_options import read
+
+    values, mistakes = read(plugin, {**(known or {}), **dict(map(_written, options))})
     if mistakes:
-        raise UsageError(*(f"--option {'.'.join(map(str, keys)) or chosen}: {said}" for keys, said in mistakes))
+        raise UsageError(*(f"--option {'.'.join(map(str, keys)) or name}: {said}" for keys, said in mistakes))
     return plugin(**values)
 
 

@@ -1,0 +1,100 @@
+"""Writes a log into files for other tools: Parquet, Every Eval Ever."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from keval import __version__, plugins, projections
+from keval.commands.messages import say, warn
+from keval.commands.newest import chosen
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID
+from keval.commands.report_format import FORMAT_OPTION, with_options
+from keval.errors import UsageError
+from keval.logs.collect import check_not_empty, collected
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from keval.formats import Format
+    from keval.projections.log_file import LogFile
+
+
+@click.command(epilog="Example: keval export run.jsonl -f parquet -o run.parquet.d")
+@LOGS
+@click.option("-f", "--format", "name", metavar="FORMAT", required=True,
+              help="parquet, every_eval_ever, or another that `keval plugins` lists.")  # fmt: skip
+@FORMAT_OPTION
+@click.option("-o", "--output", "folder", metavar="FOLDER", type=click.Path(path_type=Path), required=True,
+              help="Write into this folder, which is new or empty.")  # fmt: skip
+@EVERYTHING
+@ALLOW_MIXED
+@SKIP_INVALID
+def command(
+    logs: tuple[Path, ...],
+    name: str,
+    options: tuple[str, ...],
+    folder: Path,
+    everything: bool,
+    allow_mixed: bool,
+    skip_invalid: bool,
+) -> None:
+    """Write a log into files for other tools.
+
+    Reads logs, or stdin; where nothing is piped in, the newest log of this folder. The files are
+    written together: FOLDER has all of them, or none. Their names are printed.
+    """
+    from keval.formats import Format, part_of_path
+    from keval.logs.evaluations import evaluations
+    from keval.reports import builder
+
+    made = with_options(plugins.load("format", Format, name), name, options)
+    with collected(chosen(logs), warn, skip_invalid=skip_invalid) as files, _filled(folder) as temporary:
+        check_not_empty(files)
+        with projections.connect(files, everything=everything) as connection:
+            names = builder.evaluation_names(connection)
+            if len(names) <= 1:
+                written = _written(made, connection, files, temporary, allow_mixed=allow_mixed)
+        if len(names) > 1:
+            written = []
+            with evaluations(files, names) as parts:
+                for evaluation, part in zip(names, parts, strict=True):
+                    place = temporary / part_of_path(evaluation)
+                    with projections.connect(part, everything=everything) as connection:
+                        written += _written(made, connection, part, place, allow_mixed=allow_mixed)
+    for path in written:
+        say(str(folder / path.relative_to(temporary)))
+
+
+def _written(
+    made: Format, connection: DuckDBPyConnection, logs: Sequence[LogFile], folder: Path, *, allow_mixed: bool
+) -> list[Path]:
+    """Write one evaluation."""
+    from keval.formats import Source
+    from keval.reports import builder, drift
+
+    drift.refuse_mixed(connection, allow=allow_mixed)
+    report = builder.compose(connection, builder.saved_aggregates(connection, logs), logs=logs)
+    folder.mkdir(exist_ok=True)
+    return list(made.write(Source(connection, report, __version__), folder))
+
+
+@contextmanager
+def _filled(folder: Path) -> Iterator[Path]:
+    """Give a folder that takes another's place when all is written. Raises UsageError for one that has files."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already; name a folder that is new or empty")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True) as made:
+        temporary = Path(made) / "files"
+        temporary.mkdir()
+        yield temporary
+        if folder.exists():
+            folder.rmdir()
+        shutil.move(temporary, folder)

@@ -1,0 +1,22 @@
+-- One row per current answer of a condition that has a score, in the order of the log: what was asked and answered, and
+-- its scores as JSON.
+select
+    r.id, r.sample, r.sample_id, r.condition, r.repetition, r.text, r.turns, r.usage, r.duration_ms, r.num_turns,
+    s.scores
+from responses as r
+join (
+    select
+        response_id,
+        to_json(list(
+            {
+                judge: judge, judge_id: judge_id, metric: metric, score: score, max: max, passed: passed,
+                replicate: replicate, judgment_id: judgment_id, reasoning: reasoning
+            }
+            order by position, metric
+        ))::varchar as scores
+    from scores
+    where condition_id = $condition_id and agent_id = $agent_id and current and computed is null and score is not null
+    group by response_id
+) as s on s.response_id = r.id
+where r.condition_id = $condition_id and r.agent_id = $agent_id and r.current
+order by r.position
