@@ -38,12 +38,14 @@ LAYERS = (
 
 TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "contracts/test_agents.py": ("what every agent gives and takes", {"agents"}),
+    "contracts/test_formats.py": ("what every format writes", {"formats", "formats.parquet"}),
     "golden/test_golden.py": (
         "a command parses, calls and prints",
         {
             "commands.aggregate",
             "commands.agreement",
             "commands.compare",
+            "commands.export",
             "commands.list",
             "commands.newest",
             "commands.plugins",
@@ -97,6 +99,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "an agent is asked by the stage, whatever it does",
         {"execution.answering", "execution.plugin_errors"},
     ),
+    "unit/execution/test_config_check.py": ("it is told before a run", {"execution.agent_doubts"}),
     "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.scoring"}),
     "unit/execution/test_labelling.py": (
         "a sheet and a terminal come to labels",
@@ -158,6 +161,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"projections.script", "projections.tables", "projections.views"},
     ),
     "unit/stats/test_aggregates.py": ("what was asked for is in the events", {"stats.asked", "stats.condition_row"}),
+    "unit/formats/test_every_eval_ever.py": ("a record is one with its rows", {"formats._eee_instances"}),
     "unit/reports/test_house_scores.py": ("what is shown of them are their numbers", {"exports._house"}),
     "unit/stats/test_groups.py": ("what is shown of groups are their numbers", {"exports._groups", "reports.groups"}),
     "unit/stats/test_stopped_run.py": (

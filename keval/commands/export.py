@@ -89,7 +89,7 @@ def _written(
 def _filled(folder: Path) -> Iterator[Path]:
     """Give a folder that takes another's place when all is written. Raises UsageError for one that has files."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already; name a folder that is new or empty")
+        raise UsageError(f"{folder} has files in it, or is one; name a folder that is new or empty")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True) as made:
         temporary = Path(made) / "files"

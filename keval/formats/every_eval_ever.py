@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 from uuid import UUID
@@ -25,6 +26,8 @@ from keval.reports.conclusions import ConditionScore, MetricTable, statistic
 from keval.reports.model import ConditionSummary, JudgeInfo
 
 UNKNOWN = "unknown"
+MOCK = "keval-mock"
+"""What answers of the stand-in are told to be by: they say nothing of the model in whose place it stood."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,8 +140,10 @@ class _Condition:
 
     @property
     def model(self) -> str:
-        """The model that answered, as the service names it; of several, or none, the agent's name."""
+        """The model that answered, as the service names it; of several, or none, the agent's name; never of a mock."""
         header = self.source.report.header
+        if self.source.report.mock:
+            return MOCK
         if len(header.models) == 1:
             return header.models[0]
         return header.agent.name if header.agent else UNKNOWN
@@ -153,8 +158,9 @@ class _Condition:
 
     @property
     def retrieved(self) -> str:
-        """The time of the log's last event: the same log gives the same files."""
-        return self.source.report.header.last_time or UNKNOWN
+        """The time of the log's last event, in seconds since 1970: the same log gives the same files."""
+        last = self.source.report.header.last_time
+        return UNKNOWN if last is None else str(int(datetime.fromisoformat(last).timestamp()))
 
     @property
     def evaluation_id(self) -> str:

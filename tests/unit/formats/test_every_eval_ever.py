@@ -1,0 +1,86 @@
+"""Properties of the records for Every Eval Ever."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import orjson
+import pytest
+
+from keval.formats.every_eval_ever import EveryEvalEver
+from keval.ids import JsonObject
+from tests.builders import judgment_event, response_event, run_event
+from tests.exporting import exported
+
+SCHEMAS = Path(__file__).parents[4] / "shared" / "eee"
+"""The schemas are not part of the package; they lie beside a checkout or nowhere."""
+FILES = {"0.3.0": ("eval.head.json", "inst.head.json"), "0.2.1": ("eval.0.2.1.json", "inst.0.2.1.json")}
+CALL = {
+    "type": "tool_call", "id": "t1", "name": "mcp__docs__search", "server": "docs", "input": {"query": "q", "n": 3},
+    "result": "found", "error": False, "duration_ms": 5,
+}  # fmt: skip
+RESULTS = "evaluation_results"
+TEXT = {"type": "text", "text": "An answer."}
+
+
+def log(**changes: object) -> list[JsonObject]:
+    """Return a log of two conditions, one of which calls a tool."""
+    plain = [response_event(sample, "A", text="An answer.", turns=[TEXT]) for sample in ("q1", "q2")]
+    calling = [response_event(sample, "B", text="An answer.", turns=[CALL, TEXT]) for sample in ("q1", "q2")]
+    answers = [*plain, *calling]
+    return [run_event(["A", "B"], samples=2), *answers, *(judgment_event(each) | changes for each in answers)]
+
+
+def records(folder: Path, events: list[JsonObject], **options: Any) -> list[tuple[JsonObject, list[JsonObject]]]:  # noqa: ANN401 - of any type
+    """Return each record with the rows of its answers."""
+    found = []
+    for path in exported(EveryEvalEver(**options), events, folder / "out"):
+        if path.suffix == ".json":
+            record = orjson.loads(path.read_bytes())
+            rows = (folder / "out" / record["detailed_evaluation_results"]["file_path"]).read_bytes()
+            assert hashlib.sha256(rows).hexdigest() == record["detailed_evaluation_results"]["checksum"]
+            found.append((record, list(map(orjson.loads, rows.splitlines()))))
+    return found
+
+
+@pytest.mark.parametrize("version", FILES)
+def test_records_and_rows_are_valid_by_the_published_schemas(version: str, tmp_path: Path) -> None:
+    """Both versions, for answers with and without tools."""
+    if not SCHEMAS.is_dir():
+        pytest.skip("the schemas of Every Eval Ever are not beside this checkout")
+    whole, row_schema = (orjson.loads((SCHEMAS / name).read_bytes()) for name in FILES[version])
+    for record, rows in records(tmp_path, log(), schema_version=version):
+        jsonschema.Draft7Validator(whole).validate(record)
+        for row in rows:
+            jsonschema.Draft7Validator(row_schema).validate(row)
+
+
+def test_each_row_belongs_to_one_result_of_its_record(tmp_path: Path) -> None:
+    """By the record's id and the result's; the record says how many rows there are, and their mean is the result's."""
+    for record, rows in records(tmp_path, log()):
+        results = {result["evaluation_result_id"]: result["score_details"]["score"] for result in record[RESULTS]}
+        assert {row["evaluation_id"] for row in rows} == {record["evaluation_id"]}
+        assert record["detailed_evaluation_results"]["total_rows"] == len(rows)
+        for result, mean in results.items():
+            scores = [row["evaluation"]["score"] for row in rows if row["evaluation_result_id"] == result]
+            assert sum(scores) / len(scores) == pytest.approx(mean)
+
+
+def test_answers_with_tools_are_conversations(tmp_path: Path) -> None:
+    """The call and its result are messages of their own, and the last one is the answer."""
+    by_type = {rows[0]["interaction_type"]: rows for _, rows in records(tmp_path, log())}
+    plain, calling = by_type["single_turn"], by_type["agentic"]
+    assert (plain[0]["output"], plain[0]["messages"]) == ({"raw": ["An answer."]}, None)
+    assert [message["role"] for message in calling[0]["messages"]] == ["user", "assistant", "tool", "assistant"]
+    assert calling[0]["messages"][1]["tool_calls"][0]["arguments"] == {"query": "q", "n": "3"}
+    (attributed,) = calling[0]["answer_attribution"]
+    assert calling[0]["messages"][attributed["turn_idx"]]["content"] == attributed["extracted_value"] == "An answer."
+
+
+def test_answers_of_the_mock_are_by_no_model(tmp_path: Path) -> None:
+    """Numbers of a rehearsal must never stand beside those of the model in whose place it stood."""
+    events = [event | {"mock": True} if event["type"] in {"response", "judgment"} else event for event in log()]
+    assert {record["model_info"]["name"] for record, _ in records(tmp_path, events)} == {"keval-mock"}
