@@ -15,6 +15,7 @@ from keval.config.reader import load
 from keval.execution.references import default_log, judge_references
 from keval.logs.collect import collected
 from keval.logs.outputs import check_stdout
+from keval.metric_names import full_name
 from keval.reports.references import References, Verdict, references
 from keval.reports.thresholds import Scale, thresholds
 
@@ -40,7 +41,8 @@ def command(
     Each sample's `reference` field, else its golden answer, is judged as if the agent had said it. A
     reference that fails means that the question is ambiguous, the judge too strict, or the reference
     wrong: find out before answers are paid for. The judgments stand in a log of their own,
-    <name>.refs.jsonl, and are paid once. Exit code 1 if a reference failed.
+    <name>.refs.jsonl, and are paid once. Exit code 1 if a reference failed, or no judge could say
+    anything of it.
     """
     config = load(config_path)
     pass_from = thresholds(pass_from, starmap(Scale, config.scales))  # before anything is paid
@@ -58,19 +60,26 @@ def command(
             say_json(verdict.as_json())
     else:
         _print(found)
-    context.exit(1 if found.refused else 0)
+    context.exit(1 if found.refused or found.unjudged else 0)
 
 
 def _print(found: References) -> None:
     for verdict in found.refused:
-        say(f"FAILED    {verdict.sample_id}: {_described(verdict)}")
+        say(f"FAILED     {verdict.sample_id}: {_described(verdict)}")
+    for sample_id, verdict in found.unjudged.items():
+        say(f"NOT JUDGED {sample_id}: {full_name(verdict.judge, verdict.metric or '')}: {_one_line(verdict.reason)}")
     refused = len({verdict.sample_id for verdict in found.refused})
-    say(f"references: {found.number}, failed: {refused}")
+    unjudged = f", not judged: {len(found.unjudged)}" if found.unjudged else ""
+    say(f"references: {found.number}, failed: {refused}{unjudged}")
 
 
 def _described(verdict: Verdict) -> str:
-    reason = " ".join((verdict.reason or "no reason given").split())
+    reason = _one_line(verdict.reason)
     if verdict.failure is not None:
         return f"{verdict.judge} could not judge it ({verdict.failure}): {reason}"
     needed = "" if verdict.pass_from is None else f", passes from {verdict.pass_from:g}"
     return f"{verdict.judge}/{verdict.metric} {verdict.score:g}{needed}: {reason}"
+
+
+def _one_line(reason: str | None) -> str:
+    return " ".join((reason or "no reason given").split())

@@ -16,6 +16,7 @@ from keval.config.model import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.execution import interrupt
 from keval.execution.agent_doubts import agent_doubts
+from keval.execution.gate_doubts import gate_doubts
 from keval.execution.plan import plan_id
 from keval.execution.tasks import question_id, turns
 from keval.judges import Judge
@@ -123,7 +124,7 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str],
     check_judges_are_for_some(config, found)
     samples = tuple(sample for read in found for sample in read.samples[:limit])
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
-    for warning in (*agent_doubts(config), *checks.check(config.secrets, samples, prompts)):
+    for warning in (*agent_doubts(config), *gate_doubts(config), *checks.check(config.secrets, samples, prompts)):
         warn(warning)
     return replace(prepared, datasets=found, samples=samples)
 

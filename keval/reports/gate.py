@@ -11,17 +11,23 @@ from keval.errors import InputError, UsageError
 from keval.metric_names import full_name, names, near
 from keval.reports.conclusions import MetricTable
 from keval.reports.gate_facts import NO_CALLS, Facts, Found, unknown
-from keval.reports.gate_rules import NUMBERED, PHRASES, Comparison, Level, Rule, Sign, Unit
+from keval.reports.gate_rules import (
+    BASELINE,
+    BEFORE,
+    NUMBERED,
+    PHRASES,
+    Comparison,
+    Level,
+    Rule,
+    Sign,
+    Unit,
+    unknown_condition,
+)
 from keval.stats.conclusions import Conclusion
 
 Verdict = Literal["met", "not met", "cannot tell"]
 VERDICTS: tuple[Verdict, ...] = ("met", "not met", "cannot tell")
 
-BEFORE = "before"
-"""What a rule calls the earlier log."""
-
-BASELINE = "baseline"
-"""What a rule may call the condition that others are compared with, whatever its name."""
 
 HOLDS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 
@@ -153,7 +159,8 @@ def _earlier(rule: Comparison, condition: str, now: Facts, before: Facts | None)
 
 def _condition(text: str, name: str, now: Facts) -> str:
     if name not in now.conditions:
-        raise UsageError(f"rule {text!r}: no condition is called {name!r}; {near(name, now.conditions)}")
+        known = [each for table in now.tables for each in names(table.metric, table.judge)]
+        raise UsageError(f"rule {text!r}: {unknown_condition(name, now.conditions, known)}")
     return name
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +32,9 @@ NUMBERED: dict[str, tuple[re.Pattern[str], Unit]] = {
     "pass^K": (re.compile(r"pass\^(\d+)"), "share"),
     "latency pNN": (re.compile(r"latency p(\d{1,2})"), "seconds"),
 }
+
+BASELINE, BEFORE = "baseline", "before"
+"""What a comparison may refer to beside the baseline's own name: BEFORE is an earlier log."""
 
 RELATIONS: dict[str, tuple[Literal[">", "<"], int]] = {
     "higher than": (">", 1),
@@ -229,3 +233,10 @@ def _said_otherwise(text: str, phrase: str) -> str:
         return f"write `{left} {sign} {right}`"
     margin = " by 0.2" if MEANT[phrase] in NEEDS_MARGIN else ""
     return f"write `{left} {MEANT[phrase]} {right}{margin}`"
+
+
+def unknown_condition(name: str, conditions: Collection[str], metrics: Collection[str]) -> str:
+    """Return what is said of a name that no condition has: a metric's name is followed by that of a condition."""
+    if name in metrics:
+        return f"no condition is called {name!r}, a metric is; write `{name} of CONDITION`"
+    return f"no condition is called {name!r}; {near(name, conditions)}"

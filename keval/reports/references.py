@@ -59,6 +59,12 @@ class References:
         return [verdict for verdict in self.verdicts if verdict.passed is False]
 
     @property
+    def unjudged(self) -> dict[str, Verdict]:
+        """Return by sample of which references no judge says anything, each with one reason why."""
+        judged = {verdict.sample_id for verdict in self.verdicts if verdict.score is not None or verdict.failure}
+        return {verdict.sample_id: verdict for verdict in self.verdicts if verdict.sample_id not in judged}
+
+    @property
     def number(self) -> int:
         """How many references were judged, or were to be."""
         return len({verdict.sample_id for verdict in self.verdicts})

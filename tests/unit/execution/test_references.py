@@ -66,13 +66,28 @@ def test_the_command_names_what_is_refused(keval: Keval, tmp_path: Path) -> None
     """Each refused reference is named with its score, the exit code is 1, and the run's own log is not touched."""
     done = keval("validate-refs", with_config(tmp_path, [SUM, CAPITAL]))
     assert done.returncode == 1, done.stderr
-    assert done.stdout == "FAILED    capital: exact_match/exact_match 0: no reason given\nreferences: 2, failed: 1\n"
+    assert done.stdout == "FAILED     capital: exact_match/exact_match 0: no reason given\nreferences: 2, failed: 1\n"
     assert not (tmp_path / "refs.jsonl").exists()
     lines = keval("validate-refs", tmp_path / "eval.yaml", "-f", "jsonl").stdout.splitlines()
     assert [(row["id"], row["pass"]) for row in map(json.loads, lines)] == [("sum", True), ("capital", False)]
 
 
 @pytest.mark.slow
+def test_a_reference_that_no_judge_has_a_score_for_is_named(tmp_path: Path) -> None:
+    """A golden answer that names no choice fits no judge of choices: that is no pass; another judge's score is one."""
+    samples: list[JsonObject] = [
+        {"id": "mmlu", "question": "2+2?", "answer": "1", "choices": ["3", "4"]},
+        SUM | {"choices": ["3", "4"]},
+    ]
+    with_config(tmp_path, samples, "  - {type: choice}\n")
+    found = judged(tmp_path)
+    assert {name: each.reason for name, each in found.unjudged.items()} == {
+        "mmlu": "the golden answer names none of the choices"
+    }
+    with_config(tmp_path, samples, "  - {type: choice}\n" + EXACT)
+    assert not judged(tmp_path).unjudged
+
+
 def test_references_that_all_pass_are_no_failure(tmp_path: Path) -> None:
     """A sample without `reference` is judged by its golden answer, which exact_match always accepts."""
     with_config(tmp_path, [SUM])

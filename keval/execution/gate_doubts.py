@@ -1,0 +1,83 @@
+"""Says, before anything is paid, which rules of a config's gate ask for what its run will not have.
+
+A rule may be meant for scores that a later judge gives, so that it is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from keval.config import gate_section
+from keval.config.formulas import COMPUTED
+from keval.config.model import Config
+from keval.metric_names import names, near
+from keval.reports.gate_rules import BASELINE, BEFORE, Comparison, Level, Rule, unknown_condition
+
+
+class _Scale(NamedTuple):
+    lowest: float
+    highest: float
+
+
+def gate_doubts(config: Config) -> Iterator[str]:
+    """Yield what is wrong with each rule, one sentence each."""
+    known = dict(_scales(config))
+    for rule in gate_section.recorded(config.as_written.get("gate")).rules:
+        for doubt in _doubts(rule, config, known):
+            yield f"gate: rule {rule.text!r}: {doubt}"
+
+
+def _scales(config: Config) -> Iterator[tuple[str, _Scale | None]]:
+    """Yield the names of all metrics, each with its scale; None where several of one name have others."""
+    found: dict[str, set[_Scale]] = {}
+    for judge in config.judges:
+        for metric in judge.judge.metrics:
+            for name in names(metric.name, judge.name):
+                found.setdefault(name, set()).add(_Scale(metric.min, metric.max))
+    for computed in config.metrics:
+        for name in names(computed.name, COMPUTED):
+            found.setdefault(name, set()).add(_Scale(computed.min, computed.max))
+    for name, scales in found.items():
+        yield name, scales.pop() if len(scales) == 1 else None
+
+
+def _doubts(rule: Rule, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+    conditions = [condition.name for condition in config.conditions]
+    if rule.condition is not None and rule.condition not in conditions:
+        yield unknown_condition(rule.condition, conditions, known)
+    yield from _of_comparison(rule, config, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
+
+
+def _of_comparison(rule: Comparison, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+    conditions = [condition.name for condition in config.conditions]
+    baseline = str(config.as_written.get("baseline", conditions[0]))
+    if rule.metric is not None and rule.metric not in known:
+        yield _no_metric(rule.metric, known)
+    if rule.reference not in {BEFORE, baseline} and (rule.reference != BASELINE or BASELINE in conditions):
+        yield f"conditions are compared with {baseline!r}, the baseline; {near(rule.reference, [baseline, BEFORE])}"
+
+
+def _of_level(rule: Level, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+    name = rule.quantity.name
+    if not rule.quantity.is_metric:
+        if name == "tool errors" and not config.agent.agent.reports_tool_calls:
+            yield f"agent {config.agent.name} does not report its tool calls"
+    elif name not in known:
+        yield _no_metric(name, known)
+    elif (scale := known[name]) is not None and _is_out_of_reach(rule, scale):
+        yield f"it can never be met: {name} goes from {scale.lowest:g} to {scale.highest:g}"
+
+
+def _no_metric(name: str, known: Mapping[str, object]) -> str:
+    return f"no judge of the config gives a metric {name!r}; {near(name, known)}"
+
+
+def _is_out_of_reach(rule: Level, scale: _Scale) -> bool:
+    """Return whether no score on a scale is on the asked side of the limit."""
+    return {
+        ">=": rule.limit > scale.highest,
+        ">": rule.limit >= scale.highest,
+        "<=": rule.limit < scale.lowest,
+        "<": rule.limit <= scale.lowest,
+    }[rule.sign]

@@ -1,0 +1,67 @@
+"""Properties of what is said of a config's gate before anything is paid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keval.config.reader import load
+from keval.execution.gate_doubts import gate_doubts
+
+CONFIG = """\
+name: held
+dataset: {path: questions.jsonl}
+agent: {type: AGENT}
+conditions: {plain: {system_prompt: "Answer."}, careful: {system_prompt: "Be careful."}}
+judge: {type: number}
+gate: {rules: ["RULE"]}
+"""
+
+
+def doubts(folder: Path, rule: str, agent: str = "echo") -> list[str]:
+    """Return what is said of one rule."""
+    (folder / "questions.jsonl").touch()
+    (folder / "eval.yaml").write_text(CONFIG.replace("RULE", rule).replace("AGENT", agent))
+    return list(gate_doubts(load(folder / "eval.yaml")))
+
+
+@pytest.mark.parametrize(
+    ("rule", "doubt"),
+    [
+        ("nmber of careful >= .8", "no judge of the config gives a metric 'nmber'; did you mean 'number'?"),
+        ("number of carefull >= .8", "no condition is called 'carefull'; did you mean 'careful'?"),
+        ("number >= 5", "it can never be met: number goes from 0 to 1"),
+        ("number < 0", "it can never be met"),
+        ("careful higher than baselin", "conditions are compared with 'plain', the baseline; there are: plain, before"),
+        ("plain higher than careful", "conditions are compared with 'plain', the baseline"),
+        ("accuracy of careful higher than plain", "no judge of the config gives a metric 'accuracy'"),
+        (
+            "number not lower than before by .05",
+            "no condition is called 'number', a metric is; write `number of CONDITION`",
+        ),
+    ],
+)
+def test_what_a_rule_names_and_nobody_has_is_told(rule: str, doubt: str, tmp_path: Path) -> None:
+    """A gate that cannot be read after the run was paid for helps nobody."""
+    (found,) = doubts(tmp_path, rule)
+    assert found.startswith(f"gate: rule {rule!r}: ")
+    assert doubt in found
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *("number >= 1", "number/number of careful > 0.8", "missing <= 5%", "latency p95 <= 3s", "pass@2 >= 0.5"),
+        *("careful higher than baseline", "number of careful not lower than before by 0.1", "careful lower than plain"),
+    ],
+)
+def test_of_a_rule_that_can_be_met_nothing_is_said(rule: str, tmp_path: Path) -> None:
+    """Also where it names the baseline, or an earlier log."""
+    assert doubts(tmp_path, rule) == []
+
+
+def test_tool_errors_of_an_agent_that_reports_no_calls_are_told(tmp_path: Path) -> None:
+    """None would be found, whatever the tools did."""
+    (found,) = doubts(tmp_path, "tool errors <= 1%", "command, command: [cat]")
+    assert "agent command does not report its tool calls" in found
