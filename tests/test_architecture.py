@@ -49,7 +49,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
             "commands.list",
             "commands.newest",
             "commands.plugins",
-            "commands.report_format",
             "commands.schemas",
             "commands.show",
             "commands.validate",

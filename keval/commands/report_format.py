@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from keval import plugins
+from keval.commands.pager import terminal
 from keval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,12 +96,13 @@ def _written(option: str) -> tuple[str, Any]:
 
 
 def _for_terminal(chosen: str, output: Path | None) -> dict[str, Any]:
-    """Return the options that make the text report fit the terminal it is shown on."""
-    if chosen != "text" or output is not None or not sys.stdout.isatty():
+    """Return the options that make the text report fit a terminal, or into a pipe what COLUMNS says."""
+    if chosen != "text" or output is not None:
         return {}
-    import shutil
-
     from keval.exports.text import NARROWEST
 
-    shown_on = os.get_terminal_size(sys.stdout.fileno())  # of the others Python asks itself
-    return {"width": max(NARROWEST, shutil.get_terminal_size(shown_on).columns), "color": True}
+    shown_on = terminal()
+    if shown_on is not None:
+        return {"width": max(NARROWEST, shown_on.width), "color": shown_on.color}
+    columns = os.environ.get("COLUMNS", "")
+    return {"width": max(NARROWEST, int(columns))} if columns.isascii() and columns.isdigit() else {}
