@@ -6,6 +6,7 @@ What fails is told when the first of its kind fails, so that nobody learns of a 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections import defaultdict
@@ -17,6 +18,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
 from keval.printable import printable
+from keval.processes.temporary import PREFIX
 from keval.secrets.variables import Secrets
 
 if TYPE_CHECKING:
@@ -29,6 +31,13 @@ LONGEST_CAUSE = 300
 """Characters of a failure's message that are told; the log has all."""
 
 
+MOST_CAUSES = 3
+"""Causes of one kind of failure that are told in a row; the log has all."""
+
+_OF_A_TASK = re.compile(rf"{PREFIX}\w+")
+"""The name of a task's folder, which differs from task to task."""
+
+
 @dataclass
 class FailureCount:
     """How often items of one row failed in one way."""
@@ -36,6 +45,10 @@ class FailureCount:
     cause: str
     """The first failure's message, as one printable line."""
     count: int = 0
+    unlike: int = 0
+    """Failures with another message than the first, whatever folder the task had."""
+    told: set[str] = field(default_factory=set)
+    """The messages that were told, without the names of folders."""
 
 
 @dataclass
@@ -64,7 +77,7 @@ class Progress:
         self.stage = stage
         self.rows: defaultdict[str, Count] = defaultdict(Count)
         self.tell: Callable[[str], None] | None = None
-        """Told of the first failure of each kind in a row, as it happens."""
+        """Told of the first failure of each kind in a row, and of a few other causes, as they happen."""
         self._began = time.monotonic()
 
     def plan(self, row: str, number: int) -> None:
@@ -90,12 +103,16 @@ class Progress:
         """Count an item that failed and has its event, by the kind of its failure."""
         count = self.rows[row]
         _pay(count, cost_usd)
-        if kind in count.failures:
-            count.failures[kind].count += 1
+        cause = _one_line(message)
+        failures = count.failures.setdefault(kind, FailureCount(cause))
+        failures.count += 1
+        alike, first = (_OF_A_TASK.sub("", text) for text in (cause, failures.cause))
+        failures.unlike += alike != first
+        if alike in failures.told or len(failures.told) >= MOST_CAUSES:
             return
-        count.failures[kind] = FailureCount(_one_line(message), 1)
+        failures.told.add(alike)
         if self.tell is not None:
-            self.tell(f"{self.stage}: {printable(row)}: {kind}: {count.failures[kind].cause}")
+            self.tell(f"{self.stage}: {printable(row)}: {kind}: {cause}")
 
     @property
     def failed(self) -> int:
@@ -106,7 +123,8 @@ class Progress:
         """Yield a line for each row and kind of failure: how many there are, and the cause of the first."""
         for row, count in self.rows.items():
             for kind, failures in count.failures.items():
-                yield f"{self.stage}: {printable(row)}: {failures.count} failed: {kind}: {failures.cause}"
+                others = f" (and {failures.unlike} for other causes)" if failures.unlike else ""
+                yield f"{self.stage}: {printable(row)}: {failures.count} failed: {kind}: {failures.cause}{others}"
 
     def line(self) -> str:
         """Return the state in one plain line."""

@@ -46,14 +46,31 @@ def test_the_first_failure_of_each_kind_is_told_as_it_happens(made: type[io.Stri
     progress, out = Progress("generate"), made()
     with shown(progress, stream=out):
         progress.failed_as("with_server", "mcp_not_ready", "[bold]no 'fery.py'\x1b[2J", cost_usd=0.0)
-        progress.failed_as("with_server", "mcp_not_ready", "another", cost_usd=0.0)
+        progress.failed_as("with_server", "mcp_not_ready", "[bold]no 'fery.py'\x1b[2J", cost_usd=0.0)
         progress.failed_as("with_server", "timeout", "late" * 200, cost_usd=0.0)
         said = out.getvalue()
     assert "generate: with_server: mcp_not_ready: [bold]no 'fery.py'" in said
     assert "generate: with_server: timeout: late" in said
-    assert "another" not in said
+    assert said.count("fery.py") == 1
     assert "\x1b[2J" not in said
     assert said.count("late") < 80
+
+
+def test_other_causes_of_a_kind_are_told_up_to_a_few() -> None:
+    """One kind may have several causes; the name of a task's folder makes no other one."""
+    progress, out = Progress("generate"), io.StringIO()
+    with shown(progress, stream=out):
+        for message in ("no /tmp/kvtask-a1/x", "no /tmp/kvtask-b2/x", "killed", "no memory", "late"):
+            progress.failed_as("plain", "infra_error", message, cost_usd=0.0)
+        said = out.getvalue()
+    assert [line.rpartition(": ")[2] for line in said.splitlines()[:3]] == [
+        "no /tmp/kvtask-a1/x",
+        "killed",
+        "no memory",
+    ]
+    assert "late" not in said
+    (line,) = progress.failure_lines()
+    assert line == "generate: plain: 5 failed: infra_error: no /tmp/kvtask-a1/x (and 3 for other causes)"
 
 
 def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
