@@ -13,7 +13,7 @@ def fill(template: str, values: Mapping[str, object]) -> str:
     Raises ValueError for a placeholder that there is not, and for a lone brace.
     """
     filled = []
-    for literal, name, spec, conversion in string.Formatter().parse(template):
+    for literal, name, spec, conversion in _parsed(template):
         filled.append(literal)
         if name is None:
             continue
@@ -22,6 +22,13 @@ def fill(template: str, values: Mapping[str, object]) -> str:
             raise ValueError(f"unknown placeholder {{{name}}} (known: {known}; a literal brace is {{{{)")
         filled.append(str(values[name]))
     return "".join(filled)
+
+
+def _parsed(template: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    try:
+        return list(string.Formatter().parse(template))
+    except ValueError:
+        raise ValueError(f"{template!r} has a lone brace; a literal brace is {{{{ or }}}}") from None
 
 
 def fill_all(template: Any, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - any JSON value

@@ -114,7 +114,7 @@ class _Builder:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             told = ", ".join(part for part in (error.context, error.problem) if part)
-            self.problem_at(mark.line + 1 if mark else 1, (), f"not YAML: {told}")
+            self.problem_at(mark.line + 1 if mark else 1, (), f"not YAML: {told}{_what_helps(told, self.text)}")
         except RecursionError:
             self.problem_at(1, (), "nested too deeply")
 
@@ -208,6 +208,21 @@ def with_quotes_hint(message: str) -> str:
     """Return what is said of a value, with what to do where YAML takes for a number or a truth what may be text."""
     is_no_text = re.fullmatch(r"expected a string\b.*, found (-?[0-9.e+]+|true|false)", message)
     return f"{message}; if text is meant, put it in quotes" if is_no_text else message
+
+
+_OFTEN = {
+    "mapping values are not allowed here": "a text that has ': ' in it needs quotes; keys stand below each other",
+    "expected <block end>": "this line, or one above it, begins further left or right than the lines beside it",
+    "cannot start any token": "a tab, or a text that begins with this character, needs another form: spaces, or quotes",
+}
+"""What people mostly did where the parser says so."""
+
+
+def _what_helps(told: str, text: str) -> str:
+    """Return what to do about a file that is no YAML, as far as that is known."""
+    if text.lstrip().startswith("{") and "\n{" in text.lstrip():
+        return "; it has a JSON object on each line, as logs and datasets have: is it the file you meant?"
+    return next((f"; {often}" for found, often in _OFTEN.items() if found in told), "")
 
 
 _BOOLEANS = {"true": True, "false": False}

@@ -309,7 +309,7 @@ async def test_it_leads_a_session_of_its_own(tmp_path: Path) -> None:
         ({"command": ()}, "names no program"),
         ({"command": ("a", "{answer}")}, "unknown placeholder {answer}"),
         ({"command": ("a", "{question!r}")}, "unknown placeholder"),
-        ({"command": ("a", "{")}, "Single '{'|expected '}'"),
+        ({"command": ("a", "{")}, "'{' has a lone brace; a literal brace is"),
         ({"command": ("a",), "answer_path": "result"}, r"begins with \$"),
         ({"command": ("a",), "answer_path": "$.a[b]"}, r"cannot read '\[b\]'"),
         ({"command": ("a",), "cost_path": "$.a"}, "go with answer_path"),
