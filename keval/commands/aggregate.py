@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from keval.commands.messages import warn, warn_of_ungrouped
+from keval.commands.messages import warn, warn_of_several, warn_of_ungrouped
 from keval.commands.newest import chosen
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PASS_FROM, SKIP_INVALID
 from keval.errors import UsageError
@@ -126,12 +126,13 @@ def _events(
     from keval.reports.verdicts import verdicts
     from keval.stats.aggregates import READ, aggregate, saved
 
-    needed = projections.ALL if asked.by or pass_from or level != "condition" else (*READ, *drift.READ)
+    needed = projections.ALL if asked.by or pass_from or level != "condition" else (*READ, *drift.READ, "run_facts")
     with projections.connect(
         logs, everything=everything, texts=bool(asked.by), tools=False, asked=needed
     ) as connection:
         for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
             warn(sentence)
+        warn_of_several(connection)
         if pass_from:
             asked = replace(asked, verdicts=verdicts(connection, pass_from))
         if asked.by:

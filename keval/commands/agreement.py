@@ -8,7 +8,7 @@ import click
 import orjson
 
 from keval import projections
-from keval.commands.messages import say_json, warn
+from keval.commands.messages import say_json, warn, warn_of_several
 from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
 from keval.errors import UsageError
 from keval.exports import _agreement
@@ -57,6 +57,7 @@ def command(
     with collected(logs, warn, skip_invalid=skip_invalid) as files:
         check_not_empty(files)
         with projections.connect(files, everything=everything) as connection:
+            warn_of_several(connection)
             found = agreements(connection, wanted)
             variations = judge_variations(connection) if wanted.takes_replicates else ()
             looked = diagnostics(connection) if with_diagnostics else None

@@ -43,7 +43,8 @@ def command(
     Conditions of one name are compared, sample by sample, by the rules of `keval report`; the log
     named first is the baseline, and of more than two logs each is compared with those named before it.
     Logs that no judge has scored alike, that asked other questions under the same ids, of which one
-    is a rehearsal, or whose answers are not all by one agent are refused.
+    is a rehearsal, or that has answers of several agents under one condition, are refused. Where
+    the logs' agents differ, the report says so.
     """
     if len(logs) < 2:  # noqa: PLR2004 - one log is compared by `report`
         raise UsageError("compare takes two logs or more; keval report LOG compares the conditions of one")

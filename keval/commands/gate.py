@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.commands.messages import say, warn
+from keval.commands.messages import say, warn, warn_of_several
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PASS_FROM, SKIP_INVALID
 from keval.config import gate_section
 from keval.config.gate_section import Rules
@@ -76,6 +76,7 @@ def command(
             connection = open_.enter_context(projections.connect(files, everything=everything, texts=False))
             for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
                 warn(sentence)
+            warn_of_several(connection)
             return Facts(connection, pass_from)
 
         now = facts_of(logs)

@@ -39,6 +39,18 @@ def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> 
         warn(f"samples in no group, because they lack {' or '.join(fields)} or have null there: {lacking}")
 
 
+def warn_of_several(connection: DuckDBPyConnection) -> None:
+    """Tell people that a log has several evaluations, which a report keeps apart and this command does not."""
+    from keval.reports.queries import ask
+
+    names = [row["name"] for row in ask(connection, "evaluation_names")]
+    if len(names) > 1:
+        warn(
+            f"{len(names)} evaluations are in there ({', '.join(names)}), and here they stand together: keval report "
+            "shows each by itself, and `runs` says which run_id is of which"
+        )
+
+
 def tell(*lines: str) -> None:
     """Print lines on stderr."""
     for line in lines:

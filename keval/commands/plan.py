@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.commands.messages import say, warn
+from keval.commands.messages import say, warn, warn_of_several
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID, FiniteRange
 from keval.errors import UsageError
 from keval.logs.collect import check_not_empty, collected
@@ -120,6 +120,7 @@ def _pilots(
         with projections.connect(files, everything=everything, texts=False, tools=False) as connection:
             for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
                 warn(sentence)
+            warn_of_several(connection)
             return list(planning.pilots(connection, prices)), pilot_differences(connection)
 
 

@@ -10,7 +10,7 @@ import click
 import orjson
 
 from keval import projections
-from keval.commands.messages import warn
+from keval.commands.messages import warn, warn_of_several
 from keval.commands.newest import chosen
 from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, SKIP_INVALID
 from keval.commands.pager import paged, terminal
@@ -61,6 +61,7 @@ def command(
         collected(chosen([] if log is None else [log]), warn, skip_invalid=skip_invalid) as files,
         projections.connect(files) as connection,
     ):
+        warn_of_several(connection)
         found = transcripts(connection, files, selection)
         first = next(found, None)
         if first is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.commands.messages import say, warn
+from keval.commands.messages import say, warn, warn_of_several
 from keval.commands.options import EVERYTHING, SKIP_INVALID
 from keval.commands.sql_output import RENDER, write
 from keval.errors import InputError, UsageError
@@ -166,6 +166,8 @@ def _answer(
     statement = read_only.bare(query)
     asked = projections.ALL if unsafe else partial(_checked, statement)
     with projections.connect(logs, **taken, tools=False, asked=asked) as connection:
+        if not taken["apart"]:
+            warn_of_several(connection)
         try:
             if not unsafe:
                 read_only.lock(connection, [*(log.path for log in logs), *([] if target is None else [target])])
@@ -191,7 +193,7 @@ def _checked(statement: str, parser: duckdb.DuckDBPyConnection) -> Collection[st
     try:
         if not read_only.writes_nothing(parser, statement):
             raise UsageError(f"the query is not one SELECT that only reads; {HINT}")
-        return read_only.read_by(parser, statement)
+        return {*read_only.read_by(parser, statement), "run_facts"}  # which says whether there are several evaluations
     except duckdb.Error as error:
         raise _refused(error) from error
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from keval import projections
-from keval.commands.messages import say, say_json, warn
+from keval.commands.messages import say, say_json, warn, warn_of_several
 from keval.commands.newest import chosen
 from keval.commands.options import LOGS, PASS_FROM, SKIP_INVALID
 from keval.logs.collect import collected
@@ -32,6 +32,7 @@ def command(logs: tuple[Path, ...], written: str, pass_from: Mapping[str, float]
         collected(chosen(logs), warn, skip_invalid=skip_invalid) as files,
         projections.connect(files) as connection,
     ):
+        warn_of_several(connection)
         for summary in summaries(connection, pass_from):
             if written == "jsonl":
                 say_json(summary.as_json())

@@ -18,7 +18,7 @@ from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.reports import across_doubts, drift
 from keval.reports.across_doubts import Side
-from keval.reports.builder import compose
+from keval.reports.builder import compose, evaluation_names
 from keval.reports.changed_scores import changed_scores
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, difference
 from keval.reports.house_scores import house_scores, put_together
@@ -92,6 +92,9 @@ def _side(  # noqa: PLR0913 - as compare, which passes them on
     names = [each.name for each in logs]
     label = log.name if names.count(log.name) == 1 else f"{log.name} ({number})"
     with projections.connect([log], everything=everything, texts=False) as connection:
+        if len(several := evaluation_names(connection)) > 1:
+            told = ", ".join(several)
+            raise InputError(f"{label}: it has several evaluations ({told}); name the logs that it was made of")
         drift.refuse_mixed(connection, allow=allow_mixed, log=label)
         report, (strategy, pass_from) = compose(connection, logs=[log]), house
         scores = house_scores(strategy, connection, report, pass_from) if strategy else ()

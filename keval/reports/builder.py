@@ -77,18 +77,19 @@ def compose(
     used = tool_use(connection)
     conditions = _conditions(connection, order, used) if measured or not tables else ()
     mock = _is_mock(connection, conditions, bodies)
-    small = tuple(small_numbers(tables, _programs(connection)))
+    small = tuple(small_numbers(tables, _programs(connection, tables)))
+    saved = [score for table in tables for score in table.scores]
     return Report(
         mock=mock,
         banner=BANNER if mock else None,
         warnings_first=(
             *stopping(connection),
             *drift.warnings(connection),
-            *warnings.incomplete(conditions, imported=imported),
+            *(warnings.incomplete(conditions, imported=imported) if conditions else warnings.unfinished(tables)),
             *reversals(tables),
             *warnings.useless_servers(conditions),
         ),
-        headlines=headlines(tables, is_incomplete=any(found.not_done for found in conditions)),
+        headlines=headlines(tables, is_incomplete=any(found.not_done for found in (conditions or saved))),
         read_with_care=read_with_care(tables, small),
         header=header,
         conditions=conditions,
@@ -129,9 +130,10 @@ def saved_aggregates(connection: DuckDBPyConnection, logs: Sequence[LogFile]) ->
         ] or None
 
 
-def _programs(connection: DuckDBPyConnection) -> set[str]:
-    """Return the ids of the judges that ask no model."""
-    return {str(row["judge_id"]) for row in ask(connection, "programs")}
+def _programs(connection: DuckDBPyConnection, tables: Sequence[MetricTable]) -> set[str]:
+    """Return the ids of the judges of which nobody knows that they ask a model: aggregates do not say it."""
+    known = {row["judge_id"]: row["asks_none"] for row in ask(connection, "programs")}
+    return {table.judge_id for table in tables if known.get(table.judge_id, True)}
 
 
 def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str], taken_back: Sequence[Retraction] = ()) -> Header:

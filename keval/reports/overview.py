@@ -24,13 +24,17 @@ class Overview:
     """Whether a stand-in made answers of it."""
     conditions: tuple[str, ...]
     failed: int
-    """Tasks that ended without an answer."""
+    """Tasks that ended without an answer; of several evaluations those of the newest."""
+    evaluations: tuple[str, ...]
+    """The names of the configs that something was planned by."""
     not_done: int | None
     """Planned tasks that were not tried yet; None if no run says what was planned."""
 
     @property
     def state(self) -> str:
         """Whether it is complete, in words."""
+        if len(self.evaluations) > 1:
+            return f"{len(self.evaluations)} evaluations"
         if self.not_done is None:
             return "no plan"
         said = [f"{self.not_done} not done" if self.not_done else "", f"{self.failed} failed" if self.failed else ""]
@@ -38,10 +42,11 @@ class Overview:
 
     def as_json(self) -> JsonObject:
         """Return it as one JSON object."""
-        return {**asdict(self), "conditions": list(self.conditions), "state": self.state}
+        lists = {"conditions": list(self.conditions), "evaluations": list(self.evaluations)}
+        return {**asdict(self), **lists, "state": self.state}
 
 
-READ = ("conditions", "events", "judgment_facts", "missing", "response_facts")
+READ = ("conditions", "events", "judgment_facts", "missing", "response_facts", "run_facts")
 """The tables and views that are asked."""
 
 
@@ -54,5 +59,6 @@ def overview(connection: DuckDBPyConnection) -> Overview:
             "mock": bool(row["mock"]),
             "conditions": tuple(row["conditions"] or ()),
             "failed": row["failed"] or 0,
+            "evaluations": tuple(each["name"] for each in ask(connection, "evaluation_names")),
         }
     )

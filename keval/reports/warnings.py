@@ -31,6 +31,14 @@ def incomplete(conditions: Sequence[ConditionSummary], *, imported: bool) -> Ite
         )
 
 
+def unfinished(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
+    """Yield the same of saved aggregates, which say by each metric how many planned answers have no score yet."""
+    lacking = {score.condition: score.not_done for table in tables for score in table.scores if score.not_done}
+    if lacking:
+        where = ", ".join(f"{condition} {number}" for condition, number in lacking.items())
+        yield ReportWarning("incomplete", f"INCOMPLETE: planned answers were not done, or not judged ({where}).")
+
+
 def useless_servers(conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
     """Yield where no call of an MCP server succeeded: such scores are those of an agent without it."""
     for found in conditions:

@@ -43,7 +43,7 @@ class Selection:
             repetition=_given(self.repetition),
             failed=str(self.failed).lower(),
             most=_given(self.worst),
-            place="null" if self.worst is None else "worst.score",
+            place="null" if self.worst is None else "{score: worst.score, answered: a.type <> 'failure'}",
             joined="" if self.worst is None else self._ranking(),
         )
 

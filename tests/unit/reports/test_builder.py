@@ -794,3 +794,14 @@ def test_an_outcome_may_hold_anything_where_keval_has_its_own_words(odd: object,
     found = built([run_event(samples=1), response_event("q1"), judgment], tmp_path)
     assert found.header.judgments == 1
     assert any(each.mean == 3 for table in found.metrics for each in table.scores)
+
+
+def test_saved_aggregates_of_an_unfinished_run_say_so(tmp_path: Path) -> None:
+    """Neither the title nor a plan is in the input, and still nobody takes half of the answers for all."""
+    log = [run_event(samples=3), *judged("q1", 4.0), *judged("q2", 3.0)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", log)]) as connection:
+        bodies = list(aggregate(connection, levels={"condition"}))
+    with projections.connect([write_log(tmp_path / "none.jsonl", [])]) as connection:
+        found = builder.compose(connection, bodies)
+    assert "incomplete" in codes(found) | {warning.code for warning in found.warnings_first}
+    assert "one_judgment" not in codes(found)

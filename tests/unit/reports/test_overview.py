@@ -21,7 +21,7 @@ def test_a_log_that_is_complete_says_so(tmp_path: Path) -> None:
     """Answers, judgments and conditions are those of the newest plan."""
     answer = response_event(mock=True)
     found = of(tmp_path, run_event(("baseline",), samples=1), answer, judgment_event(answer))
-    assert found == Overview(1, 1, answer["time"], True, ("baseline",), 0, 0)
+    assert found == Overview(1, 1, answer["time"], True, ("baseline",), 0, ("test",), 0)
     assert (found.state, found.as_json()["conditions"]) == ("complete", ["baseline"])
 
 
@@ -31,3 +31,10 @@ def test_what_is_missing_is_counted(tmp_path: Path) -> None:
     found = of(tmp_path, run_event(("baseline",), samples=3), response_event(), failure_event(response_event("q2")))
     assert found.state == "1 not done, 1 failed"
     assert of(tmp_path, response_event()).state == "no plan"
+
+
+def test_of_several_evaluations_nothing_is_said_together(tmp_path: Path) -> None:
+    """What is missing of one is not missing of the other."""
+    found = of(tmp_path, run_event(samples=1), run_event(samples=1, config_name="other"), response_event())
+    assert found.state == "2 evaluations"
+    assert len(found.evaluations) == 2
