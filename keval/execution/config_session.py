@@ -224,7 +224,8 @@ class ConfigWork:
             changed = changes(self.past.newest_run(config.name, mock=self.request.mock), about, tasks.numbers)
             if changed is not None:
                 self.warn(changed.told(known_cost(changed.asked_again, about, self._single_judges)))
-            self.warn(work_ahead(about, tasks, self._single_judges))
+            given_up = None if self.request.chosen else self.failed_before
+            self.warn(work_ahead(about, tasks, self._single_judges, given_up))
         elif self.failed_before:
             failed = counted(self.failed_before, "task")
             told = f"{failed} failed earlier and will not be tried again; every other has its response"

@@ -13,18 +13,26 @@ from keval.logs.costs import MeasuredCosts
 from keval.projections.sql_file import literal, load
 
 
-def work_ahead(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig]) -> str:
-    """Return it in one line; a mock run costs nothing. `judges` are those that judge the answers at once."""
+def work_ahead(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig], given_up: int | None = 0) -> str:
+    """Return it in one line; a mock run costs nothing. `judges` are those that judge the answers at once.
+
+    `given_up`: how many tasks failed and are not among those that are asked for; None if that is not known.
+    """
     agent_id = literal(tasks.config.agent.agent_id)
-    sql = load("execution", "answers_there", agent_id=agent_id, mock=str(about.mock))
-    answers, newest = next(about.past.rows(sql), (0, None))
+    failed_tasks = about.tasks_of("failure", mock=about.mock)
+    sql = load("execution", "answers_there", agent_id=agent_id, mock=str(about.mock), failed_tasks=failed_tasks)
+    answers, newest, failed = next(about.past.rows(sql), (0, None, 0))
     asked = counted(len(tasks), "answer")
     first = ""
     if answers:
         is_there = f"{counted(answers, 'answer')} {'is' if answers == 1 else 'are'} there"
         first = f"{is_there}, the newest of {_minute(newest)}; "
         asked = f"{len(tasks):,} more"
-    return f"{first}{asked} will be asked for" + ("" if about.mock else _cost(tasks.by_condition(), about, judges))
+    again = 0 if given_up is None else failed - given_up
+    tried = f", {'which' if again == len(tasks) else f'{again:,} of which'} failed before," if again > 0 else ""
+    return f"{first}{asked}{tried} will be asked for" + (
+        "" if about.mock else _cost(tasks.by_condition(), about, judges)
+    )
 
 
 def _minute(time: str) -> str:

@@ -10,6 +10,7 @@ from keval.config.reader import load
 from keval.execution.preparation import Prepared, prepare
 from keval.execution.tasks import work_list
 from keval.execution.work_ahead import known_cost, work_ahead
+from tests.builders import failure_event
 from tests.tasks import answer_to, config_past, tasks_of
 
 CONFIG = """\
@@ -30,10 +31,11 @@ def prepared(folder: Path, agent: str = "{type: claude, model: mine}", judge: st
     return prepare(load(folder / "eval.yaml", environ={}), None, warn=lambda _: None)
 
 
-def said(found: Prepared, answered: int = 0) -> str:
-    """Return what is said when so many of the config's four tasks have an answer, each of $0.25."""
+def said(found: Prepared, answered: int = 0, failed: int = 0) -> str:
+    """Return what is said when so many of the config's four tasks have an answer, each of $0.25, and so many failed."""
     answers = [answer_to(found, task, time=f"2026-11-20T11:5{n}:00.000Z") for n, task in enumerate(tasks_of(found))]
-    with config_past(found, answers[:answered]) as about:
+    failures = [failure_event(answer) for answer in answers[answered : answered + failed]]
+    with config_past(found, [*answers[:answered], *failures]) as about:
         tasks = work_list(found.config, found.samples, "1" * answered + "0" * (4 - answered) if answered else "")
         return work_ahead(about, tasks, found.config.judges)
 
@@ -43,6 +45,12 @@ def test_what_is_there_what_is_asked_for_and_its_cost_stand_in_one_line(tmp_path
     assert said(prepared(tmp_path), answered=2) == (
         "2 answers are there, the newest of 2026-11-20 11:51 UTC; 2 more will be asked for, ≈ $0.50 with judgments"
     )
+
+
+@pytest.mark.parametrize(("failed", "told"), [(1, "1 of which failed before"), (2, "which failed before")])
+def test_what_is_tried_again_is_told_from_what_is_new(failed: int, told: str, tmp_path: Path) -> None:
+    """The same command again costs something where tasks failed, and that is why."""
+    assert f"; 2 more, {told}, will be asked for" in said(prepared(tmp_path), answered=2, failed=failed)
 
 
 def test_a_first_run_is_guessed_at_and_says_so(tmp_path: Path) -> None:
