@@ -132,6 +132,17 @@ def test_a_call_that_was_never_answered_is_an_error_without_a_result() -> None:
     assert (turn.error, turn.result, turn.duration_ms) == (True, None, None)
 
 
+def test_two_calls_of_one_tool_are_two_turns() -> None:
+    """Each has its own input, result and duration, also when the second is answered first."""
+    record = Record(())
+    record.add(AssistantMessage([ToolUseBlock("1", "Bash", {"n": 1}), ToolUseBlock("2", "Bash", {"n": 2})], "m"))
+    for called in ("2", "1"):
+        record.add(UserMessage([ToolResultBlock(called, f"result {called}")]))
+    turns = record.so_far().turns
+    assert [(turn.input, turn.result) for turn in turns] == [({"n": 1}, "result 1"), ({"n": 2}, "result 2")]
+    assert all(turn.duration_ms is not None for turn in turns)
+
+
 def test_a_result_of_several_blocks_is_one_text() -> None:
     """Blocks are lines; of what is not text only its kind is kept."""
     record = Record(())

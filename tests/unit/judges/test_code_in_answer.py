@@ -11,6 +11,7 @@ PROMPT = 'import math\n\n\ndef area(r):\n    """Return the area."""\n'
         "    return math.pi * r * r",
         "    # round\n    return math.pi * r * r\n",
         "return math.pi * r * r",
+        '    """Return it."""\n    return math.pi * r * r',
         "def area(r):\n    return math.pi * r * r",
         "PI = 3.141592653589793\ndef area(r):\n    return PI * r * r",
         "```\ndef area(r):\n    return math.pi * r * r",

@@ -51,6 +51,13 @@ async def test_ranks_begin_at_1_and_duplicates_keep_theirs(
     assert numbers(await judged(expected, sources), "retrieved") == pytest.approx(wanted)
 
 
+async def test_a_question_whose_source_was_not_found_counts_as_0_in_the_mean() -> None:
+    """Ranks of 1, none and 2 give a mean reciprocal rank of a half."""
+    found = [await judged(["x"], sources) for sources in (("x",), ("a",), ("a", "x"))]
+    ranks = [numbers(judgment, "retrieved")[1] or 0 for judgment in found]
+    assert sum(ranks) / len(ranks) == 0.5
+
+
 @pytest.mark.parametrize("expected", [None, [], [" "]])
 async def test_where_no_source_is_expected_nothing_applies(expected: Any) -> None:  # noqa: ANN401 - any JSON value
     """It is no miss."""

@@ -20,6 +20,8 @@ def test_a_call_costs_the_sum_over_its_kinds_of_tokens() -> None:
     """1000 prompt tokens of which 500 are cached, and 500 of output, at 3, 15 and 0.30 USD per million."""
     assert prices.cost_usd("claude-sonnet-4-5", usage(500, 500, read=500)) == pytest.approx(0.00915)
     assert prices.cost_usd("claude-opus-5", usage(write=1_000_000)) == pytest.approx(6.25)
+    other = prices.load({"gpt-4o-mini": {"input": 0.15, "output": 0.6}})
+    assert other.cost_usd("gpt-4o-mini", usage(1000, 500)) == pytest.approx(0.00045)
 
 
 def test_a_dated_snapshot_costs_what_its_model_costs() -> None:
