@@ -213,6 +213,12 @@ def test_what_cannot_be_started_is_told_before_a_run(tmp_path: Path, program: st
     assert told == (said and said.replace("FOLDER", str(tmp_path)))
 
 
+def test_a_file_that_the_command_names_and_that_is_not_there_is_told_before_a_run(tmp_path: Path) -> None:
+    """Python would fail in each task for want of its script."""
+    told = Command(command=("sh", "{folder}/nope.sh")).missing(tmp_path, {"PATH": "/usr/bin:/bin"})
+    assert told == f"its command names {{folder}}/nope.sh, and {tmp_path}/nope.sh does not exist"
+
+
 @pytest.mark.parametrize("command", ["generate", "run", "check"])
 def test_a_program_that_is_missing_ends_a_command_before_it_begins(tmp_path: Path, keval: Keval, command: str) -> None:
     """Exit code 4, and no log."""
