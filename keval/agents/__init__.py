@@ -175,7 +175,8 @@ class Agent(ABC):
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:  # noqa: ARG002 - for subclasses
         """Return what the agent cannot work without and that is not there, such as its program, or None.
 
-        Asked before a run. `folder` is the config's, `env` the environment of the agent's processes.
+        Asked before a run. `folder` is the config's, `env` the environment of the agent's processes. Raises PluginError
+        for what is there and broken.
         """
         return None
 

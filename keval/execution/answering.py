@@ -95,7 +95,7 @@ class Answerer:
         return Outcome(answer, _since(began), workspace=workspace)
 
     def _without_a_file(self, error: Exception) -> AgentError | None:
-        """Return the failure of a task whose agent has lost a file: it says nothing of what would have been answered."""
+        """Return the failure of a task whose agent has lost a file: nobody knows what it would have answered."""
         if not isinstance(error, AgentError) or error.kind != "agent_error":
             return None
         gone = next((file.path for file in self.files if file.is_gone), None)

@@ -211,7 +211,7 @@ def not_startable(program: str, folder: Path, env: Mapping[str, str]) -> str | N
     """Return why a program cannot be started, with the path that was tried, or None."""
     path = Path(located(program, folder, env))
     if not path.is_absolute():
-        return f"no program {program!r} in the path that agents have ({env.get('PATH', os.defpath)})"
+        return f"no program {program!r} in the path that agents and judges have ({env.get('PATH', os.defpath)})"
     problem = _no_program(path)
     if problem is not None:
         hint = "" if Path(program).is_absolute() else "; a path is relative to the config's folder"

@@ -196,7 +196,7 @@ async def test_a_program_is_found_beside_the_config_or_in_the_path(tmp_path: Pat
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        ("no-such-program", "no program 'no-such-program' in the path that agents have (/usr/bin:/bin)"),
+        ("no-such-program", "no program 'no-such-program' in the path that agents and judges have (/usr/bin:/bin)"),
         ("v/none", "cannot start 'v/none': FOLDER/v/none does not exist; a path is relative to the config's folder"),
         ("/no/such", "cannot start '/no/such': /no/such does not exist"),
         ("./v", "cannot start './v': FOLDER/v is a folder; a path is relative to the config's folder"),
