@@ -127,6 +127,8 @@ class Agent(ABC):
     """Whether the agent itself talks to the Messages API and so needs a key, or the mock."""
     is_free: ClassVar[bool] = False
     """Whether no answer can cost anything, whoever the agent asks."""
+    beyond_mock: ClassVar[str | None] = None
+    """What of it a mock run calls as any other run does, such as its program: it may cost money all the same."""
     uses_workspace: ClassVar[bool] = True
     """Whether the agent works in a folder; making one per task is most of the work of a task without a model."""
 

@@ -56,6 +56,7 @@ class Command(Agent):
     """An agent that is a program."""
 
     open_files: ClassVar[int] = 3
+    beyond_mock: ClassVar[str | None] = "program"
 
     command: tuple[str, ...] = field(
         default=(),

@@ -29,6 +29,7 @@ class Python(Agent):
     """An agent that is a function."""
 
     uses_models: ClassVar[bool] = False
+    beyond_mock: ClassVar[str | None] = "function"
     uses_workspace: ClassVar[bool] = False
 
     function: str = field(metadata=option("the function, as file.py:query or module:query, from the config's folder"))

@@ -123,7 +123,10 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str],
     check_judges_are_for_some(config, found)
     samples = tuple(sample for read in found for sample in read.samples[:limit])
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
-    for warning in (*agent_doubts(config), *checks.check(config.secrets, samples, prompts)):
+    for warning in (
+        *agent_doubts(config, mock=prepared.mock_url is not None),
+        *checks.check(config.secrets, samples, prompts),
+    ):
         warn(warning)
     return replace(prepared, datasets=found, samples=samples)
 

@@ -242,7 +242,7 @@ def _no_script(path: Path) -> str | None:
     if not words:
         return "is a script whose first line names no program for it, as #!/bin/sh does"
     if first.endswith(b"\r"):
-        return "has Windows line ends, so that no system finds the program that its first line names; save it with Unix ones"
+        return "has Windows line ends, so its first line names a program that nobody finds; save it with Unix ones"
     interpreter = Path(os.fsdecode(words[0]))
     problem = _no_program(interpreter)
     return problem and f"is a script for {interpreter}, which {problem}"

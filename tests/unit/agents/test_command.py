@@ -206,7 +206,7 @@ async def test_a_program_is_found_beside_the_config_or_in_the_path(tmp_path: Pat
             "v/bare",
             "cannot start 'v/bare': FOLDER/v/bare is a script whose first line names no program for it, as #!/bin/sh",
         ),
-        ("v/windows", "cannot start 'v/windows': FOLDER/v/windows has Windows line ends, so that"),
+        ("v/windows", "cannot start 'v/windows': FOLDER/v/windows has Windows line ends, so its"),
         ("v/binary", None),
         ("{workspace}/made-by-nobody", None),
     ],
