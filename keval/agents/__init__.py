@@ -169,6 +169,11 @@ class Agent(ABC):
         return None
 
     @property
+    def servers_ready_within_s(self) -> float | None:
+        """How long MCP servers may take to be ready, None for an agent that does not say."""
+        return getattr(self, "mcp_timeout_s", None)
+
+    @property
     def secret_names(self) -> tuple[str, ...]:
         """Environment variables that the agent must have, such as its key."""
         name = getattr(self, "api_key_env", None)
