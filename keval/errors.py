@@ -4,7 +4,7 @@
     ├── UsageError                  2   the command line or the config asks for something impossible
     ├── InputError                  3   a file or stream is not what it says it is
     ├── EnvironmentLacksError       4   a key, server or program is missing
-    ├── PluginError                 5   an agent, judge or export exists and cannot be used
+    ├── PluginError                 5   an agent, judge, export or function exists and cannot be used
     ├── BudgetReachedError          6   the money is spent; the same command resumes
     ├── ReaderGoneError             0   whoever read our stdout has left (`| head`)
     └── InterruptError            130   Ctrl-C; what was written is whole
@@ -22,7 +22,7 @@ EXIT_CODES: dict[int, str] = {
     2: "usage: the command line or the config asks for something impossible",
     3: "input is not what it says it is",
     4: "something is missing in the environment (key, server, program)",
-    5: "a plug-in is broken",
+    5: "a plug-in, or a function that a config names, is broken",
     6: "budget reached (the same command resumes)",
     7: "a gate cannot tell: an interval has the limit within it, or too much is missing",
     70: "a bug (traceback, where to report)",
@@ -66,7 +66,7 @@ class EnvironmentLacksError(KevalError):
 
 
 class PluginError(KevalError):
-    """A plug-in exists and cannot be used; the message names file and cause."""
+    """A plug-in, or a function of the user's, exists and cannot be used; the message names file and cause."""
 
     exit_code = 5
 

@@ -68,7 +68,10 @@ def summary(plugin: Plugin) -> str:
     spec = importlib.util.find_spec(plugin.module)
     if spec is None or spec.origin is None:
         raise PluginError(f"{plugin.kind} {plugin.name!r}: no module {plugin.module} ({plugin.origin})")
-    return docstring_line(Path(spec.origin))
+    try:
+        return docstring_line(Path(spec.origin))
+    except PluginError as error:
+        raise PluginError(f"{plugin.kind} {plugin.name!r}: {error}") from error
 
 
 def docstring_line(path: Path) -> str:

@@ -51,7 +51,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
             "commands.plugins",
             "commands.schemas",
             "commands.show",
-            "commands.validate",
             "exports._agreement",
         },
     ),
@@ -96,7 +95,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/execution/test_generation.py": (
         "an agent is asked by the stage, whatever it does",
-        {"execution.answering", "execution.plugin_errors"},
+        {"execution.plugin_errors"},
     ),
     "unit/execution/test_config_check.py": ("it is told before a run", {"execution.agent_doubts"}),
     "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.scoring"}),

@@ -127,6 +127,8 @@ class Agent(ABC):
     """Whether the agent itself talks to the Messages API and so needs a key, or the mock."""
     is_free: ClassVar[bool] = False
     """Whether no answer can cost anything, whoever the agent asks."""
+    beyond_mock: ClassVar[str | None] = None
+    """What of it a mock run calls as any other run does, such as its program: it may cost money all the same."""
     uses_workspace: ClassVar[bool] = True
     """Whether the agent works in a folder; making one per task is most of the work of a task without a model."""
 
@@ -167,6 +169,11 @@ class Agent(ABC):
         return None
 
     @property
+    def servers_ready_within_s(self) -> float | None:
+        """How long MCP servers may take to be ready, None for an agent that does not say."""
+        return getattr(self, "mcp_timeout_s", None)
+
+    @property
     def secret_names(self) -> tuple[str, ...]:
         """Environment variables that the agent must have, such as its key."""
         name = getattr(self, "api_key_env", None)
@@ -175,7 +182,8 @@ class Agent(ABC):
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:  # noqa: ARG002 - for subclasses
         """Return what the agent cannot work without and that is not there, such as its program, or None.
 
-        Asked before a run. `folder` is the config's, `env` the environment of the agent's processes.
+        Asked before a run. `folder` is the config's, `env` the environment of the agent's processes. Raises PluginError
+        for what is there and broken.
         """
         return None
 

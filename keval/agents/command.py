@@ -56,6 +56,7 @@ class Command(Agent):
     """An agent that is a program."""
 
     open_files: ClassVar[int] = 3
+    beyond_mock: ClassVar[str | None] = "program"
 
     command: tuple[str, ...] = field(
         default=(),
@@ -142,10 +143,11 @@ class Command(Agent):
         return self.input == "json" or any("{system_prompt}" in word for word in self.command)
 
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:
-        """Return why the program cannot be started."""
+        """Return why the program cannot be started, or which file of its command is not there."""
         named = self.command[0] if self._adapted is None else self._adapted.program
         name = _known_before(named, folder)
-        return program.not_startable(name, folder, {**env, **self.env}) if name else None
+        problem = program.not_startable(name, folder, {**env, **self.env}) if name else None
+        return problem or local_files.not_there(self.command[1:], folder)
 
     def local_files(self, folder: Path) -> tuple[LocalFile, ...]:
         """Return the adapter, else the files that the command names, apart from what depends on the task."""

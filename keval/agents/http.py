@@ -42,6 +42,7 @@ class Http(Agent):
     """An agent behind an address."""
 
     uses_models: ClassVar[bool] = False
+    beyond_mock: ClassVar[str | None] = "service"
     uses_workspace: ClassVar[bool] = False
     open_files: ClassVar[int] = 1
 

@@ -15,10 +15,13 @@ from typing import ClassVar
 
 from keval.agents import Agent, AgentError, Answer, OpenAgent, Prompt
 from keval.agents._function_result import read_result
-from keval.errors import UsageError
+from keval.errors import EnvironmentLacksError, PluginError
 from keval.plugins import option
 from keval.processes import functions, local_files
 from keval.processes.local_files import LocalFile
+
+GIVEN = ("the question", "the system prompt", "the MCP servers")
+"""What the function is given, in this order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +29,7 @@ class Python(Agent):
     """An agent that is a function."""
 
     uses_models: ClassVar[bool] = False
+    beyond_mock: ClassVar[str | None] = "function"
     uses_workspace: ClassVar[bool] = False
 
     function: str = field(metadata=option("the function, as file.py:query or module:query, from the config's folder"))
@@ -38,10 +42,10 @@ class Python(Agent):
         functions.check_form(self.function)
 
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:  # noqa: ARG002 - a function has ours
-        """Return why the function cannot be called."""
+        """Return which file or module is not there. Raises PluginError for a function that cannot be called."""
         try:
-            functions.load(self.function, folder)
-        except UsageError as error:
+            functions.check(self.function, folder, GIVEN)
+        except EnvironmentLacksError as error:
             return "; ".join(error.problems)
         return None
 
@@ -49,7 +53,7 @@ class Python(Agent):
         """Return the file that holds the function; what that imports is not looked at."""
         try:
             path = functions.source(self.function, folder)
-        except UsageError:  # `missing` says so before a run
+        except EnvironmentLacksError:  # `missing` says so before a run
             path = None
         return () if path is None else local_files.named_by(["", str(path)], folder)
 
@@ -63,7 +67,7 @@ class Python(Agent):
         """Call the function once. A thread cannot be ended: after a time-out it runs on. Raises AgentError."""
         try:
             query = functions.load(self.function, prompt.folder)
-        except UsageError as error:
+        except (EnvironmentLacksError, PluginError) as error:
             raise AgentError("infra_error", "; ".join(error.problems)) from error
         servers = {name: dict(server) for name, server in prompt.mcp_servers.items()}
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import islice
@@ -17,7 +17,7 @@ from keval.counted import counted
 from keval.datasets import Layout
 from keval.documents import packed
 from keval.documents.packed import unpacked_name
-from keval.errors import InputError, KevalError
+from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import count_events, opened, standard_input
 
@@ -45,18 +45,25 @@ def command(files: tuple[Path, ...], question_key: str, answer_key: str, id_key:
     """
     layout = Layout(id_key=id_key, question_key=question_key, answer_key=answer_key or None)
     check_stdout(files, "write to another file")
-    problems = []
+    errors: list[KevalError] = []
     for path in files:
         try:
             valid = _validator(path, layout)(path)
         except OSError as error:
-            problems.append(f"{path}: {error.strerror}")
+            errors.append(InputError(f"{path}: {error.strerror}"))
         except KevalError as error:
-            problems += error.problems
+            errors.append(error)
         else:
             say(f"{path}: {valid}")
-    if problems:
-        raise InputError(*problems)
+    if errors:
+        raise _all(errors)
+
+
+def _all(errors: Sequence[KevalError]) -> KevalError:
+    """Return one error of all: of files that are right, and name what is missing or broken, it is about that."""
+    kinds = {type(error) for error in errors}
+    kind = next(iter(kinds)) if len(kinds) == 1 and kinds <= {EnvironmentLacksError, PluginError} else InputError
+    return kind(*(problem for error in errors for problem in error.problems))
 
 
 def _validator(path: Path, layout: Layout) -> Callable[[Path], str]:

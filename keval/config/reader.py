@@ -25,7 +25,7 @@ from keval.config.hints import with_hint
 from keval.config.model import AgentConfig, Condition, Config, Execution, Gates, JudgeConfig
 from keval.config.sections import list_in, mapping_in
 from keval.documents import yaml_document
-from keval.errors import InputError, KevalError, PluginError, UsageError
+from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError, UsageError
 from keval.judges import Judge, Metric
 from keval.models import prices
 from keval.retry import Retry
@@ -50,8 +50,8 @@ GATES = ("require_mcp_tool_use", "require_mcp_tool_success", "retry_gates")
 def load(path: Path, *, environ: Mapping[str, str] | None = None) -> Config:
     """Read a config.
 
-    Variables need not be set. Raises InputError that lists all problems with their lines,
-    PluginError for an agent or judge that is broken.
+    Variables need not be set. Raises InputError that lists all problems with their lines, EnvironmentLacksError for
+    what only a judge needs and is not there, PluginError for an agent or judge that is broken.
     """
     environ = os.environ if environ is None else environ
     draft = _Draft(yaml_document.read(path), Secrets(environ))
@@ -93,7 +93,8 @@ def load(path: Path, *, environ: Mapping[str, str] | None = None) -> Config:
 def load_judge(path: Path, *, secrets: Secrets | None = None) -> JudgeConfig:
     """Read a file that holds one judge.
 
-    Raises InputError that lists all problems with their lines, PluginError for a judge that is broken.
+    Raises InputError that lists all problems with their lines, EnvironmentLacksError for what the judge needs and is
+    not there, PluginError for a judge that is broken.
     """
     draft = _Draft(yaml_document.read(path), Secrets(os.environ) if secrets is None else secrets)
     draft.secrets.register_all(draft.written)
@@ -142,6 +143,9 @@ def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets |
         judge = _rebuilt(judge_class, description, secrets)
     except PluginError:
         raise
+    except EnvironmentLacksError as error:
+        told = secrets.redact(str(error))
+        raise EnvironmentLacksError(f"the log's judge {name!r}: {told}; give it with -j JUDGE.yaml") from error
     except Exception as error:  # what a log says of a judge may be anything: whatever it leads to, the log is at fault
         told = secrets.redact(str(error) if isinstance(error, KevalError | ValueError) else repr(error))
         raise InputError(
@@ -178,19 +182,27 @@ class _Draft:
     def __init__(self, read: Document, secrets: Secrets) -> None:
         self.document = read
         self.problems = list(read.problems)
+        self.kinds: dict[tuple[int, Keys, str], type[KevalError]] = {}
         self.secrets = secrets
         self.folder = read.path.parent
         self.written: JsonObject = read.value if isinstance(read.value, dict) else {}
 
-    def problem(self, keys: Keys, message: str) -> None:
-        self.problems.append((self.document.line(keys), keys, message))
+    def problem(self, keys: Keys, message: str, kind: type[KevalError] = InputError) -> None:
+        found = (self.document.line(keys), keys, message)
+        self.problems.append(found)
+        self.kinds[found] = kind
 
-    def error(self) -> InputError:
-        """Return the error that lists all problems by line, each once."""
+    def error(self) -> KevalError:
+        """Return the error that lists all problems by line, each once.
+
+        It is an InputError unless the file is right and only what it names is missing or broken.
+        """
         unique = sorted(set(self.problems), key=lambda problem: (problem[0], schema.json_path(problem[1]), problem[2]))
         count = "1 problem" if len(unique) == 1 else f"{len(unique)} problems"
         told = [*map(self.document.described, unique), f"{count} in {self.document.path}; nothing was run"]
-        return InputError(*map(self.secrets.redact, told))
+        kinds = [self.kinds.get(each, InputError) for each in unique]
+        kind = InputError if InputError in kinds else kinds[0]
+        return kind(*map(self.secrets.redact, told))
 
     def check(self, name: str) -> None:
         """Check the structure, and that each `${` is one that will be replaced.
@@ -253,11 +265,15 @@ class _Draft:
         built = self.plugin("judge", Judge, section, keys)
         if built is None:
             return None
-        lacking = _lacking(built)
+        name, replicates = str(section.get("name") or section["type"]), _whole(section.get("replicates", 1))
+        try:
+            lacking = _lacking(built)
+        except (EnvironmentLacksError, PluginError) as error:
+            self.problem((*keys, "type"), f"judge {name!r}: {error}", type(error))
+            return None
         if lacking is not None:
             self.problem((*keys, "type"), f"the judge {section['type']!r} {lacking}")
             return None
-        name, replicates = str(section.get("name") or section["type"]), _whole(section.get("replicates", 1))
         only_for = mapping_in(section, "only_for")
         seed = _whole(mapping_in(self.written, "execution").get("seed", 0))
         sampling = Sampling(section.get("sample_rate", 1), seed)
@@ -296,10 +312,11 @@ class _Draft:
         except (KevalError, ValueError, OSError) as error:
             if isinstance(error, PluginError):
                 raise
-            self.refusal(str(error), values, keys)
+            lacks = isinstance(error, EnvironmentLacksError)
+            self.refusal(str(error), values, keys, EnvironmentLacksError if lacks else InputError)
             return None
 
-    def refusal(self, message: str, values: Mapping[str, Any], keys: Keys) -> None:
+    def refusal(self, message: str, values: Mapping[str, Any], keys: Keys, kind: type[KevalError]) -> None:
         """Note what a plug-in said against its options: `name: …` or `file: …` is about that option."""
         for line in message.splitlines():
             about = [
@@ -308,9 +325,9 @@ class _Draft:
                 if line.startswith(f"{name}: ") or (isinstance(value, Path) and line.startswith(f"{value}:"))
             ]
             if about:
-                self.problem((*keys, about[0][0]), about[0][1])
+                self.problem((*keys, about[0][0]), about[0][1], kind)
             else:
-                self.problem(keys, line)
+                self.problem(keys, line, kind)
 
     def conditions(self, tools: tuple[str, ...]) -> list[Condition]:
         """Check each condition's servers, and that no two conditions are the same."""

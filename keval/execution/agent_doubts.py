@@ -7,10 +7,22 @@ from collections.abc import Iterator
 from keval.config.model import Config
 
 
-def agent_doubts(config: Config) -> Iterator[str]:
-    """Yield what the agent's program will not get, one sentence each."""
+def agent_doubts(config: Config, *, mock: bool = False) -> Iterator[str]:
+    """Yield what the agent's program will not get, and what a mock run does not keep from it, one sentence each."""
+    if mock:
+        yield from _beyond_mock(config)
     yield from _unheard_prompts(config)
     yield from _files_elsewhere(config)
+
+
+def _beyond_mock(config: Config) -> Iterator[str]:
+    """Yield what of the agent a mock run really calls."""
+    what = config.agent.agent.beyond_mock
+    if what is not None:
+        yield (
+            f"agent {config.agent.name}: --mock stands in for models behind the Messages API, not for the agent's "
+            f"{what}: that is really called, and what it does may cost money"
+        )
 
 
 def _unheard_prompts(config: Config) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from math import inf
@@ -24,6 +24,7 @@ from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.execution.workspaces import Workspaces
 from keval.ids import JsonObject
 from keval.processes import machine
+from keval.processes.local_files import LocalFile
 from keval.processes.servers import expected_tools, launchable
 from keval.processes.workspace_template import TemplateError
 from keval.secrets.variables import Secrets
@@ -70,6 +71,8 @@ class Answerer:
     secrets: Secrets
     timeout_s: float
     idle_timeout_s: float | None = None
+    files: Sequence[LocalFile] = ()
+    """The files that made the agent what it was when the command began."""
     workspaces: Workspaces = field(default_factory=Workspaces, repr=False)
     _kept: _Kept = field(default_factory=_Kept, repr=False)
     _deadlines: Deadlines = field(default_factory=Deadlines, repr=False)
@@ -84,12 +87,22 @@ class Answerer:
         try:
             answer = await self._within_time(spec, workspace)
         except (AgentError, EnvironmentLacksError, OSError, MemoryError) as error:
-            return _failed(_blamed(error), began, workspace)
+            return _failed(self._without_a_file(error) or _blamed(error), began, workspace)
         except BaseException:
             if workspace is not None:
                 self.workspaces.remove(workspace)
             raise
         return Outcome(answer, _since(began), workspace=workspace)
+
+    def _without_a_file(self, error: Exception) -> AgentError | None:
+        """Return the failure of a task whose agent has lost a file: nobody knows what it would have answered."""
+        if not isinstance(error, AgentError) or error.kind != "agent_error":
+            return None
+        gone = next((file.path for file in self.files if file.is_gone), None)
+        if gone is None:
+            return None
+        told = f"{gone} is gone, a file of the agent: {error.message}"
+        return AgentError("infra_error", told, retryable=True, partial=error.partial)
 
     async def close(self) -> None:
         """End what the agent keeps from task to task; another task would begin it anew."""

@@ -22,6 +22,7 @@ def config_executor(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProc
         secrets=config.secrets,
         timeout_s=config.execution.timeout_s,
         idle_timeout_s=config.execution.idle_timeout_s,
+        files=config.agent.files,
         workspaces=Workspaces(config.agent.workspace.template),
     )
     judge_env = prepared.judge_env if judges else {}

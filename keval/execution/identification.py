@@ -17,17 +17,18 @@ LONGEST_STRAY = 200
 """Characters that are told of what a server writes where it should not."""
 
 CONNECT_TIMEOUT_S = 60.0
-"""How long a server may take to say what it offers before a run starts."""
+"""How long a server may take to say what it offers before a run starts, if the agent does not say."""
 
 
 async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
     """Ask every MCP server that a condition uses what it offers, and look at the files that its command names."""
     config, used = prepared.config, _used_servers(prepared)
+    said_s = config.agent.agent.servers_ready_within_s
     infos = await servers.inspect(
         resolved_servers(used, config.secrets, config.path.parent),
         servers.expected_tools(used),
         environment.allowed(config.environ) | prepared.mark,
-        CONNECT_TIMEOUT_S,
+        CONNECT_TIMEOUT_S if said_s is None else said_s,
     )
     commands = {name: servers.command_of(config.secrets.resolve(server)) for name, server in used.items()}
     folder = config.path.parent

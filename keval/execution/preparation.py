@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from keval import datasets, schema
 from keval.agents import Agent
 from keval.config.model import Config, JudgeConfig
-from keval.errors import EnvironmentLacksError, InputError, UsageError
+from keval.errors import EnvironmentLacksError, InputError, PluginError, UsageError
 from keval.execution import interrupt
 from keval.execution.agent_doubts import agent_doubts
 from keval.execution.gate_doubts import gate_doubts
@@ -124,7 +124,11 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str],
     check_judges_are_for_some(config, found)
     samples = tuple(sample for read in found for sample in read.samples[:limit])
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
-    for warning in (*agent_doubts(config), *gate_doubts(config), *checks.check(config.secrets, samples, prompts)):
+    for warning in (
+        *agent_doubts(config, mock=prepared.mock_url is not None),
+        *gate_doubts(config),
+        *checks.check(config.secrets, samples, prompts),
+    ):
         warn(warning)
     return replace(prepared, datasets=found, samples=samples)
 
@@ -215,9 +219,15 @@ def check_gates(prepared: Prepared) -> None:
 
 
 def check_program(prepared: Prepared) -> None:
-    """Raise EnvironmentLacksError for a missing key, and for a program of the agent that cannot be started."""
+    """Raise EnvironmentLacksError for a missing key, and for a program or file of the agent that is not there.
+
+    Raises PluginError for a function that cannot be called.
+    """
     agent, folder = prepared.config.agent, prepared.config.path.parent
-    missing = agent.agent.missing(folder, prepared.agent_env)
+    try:
+        missing = agent.agent.missing(folder, prepared.agent_env)
+    except PluginError as error:
+        raise PluginError(f"agent {agent.name!r}: {error}; nothing was asked") from error
     if missing is not None:
         raise EnvironmentLacksError(f"agent {agent.name!r}: {missing}; nothing was asked")
 

@@ -171,7 +171,11 @@ class Judge(ABC):
         return self
 
     def missing(self) -> str | None:
-        """Return what keeps the judge from judging anything here, or None; asked before anything is paid for."""
+        """Return what of its options keeps the judge from judging anything here, or None.
+
+        Asked before anything is paid for. Raises EnvironmentLacksError for what is not on this machine, such as a
+        program, and PluginError for what is there and broken.
+        """
         return None
 
     @classmethod

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 import orjson
 
 from keval.documents import strict_json
-from keval.errors import UsageError
+from keval.errors import EnvironmentLacksError, UsageError
 from keval.judges import Case, Context, JudgeError, Judgment
 from keval.judges._own_code import OwnCodeJudge, given
 from keval.plugins import option
@@ -71,9 +71,13 @@ class Command(OwnCodeJudge):
     def _filled(self) -> list[str]:
         return [word.replace(FOLDER, str(self._folder.absolute())) for word in self.command]
 
-    def missing(self) -> str | None:
-        """Return why the program cannot be started."""
-        return program.not_startable(self._filled[0], self._folder, environment.allowed({}))
+    def missing(self) -> None:
+        """Raise EnvironmentLacksError for a program that cannot be started, or a file that is not there."""
+        folder = self._folder.absolute()
+        problem = program.not_startable(self._filled[0], folder, environment.allowed({}))
+        problem = problem or local_files.not_there(self.command[1:], folder)
+        if problem is not None:
+            raise EnvironmentLacksError(problem)
 
     async def judge(self, case: Case, context: Context) -> Judgment:
         """Run the program once."""

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 import orjson
 
-from keval.errors import UsageError
+from keval.errors import EnvironmentLacksError, PluginError, UsageError
 from keval.judges import Case, Context, JudgeError, Judgment
 from keval.judges._own_code import OwnCodeJudge, given
 from keval.plugins import option
@@ -53,7 +53,10 @@ class Python(OwnCodeJudge):
         return replace(self, _folder=folder)
 
     def texts(self) -> Mapping[str, Any]:
-        """Return the hash of the function's file: an edited one makes another judge. Raises UsageError for none."""
+        """Return the hash of the function's file: an edited one makes another judge.
+
+        Raises EnvironmentLacksError for a file that is not there, and UsageError for a module that has none.
+        """
         return {"file": self._file_sha256}
 
     @cached_property
@@ -64,19 +67,18 @@ class Python(OwnCodeJudge):
         try:
             return hashlib.sha256(path.read_bytes()).hexdigest()
         except OSError as error:
-            raise UsageError(f"function: there is no file {path}") from error
+            raise EnvironmentLacksError(f"function: there is no file {path}") from error
 
-    def missing(self) -> str | None:
-        """Return why the function cannot be called."""
-        try:
-            functions.load(self.function, self._folder)
-        except UsageError as error:
-            return f"cannot be used: {error}"
-        return None
+    def missing(self) -> None:
+        """Raise EnvironmentLacksError for a function that is not there, PluginError for one that cannot be called."""
+        functions.check(self.function, self._folder, ["the case"])
 
     async def judge(self, case: Case, context: Context) -> Judgment:  # noqa: ARG002 - it asks no model
         """Call the function once."""
-        function = functions.load(self.function, self._folder)
+        try:
+            function = functions.load(self.function, self._folder)
+        except (EnvironmentLacksError, PluginError) as error:  # it was there when the command began
+            raise JudgeError("judge_error", str(error)) from error
         # A copy: what the function does to it concerns nobody else.
         call = functions.called(function, orjson.loads(orjson.dumps(given(case))))
         try:

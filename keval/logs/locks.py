@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import struct
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from keval.errors import EnvironmentLacksError, UsageError
 
 _BYTES = {"write": 1 << 62, "generate": (1 << 62) + 1, "judge": (1 << 62) + 2, "aggregate": (1 << 62) + 3}
 """Which byte stands for what; a lock may lie behind the end of a file."""
+
+_NAME = re.compile("[a-z][a-z-]*")
+"""What a command of keval's is called."""
 
 _SET = getattr(fcntl, "F_OFD_SETLK", None)
 """Python knows these locks on Linux alone; elsewhere files of the system's temporary folder stand for them."""
@@ -66,7 +70,7 @@ def held(descriptor: int, path: Path, stage: str) -> Iterator[None]:
     try:
         fcntl.fcntl(descriptor, _SET, _lock(stage, fcntl.F_WRLCK))
     except (BlockingIOError, PermissionError):
-        raise _taken(path, stage, _holder(descriptor, stage)) from None
+        raise _taken(path, _holder(descriptor, stage)) from None
     try:
         yield
     finally:
@@ -79,8 +83,33 @@ def _lock(name: str, kind: int) -> bytes:
     return struct.pack("@hhqqi4x", kind, os.SEEK_SET, _BYTES[name], 1, 0)
 
 
-def _taken(path: Path, stage: str, pid: str | None) -> UsageError:
-    return UsageError(f"{path}: keval {stage} is already writing to this log (pid {pid or 'unknown'})")
+def _taken(path: Path, pid: str | None) -> UsageError:
+    command = _command_of(pid)
+    who = "another command" if command is None else f"keval {command}"
+    return UsageError(f"{path}: {who} is already writing to this log (pid {pid or 'unknown'})")
+
+
+def _command_of(pid: str | None) -> str | None:
+    """Return which of keval's commands a process runs, such as `run`, as far as the system lets us see."""
+    if not pid:
+        return None
+    try:
+        words = Path("/proc", pid, "cmdline").read_bytes().split(b"\0")
+    except OSError:  # it has ended meanwhile, or the system has no such folder
+        return None
+    return command_in([os.fsdecode(word) for word in words])
+
+
+def command_in(words: Sequence[str]) -> str | None:
+    """Return the command of a command line that starts keval, as a script or by `python -m keval`; None for another."""
+    for place, word in enumerate(words[:-1]):
+        following = words[place + 1]
+        # The interpreter's own options come before, the arguments of the command after.
+        if Path(word).name == "keval" and _NAME.fullmatch(following):
+            return following
+        if place and not word.startswith("-") and words[place - 1] != "-m":
+            return None
+    return None
 
 
 def _holder(descriptor: int, stage: str) -> str | None:
@@ -115,7 +144,7 @@ def _held_beside(descriptor: int, path: Path, stage: str) -> Iterator[None]:
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise _taken(path, stage, os.pread(opened, 32, 0).decode().strip()) from None
+            raise _taken(path, os.pread(opened, 32, 0).decode().strip()) from None
         os.ftruncate(opened, 0)
         os.write(opened, f"{os.getpid()}\n".encode())
         yield

@@ -14,14 +14,15 @@ import inspect
 import sys
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from keval.errors import UsageError
+from keval.counted import counted
+from keval.errors import EnvironmentLacksError, PluginError
 
 _from_files: dict[tuple[Path, str], ModuleType] = {}
 """Modules by the path and the hash of their file: an edited file is another module."""
@@ -41,19 +42,47 @@ def check_form(written: str) -> None:
 
 
 def load(written: str, folder: Path) -> Callable[..., Any]:
-    """Return a function; `folder` is the config's. Raises UsageError when there is none, or its file is broken."""
+    """Return a function; `folder` is the config's.
+
+    Raises EnvironmentLacksError for a file or module that is not there, PluginError for one that is broken or does not
+    have the function.
+    """
     place, _, name = written.rpartition(":")
+    if place.endswith(".py") and not (folder / place).exists():
+        raise EnvironmentLacksError(f"{written}: there is no file {folder / place}")
     try:
         module = _of_file(folder / place) if place.endswith(".py") else _of_name(place, folder)
-    except FileNotFoundError as error:
-        raise UsageError(f"{written}: there is no file {folder / place}") from error
     except (Exception, SystemExit) as error:  # foreign code: whatever it raises, the user's module is what is broken
-        raise UsageError(f"{written}: cannot be imported: {told(error)}") from error
+        if isinstance(error, ModuleNotFoundError) and _is_or_holds(error.name, place):
+            raise EnvironmentLacksError(f"{written}: {_no_module(place)}") from error
+        raise PluginError(f"{written}: cannot be imported: {told(error)}") from error
     function = getattr(module, name, None)
     if not callable(function):
-        raise UsageError(f"{written}: {place} has no function {name}")
+        raise PluginError(f"{written}: {place} has no function {name}")
     found: Callable[..., Any] = function
     return found
+
+
+def check(written: str, folder: Path, given: Sequence[str]) -> None:
+    """Raise what `load` raises, and PluginError for a function that cannot take as many arguments as it is given."""
+    function = load(written, folder)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some that are written in C have none
+        return
+    try:
+        signature.bind(*given)
+    except TypeError as error:
+        told_given = f"{counted(len(given), 'argument')}: {', '.join(given)}"
+        raise PluginError(f"{written} takes {signature}, and is given {told_given} ({error})") from error
+
+
+def _is_or_holds(missing: str | None, module: str) -> bool:
+    return missing is not None and f"{module}.".startswith(f"{missing}.")
+
+
+def _no_module(module: str) -> str:
+    return f"there is no module {module} in the config's folder or among the installed ones"
 
 
 async def called(function: Callable[..., Any], *arguments: object) -> object:
@@ -105,6 +134,8 @@ def _raisable(error: BaseException) -> BaseException:
 def told(error: BaseException) -> str:
     """Return an exception's last line, and the line of code that raised it."""
     said = traceback.format_exception_only(error)[-1].strip()
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"{said} ({Path(error.filename).name}:{error.lineno}: {(error.text or '').strip()})"
     frames = traceback.extract_tb(error.__traceback__)
     place = next((frame for frame in reversed(frames) if not frame.filename.startswith("<frozen")), None)
     if place is None or place.filename == __file__:
@@ -130,7 +161,8 @@ def printing_to_stderr() -> Iterator[None]:
 def source(written: str, folder: Path) -> Path | None:
     """Return the file that holds a function, from the config's folder or else from what is installed.
 
-    None for a module that has no file, such as one that is built in. Raises UsageError when there is no such module.
+    None for a module that has no file, such as one that is built in. Raises EnvironmentLacksError when there is no such
+    module.
     """
     place = written.rpartition(":")[0]
     if place.endswith(".py"):
@@ -146,9 +178,9 @@ def _installed(module: str) -> Path | None:
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError) as error:
-        raise UsageError(f"function: there is no module {module}: {error}") from error
+        raise EnvironmentLacksError(f"function: there is no module {module}: {error}") from error
     if spec is None:
-        raise UsageError(f"function: there is no module {module} in the config's folder or among the installed ones")
+        raise EnvironmentLacksError(f"function: {_no_module(module)}")
     return Path(spec.origin) if spec.origin is not None and spec.has_location else None
 
 

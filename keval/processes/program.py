@@ -211,14 +211,13 @@ def not_startable(program: str, folder: Path, env: Mapping[str, str]) -> str | N
     """Return why a program cannot be started, with the path that was tried, or None."""
     path = Path(located(program, folder, env))
     if not path.is_absolute():
-        return f"no program {program!r} in the path that agents have ({env.get('PATH', os.defpath)})"
+        return f"no program {program!r} in the path that agents and judges have ({env.get('PATH', os.defpath)})"
     problem = _no_program(path)
     if problem is not None:
         hint = "" if Path(program).is_absolute() else "; a path is relative to the config's folder"
         return f"cannot start {program!r}: {path} {problem}{hint}"
-    interpreter = _interpreter(path)
-    problem = None if interpreter is None else _no_program(interpreter)
-    return problem and f"cannot start {program!r}: {path} is a script for {interpreter}, which {problem}"
+    problem = _no_script(path)
+    return problem and f"cannot start {program!r}: {path} {problem}"
 
 
 def _no_program(path: Path) -> str | None:
@@ -229,15 +228,24 @@ def _no_program(path: Path) -> str | None:
     return None if os.access(path, os.X_OK) else "is not executable"
 
 
-def _interpreter(path: Path) -> Path | None:
-    """Return the program that the first line of a script names, None when there is no such line."""
+def _no_script(path: Path) -> str | None:
+    """Return why the system starts no such script, None for one that it starts, and for what is no script."""
     try:
         with path.open("rb") as file:
-            first = file.readline(LONGEST_FIRST_LINE)
+            beginning = file.read(LONGEST_FIRST_LINE)
     except OSError:
         return None  # who may not read a program may still start it
+    if b"\0" in beginning:
+        return None
+    first = beginning.partition(b"\n")[0]
     words = first.removeprefix(b"#!").split() if first.startswith(b"#!") else []
-    return Path(os.fsdecode(words[0])) if words else None
+    if not words:
+        return "is a script whose first line names no program for it, as #!/bin/sh does"
+    if first.endswith(b"\r"):
+        return "has Windows line ends, so its first line names a program that nobody finds; save it with Unix ones"
+    interpreter = Path(os.fsdecode(words[0]))
+    problem = _no_program(interpreter)
+    return problem and f"is a script for {interpreter}, which {problem}"
 
 
 @contextmanager

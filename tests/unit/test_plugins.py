@@ -100,7 +100,7 @@ def test_a_plugin_that_cannot_be_used_is_named_with_the_cause(package: Path, sou
 
 @pytest.mark.parametrize(
     ("source", "said"),
-    [("x = 1\n", "a plug-in begins with a docstring"), ("x = (\n", r"\.py:1: '\(' was never closed")],
+    [("x = 1\n", "agent 'mute': .*: a plug-in begins"), ("x = (\n", r"agent 'mute': .*\.py:1: '\(' was never closed")],
 )
 def test_a_plugin_that_says_nothing_of_itself_is_named(package: Path, source: str, said: str) -> None:
     """A list of plug-ins is not made without one of them."""

@@ -196,12 +196,18 @@ async def test_a_program_is_found_beside_the_config_or_in_the_path(tmp_path: Pat
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        ("no-such-program", "no program 'no-such-program' in the path that agents have (/usr/bin:/bin)"),
+        ("no-such-program", "no program 'no-such-program' in the path that agents and judges have (/usr/bin:/bin)"),
         ("v/none", "cannot start 'v/none': FOLDER/v/none does not exist; a path is relative to the config's folder"),
         ("/no/such", "cannot start '/no/such': /no/such does not exist"),
         ("./v", "cannot start './v': FOLDER/v is a folder; a path is relative to the config's folder"),
         ("v/text", "cannot start 'v/text': FOLDER/v/text is not executable; a path is relative to the config's folder"),
         ("v/lost", "cannot start 'v/lost': FOLDER/v/lost is a script for /no/sh, which does not exist"),
+        (
+            "v/bare",
+            "cannot start 'v/bare': FOLDER/v/bare is a script whose first line names no program for it, as #!/bin/sh",
+        ),
+        ("v/windows", "cannot start 'v/windows': FOLDER/v/windows has Windows line ends, so its"),
+        ("v/binary", None),
         ("{workspace}/made-by-nobody", None),
     ],
 )
@@ -209,8 +215,17 @@ def test_what_cannot_be_started_is_told_before_a_run(tmp_path: Path, program: st
     """With the path that was tried, as far as it can be known without a task."""
     script(tmp_path / "v" / "text", mode=0o644)
     script(tmp_path / "v" / "lost", "#!/no/sh -e")
+    script(tmp_path / "v" / "bare", "echo 4")
+    script(tmp_path / "v" / "windows", "#!/bin/sh\r")
+    script(tmp_path / "v" / "binary", "\x7fELF\0")
     told = Command(command=(program,)).missing(tmp_path, {"PATH": "/usr/bin:/bin"})
-    assert told == (said and said.replace("FOLDER", str(tmp_path)))
+    assert (told is None) if said is None else str(told).startswith(said.replace("FOLDER", str(tmp_path)))
+
+
+def test_a_file_that_the_command_names_and_that_is_not_there_is_told_before_a_run(tmp_path: Path) -> None:
+    """Python would fail in each task for want of its script."""
+    told = Command(command=("sh", "{folder}/nope.sh")).missing(tmp_path, {"PATH": "/usr/bin:/bin"})
+    assert told == f"its command names {{folder}}/nope.sh, and {tmp_path}/nope.sh does not exist"
 
 
 @pytest.mark.parametrize("command", ["generate", "run", "check"])

@@ -9,6 +9,7 @@ import pytest
 
 from keval.agents import AgentError
 from keval.agents.python import Python
+from keval.errors import PluginError
 from tests.conftest import Keval
 from tests.prompts import prompt
 
@@ -99,7 +100,9 @@ def test_the_file_is_part_of_the_agent(folder: Path) -> None:
     (file,) = agent.local_files(folder)
     assert file.name == "mine.py"
     assert agent.missing(folder, {}) is None
-    assert "no function gone" in str(Python(function="mine.py:gone").missing(folder, {}))
+    assert "there is no file" in str(Python(function="gone.py:query").missing(folder, {}))
+    with pytest.raises(PluginError, match="no function gone"):
+        Python(function="mine.py:gone").missing(folder, {})
     assert Python(function="os.path:basename").local_files(folder) == ()
     (installed,) = Python(function="click.core:echo").local_files(folder)
     assert installed.name.endswith("core.py")

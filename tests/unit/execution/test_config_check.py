@@ -93,6 +93,31 @@ def test_a_mock_run_needs_no_keys(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("agent", "what"),
+    [
+        ("type: command, command: [cat]", "program"),
+        ("type: http, url: 'http://localhost:1'", "service"),
+        ("type: echo", ""),
+    ],
+)
+def test_what_a_mock_run_does_not_stand_in_for_is_told(
+    agent: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, and only of a mock run: the program of the agent is really started, and may spend."""
+    monkeypatch.setitem(
+        globals(), "CONFIG", CONFIG.replace("type: command, command: [cat], model: claude-opus-5", agent)
+    )
+    assert not any("--mock" in each for each in told(tmp_path, "{type: number}"))
+    found: list[str] = []
+    check(
+        load(tmp_path / "eval.yaml", environ={}), tmp_path / "none.jsonl", found.append, mock_url="http://localhost:1"
+    )
+    assert [f"the agent's {what}: that is really called" in each for each in found if "--mock" in each] == (
+        [True] if what else []
+    )
+
+
+@pytest.mark.parametrize(
     ("agent", "is_warned"),
     [
         ("command: [python, agent.py]", True),

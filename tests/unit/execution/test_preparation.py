@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -15,6 +16,7 @@ from keval.execution.identification import failed_servers, identify, offered
 from keval.execution.preparation import Prepared, check_gates, check_turns, prepare, set_up
 from keval.execution.run_events import is_recorded, plan_records, run_event
 from keval.ids import JsonObject
+from keval.processes import servers
 from keval.processes.local_files import LocalFile
 from keval.processes.servers import ServerInfo
 from tests.prompts import SERVERS
@@ -132,6 +134,26 @@ async def test_a_server_is_asked_with_the_files_that_its_command_names(prepared:
     written = run_event(identify(prepared, infos, None), "generate", "r")
     assert schema.event_problem(orjson.loads(orjson.dumps(written))) is None
     assert [file["name"] for file in written["mcp_servers"]["docs"]["files"]] == ["docs.py"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "seconds"), [("{type: claude, model: m, mcp_timeout_s: 1.5}", 1.5), ("{type: echo}", 60.0)]
+)
+async def test_a_server_may_take_as_long_as_the_agent_lets_it(
+    prepared: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str, seconds: float
+) -> None:
+    """Before a run as in a task; an agent that says nothing of it waits for a minute."""
+    waited: list[float] = []
+
+    async def inspect(*given: Any) -> Mapping[str, ServerInfo]:  # noqa: ANN401 - all that servers are asked with
+        waited.append(given[-1])
+        return {"docs": V1}
+
+    assert prepared
+    monkeypatch.setattr(servers, "inspect", inspect)
+    asked = with_config(tmp_path, CONFIG.replace("{type: echo}", agent))
+    await offered(replace(asked, log=None))
+    assert waited == [seconds]
 
 
 def recorded(prepared: Prepared) -> list[JsonObject]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from keval.config.reader import judge_from_description, load_judge
-from keval.errors import InputError, UsageError
+from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.judges import Case, JudgeError, Judgment, Score
 from keval.judges.command import Command
 from tests.cases import context
@@ -105,7 +105,10 @@ def test_a_program_that_cannot_be_started_is_found_with_the_config(tmp_path: Pat
     """Before any answer is paid for."""
     path = tmp_path / "judge.yaml"
     path.write_text("type: command\ncommand: [./nowhere]\n", encoding="utf-8")
-    with pytest.raises(InputError, match="nowhere does not exist"):
+    with pytest.raises(EnvironmentLacksError, match=r"judge 'command': cannot start .* does not exist"):
+        load_judge(path)
+    path.write_text('{type: command, name: mine, command: [python, "{folder}/nowhere.py"]}\n', encoding="utf-8")
+    with pytest.raises(EnvironmentLacksError, match="judge 'mine': its command names"):
         load_judge(path)
     with pytest.raises(UsageError, match="command: names no program"):
         Command(command=())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from keval.config.reader import judge_from_description, load_judge
-from keval.errors import InputError, UsageError
+from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError, UsageError
 from keval.judges import Case, JudgeError, Judgment, Score
 from keval.judges.python import Python
 from tests.cases import context
@@ -226,20 +226,27 @@ async def test_a_module_may_be_installed_or_lie_in_the_configs_folder(
 
 
 @pytest.mark.parametrize(
-    ("function", "problem"),
+    ("function", "kind", "problem"),
     [
-        ("functions.py:nobody", "has no function nobody"),
-        ("functions.py:nothing", "has no function nothing"),
-        ("elsewhere.py:same", "there is no file"),
-        ("no_such_module:same", "there is no module no_such_module"),
-        ("functions.py", "write module:function or file.py:function"),
+        (
+            "functions.py:nobody",
+            PluginError,
+            "judge 'python': functions.py:nobody: .* no function nobody",
+        ),
+        ("functions.py:nothing", PluginError, "has no function nothing"),
+        ("operator:add", PluginError, "is given 1 argument: the case"),
+        ("elsewhere.py:same", EnvironmentLacksError, "there is no file"),
+        ("no_such_module:same", EnvironmentLacksError, "there is no module no_such_module"),
+        ("functions.py", InputError, "write module:function or file.py:function"),
     ],
 )
-def test_a_function_that_cannot_be_called_is_found_with_the_config(tmp_path: Path, function: str, problem: str) -> None:
+def test_a_function_that_cannot_be_called_is_found_with_the_config(
+    tmp_path: Path, function: str, kind: type[KevalError], problem: str
+) -> None:
     """Before any answer is paid for."""
     (tmp_path / "functions.py").write_text(FUNCTIONS, encoding="utf-8")
     (tmp_path / "judge.yaml").write_text(f"type: python\nfunction: {function}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=problem):
+    with pytest.raises(kind, match=problem):
         load_judge(tmp_path / "judge.yaml")
 
 

@@ -61,7 +61,7 @@ def test_a_stage_that_is_held_is_refused_with_the_process_that_holds_it(log: Pat
     copy.write_bytes(log.read_bytes())
     with held_by_another(log) as other, opened(link) as descriptor:
         with (
-            pytest.raises(UsageError, match=rf"link: keval generate is already writing .*pid {other.pid}\)"),
+            pytest.raises(UsageError, match=rf"link: another command is already writing .*pid {other.pid}\)"),
             locks.held(descriptor, link, "generate"),
         ):
             pass
@@ -96,3 +96,21 @@ def test_locks_are_no_part_of_a_log(log: Path) -> None:
     with opened(log) as descriptor, locks.held(descriptor, log, "judge"), locks.writing(descriptor, log):
         assert log.read_text() == "{}\n"
         assert list(log.parent.iterdir()) == [log]
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("/usr/bin/python /venv/bin/keval run eval.yaml", "run"),
+        ("/usr/bin/python3 -I -m keval judge run.jsonl", "judge"),
+        ("keval generate eval.yaml", "generate"),
+        ("python -m keval", None),
+        ("python -m keval --version", None),
+        ("python own.py keval run", None),
+        ("python -c code keval run", None),
+        ("", None),
+    ],
+)
+def test_a_command_is_named_as_it_was_typed(line: str, command: str | None) -> None:
+    """Whoever runs keval in a way that does not show which command it is goes without a name."""
+    assert locks.command_in(line.split(" ")) == command

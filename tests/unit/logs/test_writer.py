@@ -298,7 +298,7 @@ def test_of_several_that_create_a_log_at_once_one_holds_it(tmp_path: Path) -> No
     gate.touch()
     outcomes = [told(process) for process in processes]
     (first,) = [process for process, outcome in zip(processes, outcomes, strict=True) if outcome == "held\n"]
-    refused = f"refused {path}: keval generate is already writing to this log (pid {first.pid})\n"
+    refused = f"refused {path}: another command is already writing to this log (pid {first.pid})\n"
     assert sorted(outcomes) == ["held\n", refused, refused, refused]
     for process in processes:
         process.communicate("")

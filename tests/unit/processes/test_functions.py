@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from keval.errors import UsageError
+from keval.errors import EnvironmentLacksError, KevalError, PluginError
 from keval.processes import functions
 
 
@@ -30,21 +30,55 @@ def test_an_edited_file_is_another_function(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "kind", "said"),
     [
-        ("gone.py:query", "there is no file"),
-        ("broken.py:query", "cannot be imported: ZeroDivisionError"),
-        ("no_such_module_at_all:query", "cannot be imported: ModuleNotFoundError"),
-        ("fine.py:other", "fine.py has no function other"),
-        ("fine.py:number", "fine.py has no function number"),
+        ("gone.py:query", EnvironmentLacksError, "there is no file"),
+        (
+            "no_such_module_at_all:query",
+            EnvironmentLacksError,
+            "there is no module no_such_module_at_all",
+        ),
+        ("broken.py:query", PluginError, "cannot be imported: ZeroDivisionError"),
+        ("unwritten.py:query", PluginError, r"SyntaxError: .* \(unwritten.py:2: def query\(\)$"),
+        ("lacking.py:query", PluginError, "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("unready.py:query", PluginError, "cannot be imported: FileNotFoundError"),
+        ("fine.py:other", PluginError, "fine.py has no function other"),
+        ("fine.py:number", PluginError, "fine.py has no function number"),
     ],
 )
-def test_what_cannot_be_called_is_named(tmp_path: Path, written: str, said: str) -> None:
-    """The message says what was looked for and what is wrong."""
+def test_what_cannot_be_called_is_named(tmp_path: Path, written: str, kind: type[KevalError], said: str) -> None:
+    """The message says what was looked for and what is wrong: what is not there is another mistake than broken code."""
     (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "unwritten.py").write_text("\ndef query(\n")
+    (tmp_path / "lacking.py").write_text("import no_such_module\n")
+    (tmp_path / "unready.py").write_text("open('/no/such/file')\n")
     (tmp_path / "fine.py").write_text("number = 1\ndef query(): return 2\n")
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(kind, match=said):
         functions.load(written, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("def query(a, b, c): ...", None),
+        ("async def query(a, *more, d=1): ...", None),
+        ("class query:\n    def __init__(self, a, b, c): ...", None),
+        ("query = print", None),
+        ("def query(a): ...", r"f.py:query takes \(a\), and is given 3 arguments: x, y, z \(too many positional"),
+        ("def query(a, b, c, d): ...", r"takes \(a, b, c, d\), .*missing a required argument: 'd'"),
+        ("def query(a, b, c, *, d): ...", "missing a required .*argument: 'd'"),
+    ],
+)
+def test_a_function_that_cannot_take_what_it_is_given_is_known_before_a_call(
+    tmp_path: Path, code: str, said: str | None
+) -> None:
+    """Each of its calls would fail, and count as a bad answer."""
+    (tmp_path / "f.py").write_text(code)
+    if said is None:
+        functions.check("f.py:query", tmp_path, ["x", "y", "z"])
+        return
+    with pytest.raises(PluginError, match=said):
+        functions.check("f.py:query", tmp_path, ["x", "y", "z"])
 
 
 @pytest.mark.parametrize("written", ["query", ":query", "a.py:", "a.py:not a name"])

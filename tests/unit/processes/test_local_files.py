@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keval.errors import InputError
-from keval.processes.local_files import LocalFile, named_by
+from keval.processes.local_files import LocalFile, named_by, not_there
 
 
 def of(content: str) -> str:
@@ -54,3 +54,31 @@ def test_a_file_that_cannot_be_read_is_an_error_with_its_place(folder: Path) -> 
     (folder / "serve").chmod(0)
     with pytest.raises(InputError, match="serve: Permission denied"):
         named_by(["./serve"], folder)
+
+
+@pytest.mark.parametrize(
+    ("word", "is_told"),
+    [
+        ("{folder}/gone.py", True),
+        ("{folder}/lib/server.py", False),
+        ("{folder}/lib", False),
+        ("{folder}", False),
+        ("gone.py", False),
+        ("--out={folder}/made-later.txt", False),
+        ("{folder}/gone.py | head", False),
+        ("{folder}/{question}.txt", False),
+    ],
+)
+def test_a_path_in_the_configs_folder_that_leads_nowhere_is_told(folder: Path, word: str, is_told: bool) -> None:
+    """Only an argument that is no more than such a path can be known to be one."""
+    told = not_there(["python", word], folder)
+    assert told == (f"its command names {word}, and {folder}/gone.py does not exist" if is_told else None)
+
+
+def test_a_file_that_was_there_before_is_gone(folder: Path) -> None:
+    """What is known of it stays the same."""
+    (found,) = named_by(["", "lib/server.py"], folder)
+    seen = [found.is_gone]
+    (folder / "lib" / "server.py").unlink()
+    assert [*seen, found.is_gone] == [False, True]
+    assert not LocalFile("elsewhere.py", "f1").is_gone

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keval.commands.validate import command
+from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError
+
+
+@pytest.mark.parametrize(
+    ("functions", "kind"),
+    [
+        (["gone.py:f", "gone.py:g"], EnvironmentLacksError),
+        (["broken.py:f"], PluginError),
+        (["broken.py:f", "gone.py:f"], InputError),
+        (["broken.py:f", "none"], InputError),
+    ],
+)
+def test_a_file_that_is_right_ends_as_the_command_that_uses_it_would(
+    tmp_path: Path, functions: list[str], kind: type[KevalError]
+) -> None:
+    """What it names may be missing or broken; of files that differ in that, all problems are told as mistakes."""
+    (tmp_path / "broken.py").write_text("def f(\n")
+    files = [tmp_path / f"{place}.yaml" for place in range(len(functions))]
+    for path, function in zip(files, functions, strict=True):
+        path.write_text(f"{{type: python, function: '{function}'}}\n")
+    assert command.callback is not None
+    with pytest.raises(KevalError) as caught:
+        command.callback(tuple(files), "question", "answer", "id")
+    assert type(caught.value) is kind
+    assert all(str(path) in str(caught.value) for path in files)

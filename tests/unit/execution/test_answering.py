@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from keval.agents import Agent, AgentError, Answer, Prompt
+from keval.execution.answering import Answerer
+from keval.execution.specs import AnswerSpec
+from keval.failure_kinds import AgentFailureKind
+from keval.processes.local_files import named_by
+from keval.secrets.variables import Secrets
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failing(Agent):
+    """An agent that answers nothing, and whose file another may have removed meanwhile."""
+
+    kind: AgentFailureKind
+    script: Path
+    removes: bool
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        if self.removes:
+            self.script.unlink()
+        raise AgentError(self.kind, "exit status 2", partial=Answer("empty", prompt.question))
+
+
+@pytest.mark.parametrize(
+    ("kind", "removes", "becomes"),
+    [
+        ("agent_error", True, "infra_error"),
+        ("agent_error", False, "agent_error"),
+        ("timeout", True, "timeout"),
+    ],
+)
+async def test_a_failure_without_a_file_of_the_agent_is_no_bad_answer(
+    tmp_path: Path, kind: AgentFailureKind, removes: bool, becomes: str
+) -> None:
+    """A script that is removed in the course of a run is named, and its tasks count as not asked."""
+    script = tmp_path / "v.sh"
+    script.write_text("echo 4\n")
+    answerer = Answerer(
+        agent=Failing(kind=kind, script=script, removes=removes),
+        folder=tmp_path,
+        env={},
+        secrets=Secrets({}),
+        timeout_s=10,
+        files=named_by(["sh", str(script)], tmp_path),
+    )
+    outcome = await answerer.answer(AnswerSpec(("Q",), "", {}, 1))
+    assert outcome.failed is not None
+    assert (outcome.failed.kind, outcome.known.text) == (becomes, "Q")
+    if becomes == "infra_error":
+        assert outcome.failed.message == f"{script} is gone, a file of the agent: exit status 2"
+        assert outcome.failed.retryable
+    if outcome.workspace is not None:
+        answerer.workspaces.remove(outcome.workspace)
