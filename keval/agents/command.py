@@ -158,10 +158,13 @@ class Command(Agent):
         return (replace(found, name=self._adapted.path.name) if self._adapted.is_shipped else found,)
 
     def files_elsewhere(self, folder: Path) -> tuple[str, ...]:
-        """Return the arguments that are relative paths of files beside the config: the program runs elsewhere."""
+        """Return the arguments that are relative paths of files beside the config: the program runs elsewhere.
+
+        A name with neither a slash nor an ending may mean anything.
+        """
         arguments = [] if self._adapted is not None else self.command[1:]
-        relative = [argument for argument in arguments if not Path(argument).is_absolute()]
-        return tuple(argument for argument in relative if local_files.named_by(["", argument], folder))
+        paths = [each for each in arguments if not Path(each).is_absolute() and ("/" in each or Path(each).suffix)]
+        return tuple(path for path in paths if local_files.named_by(["", path], folder))
 
     async def answer(self, prompt: Prompt) -> Answer:
         """Run the program once.

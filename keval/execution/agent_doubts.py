@@ -12,7 +12,6 @@ def agent_doubts(config: Config, *, mock: bool = False) -> Iterator[str]:
     if mock:
         yield from _beyond_mock(config)
     yield from _unheard_prompts(config)
-    yield from _files_elsewhere(config)
 
 
 def _beyond_mock(config: Config) -> Iterator[str]:
@@ -32,15 +31,4 @@ def _unheard_prompts(config: Config) -> Iterator[str]:
         yield (
             f"agent {config.agent.name}: its program is not given the system prompt of {', '.join(prompted)}; write "
             "{system_prompt} into its command or adapter"
-        )
-
-
-def _files_elsewhere(config: Config) -> Iterator[str]:
-    """Yield which files of the config's folder the agent's command names so that its program cannot find them."""
-    if config.agent.workspace.template is not None:
-        return
-    for name in config.agent.agent.files_elsewhere(config.path.parent):
-        yield (
-            f"agent {config.agent.name}: its program runs in an empty folder, where {name} is not; write "
-            f"{{folder}}/{name.removeprefix('./')} for the file beside the config"
         )

@@ -15,6 +15,7 @@ from keval.execution.identification import identify, offered
 from keval.execution.preparation import (
     Prepared,
     check_agent_keys,
+    check_files,
     check_fits,
     check_gates,
     check_judge_keys,
@@ -108,7 +109,7 @@ def _unjudged(prepared: Prepared) -> Iterator[str]:
 
 
 def _lacking(prepared: Prepared) -> Iterator[KevalError]:
-    for look in (check_fits, check_program, check_gates, check_turns, lambda prepared: prepared.judge_env):
+    for look in (check_fits, check_program, check_files, check_gates, check_turns, lambda prepared: prepared.judge_env):
         try:
             look(prepared)
         except KevalError as error:

@@ -163,11 +163,12 @@ def check_judges_are_for_some(config: Config, found: Sequence[Samples]) -> None:
 def set_up(prepared: Prepared) -> None:
     """Make this process ready to start agents, and the machine free of what killed commands left in folders.
 
-    Raises UsageError when so many tasks at once do not fit into the limit of open files, or a gate means
-    nothing, and EnvironmentLacksError for what the agent cannot work without.
+    Raises UsageError when so many tasks at once do not fit into the limit of open files, a gate means nothing, or a
+    command names a file that its program cannot find, and EnvironmentLacksError for what the agent cannot work without.
     """
     check_fits(prepared)
     check_program(prepared)
+    check_files(prepared)
     check_gates(prepared)
     check_turns(prepared)
     schema.load_events()  # later there may be no file to read them with
@@ -230,6 +231,20 @@ def check_program(prepared: Prepared) -> None:
         raise PluginError(f"agent {agent.name!r}: {error}; nothing was asked") from error
     if missing is not None:
         raise EnvironmentLacksError(f"agent {agent.name!r}: {missing}; nothing was asked")
+
+
+def check_files(prepared: Prepared) -> None:
+    """Raise UsageError for files beside the config that the agent's program would look for where they are not."""
+    agent = prepared.config.agent
+    if agent.workspace.template is not None:  # it may have files of these names
+        return
+    elsewhere = agent.agent.files_elsewhere(prepared.config.path.parent)
+    if elsewhere:
+        right = ", ".join(f"{{folder}}/{name.removeprefix('./')}" for name in elsewhere)
+        raise UsageError(
+            f"agent {agent.name!r}: its program runs in an empty folder, where {', '.join(elsewhere)} is not; write "
+            f"{right} for what stands beside the config; nothing was asked"
+        )
 
 
 def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:

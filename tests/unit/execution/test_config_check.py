@@ -1,9 +1,12 @@
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from keval.config.reader import load
+from keval.errors import UsageError
 from keval.execution.config_check import check
+from keval.execution.preparation import check_files, unread
 from keval.mock import Mock
 
 CONFIG = """\
@@ -118,20 +121,24 @@ def test_what_a_mock_run_does_not_stand_in_for_is_told(
 
 
 @pytest.mark.parametrize(
-    ("agent", "is_warned"),
+    ("agent", "is_refused"),
     [
         ("command: [python, agent.py]", True),
         ("command: [python, ./agent.py]", True),
         ('command: [python, "{folder}/agent.py"]', False),
-        ("command: [python, other.py]", False),
+        ("command: [python, -c, agent]", False),
         ("command: [cat, agent.py]}\nworkspace: {copy: project", False),
     ],
 )
-def test_a_file_that_the_program_will_not_find_is_warned_of(
-    agent: str, is_warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_the_program_will_not_find_is_refused(
+    agent: str, is_refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It lies beside the config, and the program runs in an empty folder; a workspace may have one of that name."""
-    (tmp_path / "agent.py").touch()
+    for name in ("agent.py", "agent", "questions.jsonl"):
+        (tmp_path / name).write_text("")
     (tmp_path / "project").mkdir()
     monkeypatch.setitem(globals(), "CONFIG", CONFIG.replace("command: [cat], model: claude-opus-5", agent))
-    assert any("write {folder}/agent.py" in each for each in told(tmp_path, "{type: number}")) == is_warned
+    (tmp_path / "eval.yaml").write_text(CONFIG.replace("JUDGE", "{type: number}"))
+    prepared = unread(load(tmp_path / "eval.yaml", environ={}), None, None)
+    with pytest.raises(UsageError, match=r"write \{folder\}/agent.py") if is_refused else nullcontext():
+        check_files(prepared)
