@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from keval.labels.draw import Wanted
 from keval.labels.error_rates import ForeignCalibration, RatesCorrection, read
 from keval.labels.labels import CalibratedJudge, calibrated, known_labels
 from keval.logs.collect import collected
-from keval.logs.outputs import check_stdout
+from keval.logs.outputs import check_stdout, replaced
 from keval.reports.verdicts import undecided
 from keval.stats.calibration import Labelled
 from keval.stats.ppi import Estimate
@@ -123,15 +124,16 @@ def _elsewhere(
 def _write(log: Path, output: Path, wanted: Wanted, labeler: str | None, *, skip_invalid: bool) -> None:
     if output.suffix not in {".md", ".jsonl"}:
         raise UsageError(f"{output}: a sheet ends in .md or .jsonl")
-    if output.exists():
+    if os.path.isfile(output):  # noqa: PTH113 - Path.is_file raises what the system refuses to tell
         raise UsageError(f"{output} exists, and may be filled in already; name another file, or remove it")
-    entries = drawn(log, wanted, warn, None, skip_invalid=skip_invalid)
-    if not entries:
-        raise UsageError(f"{log}: nothing is left to be labelled; -n draws more, --include-passes or --scores others")
-    if output.suffix == ".md":
-        output.write_text(sheet.markdown(entries, labeler), encoding="utf-8")
-    else:
-        output.write_bytes(sheet.jsonl(entries, labeler))
+    with replaced(output, [log], lambda _: False) as temporary:
+        entries = drawn(log, wanted, warn, None, skip_invalid=skip_invalid)
+        if not entries:
+            raise UsageError(
+                f"{log}: nothing is left to be labelled; -n draws more, --include-passes or --scores others"
+            )
+        written = sheet.markdown(entries, labeler).encode() if output.suffix == ".md" else sheet.jsonl(entries, labeler)
+        temporary.write_bytes(written)
     what = "scores to be given" if wanted.scores else "verdicts"
     warn(f"{len(entries)} {what} are in {output}; fill it in, then: keval calibrate {log} --read {output}")
 
