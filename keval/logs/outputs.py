@@ -99,10 +99,15 @@ def check_output(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes],
 
 def check_no_input(output: Path, inputs: Sequence[Path]) -> None:
     """Raise UsageError if a file that is to be written to is one of the inputs, under any of its names."""
-    name = _same_input(_found(output), inputs)
+    name = same_input(output, inputs)
     if name is not None:
         named = f"{output} is" if name == str(output) else f"{output} is the same file as {name},"
         raise UsageError(f"{named} an input of this command, which it never writes to; name another file with -o")
+
+
+def same_input(path: Path, inputs: Sequence[Path]) -> str | None:
+    """Return what a message calls the input that a file is under any of its names, or None if it is none of them."""
+    return _same_input(_found(path), inputs)
 
 
 def check_stdout(inputs: Sequence[Path], instead: str) -> None:
