@@ -8,6 +8,7 @@ import click
 import orjson
 
 from keval.commands.messages import say, say_json
+from keval.commands.options import INPUT_FILE
 from keval.config.samples import read_samples
 from keval.counted import counted
 from keval.logs.outputs import check_stdout
@@ -15,7 +16,7 @@ from keval.reports.balance import MOST_GAPS, Balance, balance
 
 
 @click.command(epilog="Example: keval balance questions.jsonl --by category --by difficulty")
-@click.argument("path", metavar="DATASET|CONFIG", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("path", metavar="DATASET|CONFIG", type=INPUT_FILE)
 @click.option("--by", metavar="FIELD", multiple=True,
               help="Divide by this field, such as metadata.category; may be repeated.")  # fmt: skip
 @click.option("-t", "--threshold", type=click.FloatRange(min=0, max=100), default=50, show_default=True,

@@ -10,7 +10,7 @@ import click
 
 from keval import projections
 from keval.commands.messages import say, say_json, warn
-from keval.commands.options import APPENDED_LOG, PASS_FROM, SKIP_INVALID, drawing_options
+from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SKIP_INVALID, drawing_options
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
@@ -29,15 +29,15 @@ from keval.stats.rogan_gladen import ErrorRates
 
 @click.command(epilog="Example: keval calibrate run.jsonl -n 20 --include-passes -o sheet.md")
 @APPENDED_LOG
-@click.option("-o", "--output", metavar="SHEET", type=click.Path(path_type=Path),
+@click.option("-o", "--output", metavar="SHEET", type=PATH,
               help="Write a sheet to be filled in: Markdown (.md) or JSON lines (.jsonl).")  # fmt: skip
-@click.option("--read", "filled", metavar="SHEET", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+@click.option("--read", "filled", metavar="SHEET", type=INPUT_FILE,
               help="Append what a filled-in sheet says as labels.")  # fmt: skip
 @drawing_options
 @click.option("--labeler", metavar="NAME", help="Who fills in the sheet.")
 @click.option("-f", "--format", "written", type=click.Choice(["text", "jsonl"]), default="text", show_default=True,
               help="How the numbers are printed.")  # fmt: skip
-@click.option("--calibration", metavar="FILE", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+@click.option("--calibration", metavar="FILE", type=INPUT_FILE,
               help="Correct pass rates by another log's error rates, as -f jsonl printed them.")  # fmt: skip
 @click.option("--q0", type=click.FloatRange(0, 1), metavar="SHARE",
               help="Correct by these error rates: of M0 bad answers the judge failed this share …")  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import say, warn
-from keval.commands.options import CONFIG, SKIP_INVALID, mock_service, until_options
+from keval.commands.options import CONFIG, PATH, SKIP_INVALID, mock_service, until_options
 from keval.config import until_section
 from keval.config.reader import load
 from keval.config.until_section import Given
@@ -24,7 +24,7 @@ from keval.processes.servers import ServerInfo
 
 @click.command(epilog="Example: keval check eval.yaml")
 @CONFIG
-@click.option("--log", metavar="LOG", type=click.Path(path_type=Path),
+@click.option("--log", metavar="LOG", type=PATH,
               help="Estimate from the answers in this log (default: <name>.jsonl, if there is one).")  # fmt: skip
 @click.option("--mock", is_flag=True, help="Check what a mock run needs: everything but keys and the service.")
 @SKIP_INVALID

@@ -12,7 +12,7 @@ import orjson
 from keval import projections
 from keval.commands.messages import warn
 from keval.commands.newest import chosen
-from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, SKIP_INVALID
+from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, PATH_OR_STDIN, SKIP_INVALID
 from keval.commands.pager import paged, terminal
 from keval.errors import UsageError
 from keval.logs.collect import collected
@@ -23,7 +23,7 @@ from keval.transcripts.transcript import Transcript, transcripts
 
 
 @click.command(epilog="Example: keval show run.jsonl --sample merge-logs --condition with_docs --repetition 1")
-@click.argument("log", metavar="[LOG]", required=False, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("log", metavar="[LOG]", required=False, type=PATH_OR_STDIN)
 @click.argument("event_id", metavar="[ID]", required=False)
 @CHOSEN_SAMPLES
 @CHOSEN_CONDITIONS

@@ -44,6 +44,8 @@ def judge_log(path: Path, work: JudgeWork) -> int:
     request, warn = work.request, work.warn
     if not path.exists():
         raise InputError(f"{path}: no such log; `keval generate CONFIG -o {path}` makes one")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder")
     with (
         open_log(path, ("judge",), warn) as log,
         shown(work.progress, quiet=request.quiet),
