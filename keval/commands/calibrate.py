@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_correctio
 from keval.labels.draw import Wanted
 from keval.labels.error_rates import ForeignCalibration, RatesCorrection, read
 from keval.labels.labels import CalibratedJudge, calibrated, known_labels
-from keval.logs.collect import collected
+from keval.logs.collect import check_not_empty, collected
 from keval.logs.outputs import check_stdout, replaced
 from keval.reports.verdicts import undecided
 from keval.stats.calibration import Labelled
@@ -87,7 +88,10 @@ def command(
         added = take_in(log, found, warn, skip_invalid=skip_invalid)
         there = len(found.said) - added
         warn(f"{counted(added, 'label')} added, {there:,} there already; not filled in: {found.empty:,}")
-    with collected([log], warn, skip_invalid=skip_invalid) as (file,), projections.connect([file]) as connection:
+    with ExitStack() as open_:
+        (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
+        check_not_empty([file])
+        connection = open_.enter_context(projections.connect([file]))
         for name in undecided(connection, pass_from):
             warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
         judges = list(calibrated(connection, known_labels(connection, file.path), wanted))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
@@ -15,7 +16,7 @@ from keval.commands.newest import chosen
 from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, PATH_OR_STDIN, SKIP_INVALID
 from keval.commands.pager import paged, terminal
 from keval.errors import UsageError
-from keval.logs.collect import collected
+from keval.logs.collect import check_named_not_empty, collected
 from keval.printable import printable_json
 from keval.transcripts.drawing import Drawing
 from keval.transcripts.selection import Selection
@@ -57,10 +58,11 @@ def command(
     if event_id is not None and (samples or conditions or repetition or failed or worst):
         raise UsageError("an ID says already which task is meant; leave the other options out, or the ID")
     selection = Selection(event_id, samples, conditions, repetition, failed, worst)
-    with (
-        collected(chosen([] if log is None else [log]), warn, skip_invalid=skip_invalid) as files,
-        projections.connect(files) as connection,
-    ):
+    read = chosen([] if log is None else [log])
+    with ExitStack() as open_:
+        files = open_.enter_context(collected(read, warn, skip_invalid=skip_invalid))
+        check_named_not_empty(read, files)
+        connection = open_.enter_context(projections.connect(files))
         found = transcripts(connection, files, selection)
         first = next(found, None)
         if first is None:

@@ -15,7 +15,7 @@ from keval.commands.messages import say, warn
 from keval.commands.options import EVERYTHING, PATH, SKIP_INVALID
 from keval.commands.sql_output import RENDER, write
 from keval.errors import InputError, UsageError
-from keval.logs.collect import collected
+from keval.logs.collect import check_named_not_empty, collected
 from keval.logs.outputs import check_output, check_stdout, replaced
 from keval.projections.log_file import LogFile
 
@@ -72,6 +72,7 @@ def command(
     logs = [Path(name) for name in names]
     if output is None:
         with collected(logs, warn, skip_invalid=skip_invalid) as files:
+            check_named_not_empty(logs, files)
             _answer(files, query, form, None, taken, unsafe=unsafe)
         return
     may_replace = _replaceable(output, overwrite=overwrite)
@@ -80,6 +81,7 @@ def command(
         collected(logs, warn, skip_invalid=skip_invalid) as files,
         replaced(output, logs, may_replace) as temporary,
     ):
+        check_named_not_empty(logs, files)
         _answer(files, query, form, temporary, taken, unsafe=unsafe)
 
 

@@ -25,6 +25,7 @@ from keval.execution.run_events import judge_run_event
 from keval.execution.session import Request, Session, Warn
 from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
+from keval.logs.collect import no_events
 from keval.logs.costs import Spent
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.passed_by import PassedBy
@@ -46,6 +47,8 @@ def judge_log(path: Path, work: JudgeWork) -> int:
         raise InputError(f"{path}: no such log; `keval generate CONFIG -o {path}` makes one")
     if path.is_dir():
         raise InputError(f"{path}: is a folder")
+    if path.is_file() and not path.stat().st_size:
+        raise no_events(str(path))
     with (
         open_log(path, ("judge",), warn) as log,
         shown(work.progress, quiet=request.quiet),

@@ -53,3 +53,31 @@ def test_what_nobody_lets_us_read_is_left_to_who_reads_it(
     command = importlib.import_module(f"keval.commands.{name}").command
     (parameter,) = (each for each in command.params if each.name in {"log", "logs"})
     assert parameter.type.convert(str(log), parameter, None) == log
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            "report LOG",
+            "aggregate LOG",
+            "show LOG",
+            "summarize LOG",
+            "judge LOG",
+            "gate LOG",
+            "agreement LOG",
+            "sql LOG",
+        ),
+        *("calibrate LOG", "calibrate LOG -o s.md", "label LOG --labeler ada", "compare LOG LOG"),
+        "plan LOG --difference 1",
+    ],
+)
+def test_a_log_without_an_event_is_exit_code_3(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever is asked of it: nothing can be said, be it good or bad."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.jsonl").touch()
+    query = ["select 1"] if words.startswith("sql") else []
+    assert cli.run([*words.replace("LOG", "run.jsonl").split(), *query]) == 3
+    assert "run.jsonl: no events in it" in capfd.readouterr().err
