@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -45,8 +45,8 @@ def drawn(log: Path, wanted: Wanted, warn: Warn, labeler: str | None, *, skip_in
         return [entry for entry in draw(connection, file.path, wanted) if not _has_label(known, entry, labeler)]
 
 
-def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> int:
-    """Ask about one verdict after the other; each label is in the log before the next question. Return how many.
+def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> Iterator[Said]:
+    """Ask about one verdict after the other, and yield each label when it is in the log, before the next question.
 
     Answers that are to be scored are counted as answers, whatever the number of metrics.
     """
@@ -59,7 +59,7 @@ def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> int:
             announcement = bare_run_event("label", run_id) if not labels else None
             append_all(log, (), announcement, [each.event(run_id) for each in said.for_all(entry.also)], warn)
             labels += 1
-    return labels
+            yield said
 
 
 def _counted(entry: Entry) -> object:
