@@ -127,11 +127,9 @@ class JudgeWork:
         """Judge what stands in a log and has not been judged; `past` is what the log holds, and is closed then."""
         judges = self.judges(past)
         unjudged = Unjudged(past, judges, mock=self.request.mock, conditions=condition_ids(past.newest))
-        if self.request.chosen:
-            answered = list(past.rows(load("execution", "answered")))
-            self.request.chosen.check_known(
-                *(list(dict.fromkeys(map(str, names))) for names in zip(*answered, strict=True))
-            )
+        if self.request.chosen and (answered := list(past.rows(load("execution", "answered")))):
+            samples, conditions = (sorted({str(row[place]) for row in answered}) for place in (0, 1))
+            self.request.chosen.check_known(samples, conditions)
         everything = str(self.request.judge_all)
         responses = load("execution", "planned_responses", everything=everything)
         backlog = Backlog(past.log, unjudged.missing(self.request.chosen.of_responses(responses)), judges)
