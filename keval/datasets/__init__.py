@@ -6,6 +6,7 @@ no value is turned into text, no empty question is sent to an agent that costs m
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import math
 import re
@@ -48,6 +49,9 @@ __all__ = [
     "sha256_of",
     "unfit",
 ]
+
+HEADLESS = "; if its first line is a sample, name all columns with columns"
+"""What is said of a table whose first line holds no names."""
 
 _DETAIL = re.compile(r"(?<=, not )-?\d[\d.eE+-]*|(?<=fields: ).*|(?<=fields there: ).*")
 """What differs between messages that say the same of several records: a number, the names of all fields."""
@@ -155,6 +159,7 @@ def read(path: Path, layout: Layout | None = None) -> Samples:
     checked = _Checked(path, layout)
     try:
         sha256 = sha256_of(path)
+        _check_encoding(path)
         number = 0
         for number, row in enumerate(reader(path, layout.columns).rows(path), start=1):
             checked.add(number, row)
@@ -172,6 +177,13 @@ def read(path: Path, layout: Layout | None = None) -> Samples:
     return Samples(samples, sha256, path)
 
 
+def _check_encoding(path: Path) -> None:
+    """Raise InputError for a file that is UTF-16: no line of it could be read."""
+    with opened(path) as file:
+        if file.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+            raise InputError("is UTF-16, and UTF-8 is needed; save it as UTF-8")
+
+
 @dataclass
 class _Checked:
     """What has been read so far."""
@@ -184,6 +196,9 @@ class _Checked:
     """Where each id was first used."""
     lacking: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     """The fields of the records that lack question or answer, one text each, by what they lack."""
+
+    columns: tuple[str, ...] = ()
+    """The fields of the first of them."""
 
     def __post_init__(self) -> None:
         """Keep what the file calls `id`, `question` and, if it has golden answers, `answer`."""
@@ -208,9 +223,23 @@ class _Checked:
         for names, fields in self.lacking.items():
             if len(fields) == rows:
                 keys = " or ".join(repr(self.keys[name]) for name in sorted(names, reverse=True))
-                options = " and ".join(f"{name}_key" for name in sorted(names, reverse=True))
+                options = " and ".join(self._option(name) for name in sorted(names, reverse=True))
+                others = (
+                    "; if its first line is a sample, name all columns with columns" if self._may_lack_names() else ""
+                )
                 self.problems = RowProblems()
-                self.problems.add(str(self.path), f"no column {keys}; it has {fields[0]}: name them with {options}")
+                told = f"no column {keys}; it has {fields[0]}: name them with {options}{others}"
+                self.problems.add(str(self.path), told)
+
+    def _option(self, name: str) -> str:
+        """Return the option that says what a field is called, with its value if only upper case makes it another."""
+        key = next((key for key in self.columns if key.casefold() == self.keys[name].casefold()), None)
+        return f"{name}_key" if key is None else f"{name}_key: {key}"
+
+    def _may_lack_names(self) -> bool:
+        """Return whether a table's first line looks like a sample, as it has numbers or whole sentences."""
+        is_table = unpacked_name(self.path).suffix.lower() in {".csv", ".tsv"} and not self.layout.columns
+        return is_table and any(re.fullmatch(r"[\d.]+|.*\s.*\s.*", key) for key in self.columns)
 
     def _record(self, place: int | str, number: int, record: JsonObject) -> list[str]:
         problem = unfit(record)
@@ -221,6 +250,7 @@ class _Checked:
         lacks = tuple(name for name, key in self.keys.items() if key not in record and name != "id" and key not in made)
         if lacks:
             self.lacking.setdefault(lacks, []).append(_names(record))
+            self.columns = self.columns or tuple(record)
         found = found or self._field_problems(record)
         if found:
             return found

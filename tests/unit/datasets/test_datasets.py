@@ -184,6 +184,23 @@ def test_what_is_wrong_in_every_row_is_said_once(tmp_path: Path, layout: Layout,
     assert last == "1 problem in q.jsonl; correct them and start again"
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("ID,Question,Answer\n1,q,a\n", "name them with question_key: Question and answer_key: Answer"),
+        ("1,Why is it so?,Because\n2,q,a\n", "if its first line is a sample, name all columns with columns"),
+        ("question,answer\nq,a\n".encode("utf-16"), "is UTF-16, and UTF-8 is needed; save it as UTF-8"),
+    ],
+)
+def test_a_table_that_is_written_otherwise_is_one_problem_with_what_to_do(
+    tmp_path: Path, content: str | bytes, said: str
+) -> None:
+    """Names in another case, no names at all, another encoding."""
+    first, last = problems(write(tmp_path, "q.csv", content))
+    assert first.endswith(said)
+    assert last == "1 problem in q.csv; correct them and start again"
+
+
 def test_bytes_that_are_not_utf8_are_reported_by_line(tmp_path: Path) -> None:
     """A Latin-1 file is refused where it stops being UTF-8."""
     found = problems(write(tmp_path, "q.jsonl", GOOD.encode() + b"\n" + '{"question": "ä"}'.encode("latin-1")))
