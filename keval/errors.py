@@ -20,7 +20,7 @@ EXIT_CODES: dict[int, str] = {
     0: "done",
     1: "done, but items failed or a gate was not met",
     2: "usage: the command line or the config asks for something impossible",
-    3: "input is not what it says it is",
+    3: "input is not what it says it is, cannot be read or is not there",
     4: "something is missing in the environment (key, server, program)",
     5: "a plug-in, or a function that a config names, is broken",
     6: "budget reached (the same command resumes)",

@@ -149,7 +149,15 @@ def is_valid(name: str, instance: object) -> bool:
 def problems(name: str, instance: object) -> list[Problem]:
     """Return all that is wrong with a value, ordered by path; an empty list if nothing is."""
     found = {problem for error in _explainer(name).iter_errors(instance) for problem in _explained(error)}
+    found -= {missing for problem in found if (missing := _misspelt(problem)) is not None}
     return sorted(found, key=lambda problem: ([_sortable(key) for key in problem.keys], problem.message))
+
+
+def _misspelt(problem: Problem) -> Problem | None:
+    """Return the problem that a key is missing which another problem takes for misspelt: it is the same mistake."""
+    near = re.search(r"; did you mean ('.*')\?$", problem.message)
+    is_unknown = near is not None and problem.message.startswith("unknown key ")
+    return _problem(problem.keys[:-1], f"{near[1]} is missing") if near is not None and is_unknown else None
 
 
 def problem_by(

@@ -59,7 +59,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "pipes/test_orphans.py": ("a process has orphans, and tests of one worker share theirs", {"processes.orphans"}),
     "pipes/test_pipes.py": (
         "they work together, as processes",
-        {"commands.generate", "commands.judge", "commands.options", "commands.run"},
+        {"commands.generate", "commands.judge", "commands.run"},
     ),
     "pipes/test_streams.py": ("only a process of its own can lose its streams", {"logs.standard_streams"}),
     "unit/agents/test_adapter.py": ("what an agent says is read right if its answer is", {"agents._adapter_events"}),

@@ -16,7 +16,7 @@ from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PASS_FROM, SKI
 from keval.errors import UsageError
 from keval.events import encode, event, new_run_id
 from keval.ids import JsonObject, digest
-from keval.logs.collect import check_not_empty, collected
+from keval.logs.collect import check_named_not_empty, collected
 from keval.logs.outputs import STDIN, check_stdout
 from keval.stats.asked import Asked
 
@@ -75,8 +75,7 @@ def command(
     if not append:
         check_stdout(logs or [STDIN], "--append appends to a LOG")
     with collected(logs, warn, skip_invalid=skip_invalid, on_lines=_pass_on) as files:
-        if logs and STDIN not in logs:  # in a pipe the command before says why nothing comes
-            check_not_empty(files)
+        check_named_not_empty(logs, files)
         run_id = new_run_id()
         events = list(
             _events(

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import click
 import orjson
 
-from keval.commands.messages import say, say_json
+from keval.commands.messages import say, say_json, warn
+from keval.commands.options import INPUT_FILE
 from keval.config.samples import read_samples
 from keval.counted import counted
+from keval.documents.mapping import look_up
+from keval.ids import JsonObject
 from keval.logs.outputs import check_stdout
+from keval.metric_names import near
 from keval.reports.balance import MOST_GAPS, Balance, balance
 
 
 @click.command(epilog="Example: keval balance questions.jsonl --by category --by difficulty")
-@click.argument("path", metavar="DATASET|CONFIG", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("path", metavar="DATASET|CONFIG", type=INPUT_FILE)
 @click.option("--by", metavar="FIELD", multiple=True,
               help="Divide by this field, such as metadata.category; may be repeated.")  # fmt: skip
 @click.option("-t", "--threshold", type=click.FloatRange(min=0, max=100), default=50, show_default=True,
@@ -30,11 +35,23 @@ def command(path: Path, by: tuple[str, ...], threshold: float, written: str) -> 
     edge cases apart.
     """
     check_stdout([path], "write to another file")
-    found = balance(read_samples(path), by, threshold)
+    samples = read_samples(path)
+    for name in by:
+        if not any(_has(sample, name) for sample in samples):
+            warn(f"no sample has a field {name!r}; {near(name, dict.fromkeys(chain.from_iterable(samples)))}")
+    found = balance(samples, by, threshold)
     if written == "json":
         say_json(found.as_json(), orjson.OPT_INDENT_2)
     else:
         _print(found)
+
+
+def _has(sample: JsonObject, name: str) -> bool:
+    try:
+        look_up(sample, name)
+    except ValueError:  # it lacks the field, or the name is no path
+        return False
+    return True
 
 
 def _print(found: Balance) -> None:

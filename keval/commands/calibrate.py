@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from keval import projections
 from keval.commands.messages import say, say_json, warn
-from keval.commands.options import APPENDED_LOG, PASS_FROM, SKIP_INVALID, drawing_options
+from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SKIP_INVALID, drawing_options
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
@@ -18,8 +20,8 @@ from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_correctio
 from keval.labels.draw import Wanted
 from keval.labels.error_rates import ForeignCalibration, RatesCorrection, read
 from keval.labels.labels import CalibratedJudge, calibrated, known_labels
-from keval.logs.collect import collected
-from keval.logs.outputs import check_stdout
+from keval.logs.collect import check_not_empty, collected
+from keval.logs.outputs import check_stdout, replaced
 from keval.reports.verdicts import undecided
 from keval.stats.calibration import Labelled
 from keval.stats.ppi import Estimate
@@ -28,15 +30,15 @@ from keval.stats.rogan_gladen import ErrorRates
 
 @click.command(epilog="Example: keval calibrate run.jsonl -n 20 --include-passes -o sheet.md")
 @APPENDED_LOG
-@click.option("-o", "--output", metavar="SHEET", type=click.Path(path_type=Path),
+@click.option("-o", "--output", metavar="SHEET", type=PATH,
               help="Write a sheet to be filled in: Markdown (.md) or JSON lines (.jsonl).")  # fmt: skip
-@click.option("--read", "filled", metavar="SHEET", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+@click.option("--read", "filled", metavar="SHEET", type=INPUT_FILE,
               help="Append what a filled-in sheet says as labels.")  # fmt: skip
 @drawing_options
 @click.option("--labeler", metavar="NAME", help="Who fills in the sheet.")
 @click.option("-f", "--format", "written", type=click.Choice(["text", "jsonl"]), default="text", show_default=True,
               help="How the numbers are printed.")  # fmt: skip
-@click.option("--calibration", metavar="FILE", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+@click.option("--calibration", metavar="FILE", type=INPUT_FILE,
               help="Correct pass rates by another log's error rates, as -f jsonl printed them.")  # fmt: skip
 @click.option("--q0", type=click.FloatRange(0, 1), metavar="SHARE",
               help="Correct by these error rates: of M0 bad answers the judge failed this share …")  # fmt: skip
@@ -86,7 +88,10 @@ def command(
         added = take_in(log, found, warn, skip_invalid=skip_invalid)
         there = len(found.said) - added
         warn(f"{counted(added, 'label')} added, {there:,} there already; not filled in: {found.empty:,}")
-    with collected([log], warn, skip_invalid=skip_invalid) as (file,), projections.connect([file]) as connection:
+    with ExitStack() as open_:
+        (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
+        check_not_empty([file])
+        connection = open_.enter_context(projections.connect([file]))
         for name in undecided(connection, pass_from):
             warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
         judges = list(calibrated(connection, known_labels(connection, file.path), wanted))
@@ -123,15 +128,16 @@ def _elsewhere(
 def _write(log: Path, output: Path, wanted: Wanted, labeler: str | None, *, skip_invalid: bool) -> None:
     if output.suffix not in {".md", ".jsonl"}:
         raise UsageError(f"{output}: a sheet ends in .md or .jsonl")
-    if output.exists():
+    if os.path.isfile(output):  # noqa: PTH113 - Path.is_file raises what the system refuses to tell
         raise UsageError(f"{output} exists, and may be filled in already; name another file, or remove it")
-    entries = drawn(log, wanted, warn, None, skip_invalid=skip_invalid)
-    if not entries:
-        raise UsageError(f"{log}: nothing is left to be labelled; -n draws more, --include-passes or --scores others")
-    if output.suffix == ".md":
-        output.write_text(sheet.markdown(entries, labeler), encoding="utf-8")
-    else:
-        output.write_bytes(sheet.jsonl(entries, labeler))
+    with replaced(output, [log], lambda _: False) as temporary:
+        entries = drawn(log, wanted, warn, None, skip_invalid=skip_invalid)
+        if not entries:
+            raise UsageError(
+                f"{log}: nothing is left to be labelled; -n draws more, --include-passes or --scores others"
+            )
+        written = sheet.markdown(entries, labeler).encode() if output.suffix == ".md" else sheet.jsonl(entries, labeler)
+        temporary.write_bytes(written)
     what = "scores to be given" if wanted.scores else "verdicts"
     warn(f"{len(entries)} {what} are in {output}; fill it in, then: keval calibrate {log} --read {output}")
 

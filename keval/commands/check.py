@@ -8,22 +8,23 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import say, warn
-from keval.commands.options import CONFIG, SKIP_INVALID, mock_service, until_options
+from keval.commands.options import CONFIG, PATH, SKIP_INVALID, mock_service, until_options
 from keval.config import until_section
 from keval.config.reader import load
 from keval.config.until_section import Given
 from keval.counted import counted
+from keval.errors import UsageError
 from keval.execution.config_check import check
 from keval.execution.config_session import default_log
 from keval.execution.estimate import Item
 from keval.execution.identification import server_failure, stray_output
-from keval.logs.outputs import check_no_input, check_stdout
+from keval.logs.outputs import check_stdout, same_input
 from keval.processes.servers import ServerInfo
 
 
 @click.command(epilog="Example: keval check eval.yaml")
 @CONFIG
-@click.option("--log", metavar="LOG", type=click.Path(path_type=Path),
+@click.option("--log", metavar="LOG", type=PATH,
               help="Estimate from the answers in this log (default: <name>.jsonl, if there is one).")  # fmt: skip
 @click.option("--mock", is_flag=True, help="Check what a mock run needs: everything but keys and the service.")
 @SKIP_INVALID
@@ -31,9 +32,8 @@ from keval.processes.servers import ServerInfo
 def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool, given: Given) -> None:
     """Check a config and everything that it names, connect to each MCP server, and print the plan."""
     config = load(config_path)
-    log = log or default_log(config, mock=mock)
     inputs = (config_path, *(dataset.path for dataset in config.datasets))
-    check_no_input(log, inputs)  # as the run that is checked would
+    log = _log(log, default_log(config, mock=mock), config_path, inputs)
     check_stdout((*inputs, log), "write to another file")
     with mock_service(mock, None, None) as mock_url:
         found = check(
@@ -48,6 +48,22 @@ def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool,
     _print_plan(found.estimates, config_path)
     if found.errors:
         raise type(found.errors[0])(*found.problems)
+
+
+def _log(named: Path | None, default: Path, config_path: Path, inputs: Sequence[Path]) -> Path:
+    """Return the log that estimates come from. Raises UsageError where a run would refuse to write to it."""
+    log = named or default
+    read = same_input(log, inputs)
+    if read is not None and named is not None:
+        raise UsageError(f"{log} is what the config reads; --log names a log of earlier answers")
+    if read is not None:
+        raise UsageError(
+            f"keval run {config_path} would write its log to {log}, which the config reads ({read});"
+            " run it with -o LOG and check it with --log LOG, or give the config another name"
+        )
+    if named is not None and not log.exists():
+        warn(f"{log} is not there; nothing is compared with it")
+    return log
 
 
 def _described(info: ServerInfo) -> str:

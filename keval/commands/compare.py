@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import warn
-from keval.commands.options import ALLOW_MIXED, EVERYTHING, PASS_FROM, SKIP_INVALID
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, PASS_FROM, PATH, SKIP_INVALID
 from keval.commands.report import write
 from keval.commands.report_format import export, format_options
 from keval.errors import UsageError
@@ -16,7 +16,7 @@ from keval.logs.collect import check_not_empty, collected
 
 
 @click.command(epilog="Example: keval compare before.jsonl after.jsonl")
-@click.argument("logs", metavar="LOG LOG...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("logs", metavar="LOG LOG...", nargs=-1, required=True, type=PATH)
 @click.option("--condition", "same", metavar="A=B", multiple=True,
               help="Compare condition A of a log with condition B of a later one; may be repeated.")  # fmt: skip
 @format_options

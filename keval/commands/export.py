@@ -14,7 +14,7 @@ import click
 from keval import __version__, plugins, projections
 from keval.commands.messages import say, warn
 from keval.commands.newest import chosen
-from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PATH, SKIP_INVALID
 from keval.commands.report_format import FORMAT_OPTION, with_options
 from keval.errors import UsageError
 from keval.logs.collect import check_not_empty, collected
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("-f", "--format", "name", metavar="FORMAT", required=True,
               help="parquet, every_eval_ever, or another that `keval plugins` lists.")  # fmt: skip
 @FORMAT_OPTION
-@click.option("-o", "--output", "folder", metavar="FOLDER", type=click.Path(path_type=Path), required=True,
+@click.option("-o", "--output", "folder", metavar="FOLDER", type=PATH, required=True,
               help="Write into this folder, which is new or empty.")  # fmt: skip
 @EVERYTHING
 @ALLOW_MIXED

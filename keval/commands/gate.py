@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from keval.commands.messages import say, warn, warn_of_several
-from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PASS_FROM, SKIP_INVALID
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, INPUT_FILE, LOGS, PASS_FROM, SKIP_INVALID
 from keval.config import gate_section
 from keval.config.gate_section import Rules
 from keval.errors import UsageError
@@ -28,10 +28,10 @@ CODES = {"met": 0, "not met": 1, "cannot tell": 7}
 @click.command(epilog="Example: keval gate run.jsonl --rule 'completeness of with_docs >= 4' --rule 'missing <= 5%'")
 @LOGS
 @click.option("--rule", "rules", metavar="RULE", multiple=True, help="What has to hold; may be repeated.")
-@click.option("--rules", "rules_file", metavar="FILE", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+@click.option("--rules", "rules_file", metavar="FILE", type=INPUT_FILE,
               help="A YAML list of rules.")  # fmt: skip
 @click.option("--preset", type=click.Choice(list(PRESETS)), help="Rules that have a name.")
-@click.option("--baseline", metavar="OLD", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+@click.option("--baseline", metavar="OLD", type=INPUT_FILE,
               help="An earlier log; rules call it `before`.")  # fmt: skip
 @click.option("--on", type=click.Choice(["interval", "mean"]),
               help="Whether the whole interval has to meet a rule (default), or the mean alone.")  # fmt: skip

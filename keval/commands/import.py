@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import warn
-from keval.commands.options import OUTPUT, SKIP_INVALID
+from keval.commands.options import INPUT_FILE, OUTPUT, PATH, SKIP_INVALID
 from keval.config.import_mapping import load
 from keval.counted import counted
 from keval.datasets import format_of
@@ -22,8 +22,8 @@ from keval.logs.writer import open_log
 
 
 @click.command(epilog='Example: keval import answers.csv --map text="{output}" --map condition="{model}" -o run.jsonl')
-@click.argument("answers", metavar="FILE", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("-c", "--config", "mapping_path", metavar="MAPPING", type=click.Path(path_type=Path),
+@click.argument("answers", metavar="FILE", type=INPUT_FILE)
+@click.option("-c", "--config", "mapping_path", metavar="MAPPING", type=PATH,
               help="YAML that says how rows become events.")  # fmt: skip
 @click.option("-m", "--map", "rules", metavar="NAME=RULE", multiple=True,
               help="Make one field by a template, such as question={prompt}.")  # fmt: skip

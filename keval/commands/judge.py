@@ -13,6 +13,8 @@ from keval.commands.options import (
     CHOSEN_SAMPLES,
     EVERYTHING,
     MAX_CONCURRENT,
+    PATH,
+    PATH_OR_STDIN,
     SAMPLE_RATE,
     SKIP_INVALID,
     Asked,
@@ -23,9 +25,9 @@ from keval.logs.outputs import STDIN
 
 
 @click.command(epilog="Example: keval judge run.jsonl -j stricter.yaml")
-@click.argument("log", metavar="[LOG]", required=False, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("log", metavar="[LOG]", required=False, type=PATH_OR_STDIN)
 @click.option(
-    "-j", "--judge", "judge_files", metavar="JUDGE.yaml", multiple=True, type=click.Path(path_type=Path),
+    "-j", "--judge", "judge_files", metavar="JUDGE.yaml", multiple=True, type=PATH,
     help="Judge with this instead of the judges that the log names; may be repeated.",
 )  # fmt: skip
 @requesting(MAX_CONCURRENT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SAMPLE_RATE, EVERYTHING, SKIP_INVALID)

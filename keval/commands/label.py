@@ -10,6 +10,7 @@ import click
 from keval.commands.messages import tell, warn
 from keval.commands.options import APPENDED_LOG, PASS_FROM, SKIP_INVALID, drawing_options
 from keval.errors import UsageError
+from keval.execution.appending import check_appendable
 from keval.execution.labelling import ask_all, drawn
 from keval.labels.draw import Entry, Wanted
 from keval.labels.labels import SAYS, Said
@@ -50,6 +51,7 @@ def command(
     """
     if not labeler.strip():
         raise UsageError("--labeler is empty")
+    check_appendable(log)  # before a person has answered in vain
     wanted = Wanted(number, passes, by, seed, pass_from, scores)
     entries = drawn(log, wanted, warn, labeler, skip_invalid=skip_invalid)
     if not entries:
@@ -59,14 +61,12 @@ def command(
     labels = 0
 
     def ask(entry: Entry, place: int, of: int) -> Said | None:
-        nonlocal labels
         _show(entry, place, of)
-        said = _score(entry, labeler) if scores else _verdict(entry, labeler)
-        labels += said is not None
-        return said
+        return _score(entry, labeler) if scores else _verdict(entry, labeler)
 
     try:
-        ask_all(log, entries, ask, warn)
+        for _ in ask_all(log, entries, ask, warn):
+            labels += 1
     except _QuitError:
         pass
     finally:

@@ -9,6 +9,7 @@ import click
 
 from keval import projections
 from keval.commands.messages import say, say_json, warn
+from keval.commands.options import PATH
 from keval.errors import KevalError
 from keval.logs.collect import collected
 from keval.logs.folder import logs_of
@@ -18,7 +19,7 @@ TITLES = ("log", "answers", "judgments", "newest", "state", "conditions")
 
 
 @click.command(epilog="Example: keval list")
-@click.argument("folder", metavar="[FOLDER]", type=click.Path(path_type=Path), default=".")
+@click.argument("folder", metavar="[FOLDER]", type=PATH, default=".")
 @click.option("-f", "--format", "form", type=click.Choice(["text", "jsonl"]), default="text", show_default=True,
               help="For people, or one JSON object per log.")  # fmt: skip
 @click.pass_context
@@ -42,6 +43,8 @@ def command(context: click.Context, folder: Path, form: str) -> None:
         except KevalError as error:
             warn(error.problems[0])
             unreadable = error.exit_code
+            if form == "text":
+                say(_row((name, "–", "–", "–", "unreadable", ""), widths))
             continue
         if form == "jsonl":
             say_json({"log": name, **found.as_json()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
@@ -21,8 +22,25 @@ Command = TypeVar("Command", bound=Callable[..., object])
 Asked = AbstractContextManager["Request"]
 """What a command gets of `requesting`."""
 
-CONFIG = click.argument("config_path", metavar="CONFIG", type=click.Path(path_type=Path))
-LOGS = click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+
+class _InputFile(click.Path):
+    """A file that a command reads; one that is not there is as wrong as a log that is not there."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click types it
+        """Return the path. Raises InputError where there is no file."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not os.path.exists(path) or os.path.isdir(path):  # noqa: PTH110, PTH112 - a Path raises what it is refused
+            raise InputError(f"{path}: {'is a folder' if path.is_dir() else 'No such file or directory'}")
+        return path
+
+
+PATH = click.Path(path_type=Path, readable=False)
+"""A file or a folder; whoever reads it says why it cannot be read."""
+PATH_OR_STDIN = click.Path(path_type=Path, readable=False, allow_dash=True)
+INPUT_FILE = _InputFile(path_type=Path, readable=False)
+
+CONFIG = click.argument("config_path", metavar="CONFIG", type=PATH)
+LOGS = click.argument("logs", metavar="[LOG]...", nargs=-1, type=PATH_OR_STDIN)
 
 
 def _to_append_to(_context: click.Context, _argument: click.Parameter, log: Path) -> Path:
@@ -34,8 +52,8 @@ def _to_append_to(_context: click.Context, _argument: click.Parameter, log: Path
     return log
 
 
-APPENDED_LOG = click.argument("log", metavar="LOG", type=click.Path(path_type=Path), callback=_to_append_to)
-OUTPUT = click.option("-o", "--output", metavar="LOG", type=click.Path(path_type=Path), help="Append to this log.")
+APPENDED_LOG = click.argument("log", metavar="LOG", type=PATH, callback=_to_append_to)
+OUTPUT = click.option("-o", "--output", metavar="LOG", type=PATH, help="Append to this log.")
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 UNTIL_OPTIONS = (
     click.option("--until", type=click.Choice(["decided", "complete"]),

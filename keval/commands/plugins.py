@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -16,8 +17,18 @@ KINDS = (*plugins.KINDS, "rubric")
 """What is listed: plug-ins, and the rubrics that come with keval."""
 
 
+class _Kind(click.Choice[str]):
+    """A kind of plug-in; one that is misspelt gets the nearest."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ANN401 - as click types it
+        """Return what is said of another word."""
+        near = get_close_matches(str(value), KINDS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return super().get_invalid_choice_message(value, ctx).removesuffix(".") + hint
+
+
 @click.command(epilog="Example: keval plugins judge")
-@click.argument("kind", metavar="[KIND]", required=False, type=click.Choice(KINDS))
+@click.argument("kind", metavar="[KIND]", required=False, type=_Kind(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per plug-in.")
 def command(kind: str | None, as_json: bool) -> None:
     """List what can be named in a config or on the command line, with the options of each."""

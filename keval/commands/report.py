@@ -14,7 +14,7 @@ from keval.commands.newest import chosen
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID
 from keval.commands.report_format import export as made_export
 from keval.commands.report_format import format_options
-from keval.logs.collect import check_not_empty, collected
+from keval.logs.collect import check_named_not_empty, collected
 from keval.logs.outputs import STDIN, check_no_input, check_output, replaced
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def command(
     if output is not None:
         check_output(output, read or [STDIN], export.is_own)
     with collected(read, warn, skip_invalid=skip_invalid) as files:
-        if read and STDIN not in read:  # in a pipe the command before says why nothing comes
-            check_not_empty(files)
+        check_named_not_empty(read, files)
         rendered = _rendered(files, export, everything=everything, allow_mixed=allow_mixed, by=tuple(dict.fromkeys(by)))
     _write(rendered, export, output, read)
 

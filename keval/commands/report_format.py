@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from keval import plugins
+from keval.commands.options import PATH
 from keval.commands.pager import terminal
 from keval.errors import UsageError
 
@@ -33,7 +34,7 @@ FORMAT_OPTION = click.option(
 def format_options(command: Command) -> Command:
     """Add what says how a report is written, and where to."""
     for option in (
-        click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path),
+        click.option("-o", "--output", metavar="FILE", type=PATH,
                      help="Write to FILE, not to stdout."),
         FORMAT_OPTION,
         click.option("-f", "--format", "export_name", metavar="FORMAT",

@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import say, warn
-from keval.commands.options import SKIP_INVALID
+from keval.commands.options import PATH_OR_STDIN, SKIP_INVALID
 from keval.counted import counted
 from keval.logs.outputs import check_stdout
 from keval.logs.secret_scan import Scanner, scan_log
 
 
 @click.command(epilog="Example: keval scan run.jsonl && gzip run.jsonl")
-@click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=PATH_OR_STDIN)
 @SKIP_INVALID
 @click.pass_context
 def command(context: click.Context, logs: tuple[Path, ...], skip_invalid: bool) -> None:

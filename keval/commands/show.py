@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
@@ -12,10 +13,10 @@ import orjson
 from keval import projections
 from keval.commands.messages import warn, warn_of_several
 from keval.commands.newest import chosen
-from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, SKIP_INVALID
+from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, PATH_OR_STDIN, SKIP_INVALID
 from keval.commands.pager import paged, terminal
 from keval.errors import UsageError
-from keval.logs.collect import collected
+from keval.logs.collect import check_named_not_empty, collected
 from keval.printable import printable_json
 from keval.transcripts.drawing import Drawing
 from keval.transcripts.selection import Selection
@@ -23,7 +24,7 @@ from keval.transcripts.transcript import Transcript, transcripts
 
 
 @click.command(epilog="Example: keval show run.jsonl --sample merge-logs --condition with_docs --repetition 1")
-@click.argument("log", metavar="[LOG]", required=False, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("log", metavar="[LOG]", required=False, type=PATH_OR_STDIN)
 @click.argument("event_id", metavar="[ID]", required=False)
 @CHOSEN_SAMPLES
 @CHOSEN_CONDITIONS
@@ -57,10 +58,11 @@ def command(
     if event_id is not None and (samples or conditions or repetition or failed or worst):
         raise UsageError("an ID says already which task is meant; leave the other options out, or the ID")
     selection = Selection(event_id, samples, conditions, repetition, failed, worst)
-    with (
-        collected(chosen([] if log is None else [log]), warn, skip_invalid=skip_invalid) as files,
-        projections.connect(files) as connection,
-    ):
+    read = chosen([] if log is None else [log])
+    with ExitStack() as open_:
+        files = open_.enter_context(collected(read, warn, skip_invalid=skip_invalid))
+        check_named_not_empty(read, files)
+        connection = open_.enter_context(projections.connect(files))
         warn_of_several(connection)
         found = transcripts(connection, files, selection)
         first = next(found, None)

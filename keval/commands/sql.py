@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from keval.commands.messages import say, warn, warn_of_several
-from keval.commands.options import EVERYTHING, SKIP_INVALID
+from keval.commands.options import EVERYTHING, PATH, SKIP_INVALID
 from keval.commands.sql_output import RENDER, write
 from keval.errors import InputError, UsageError
-from keval.logs.collect import collected
+from keval.logs.collect import check_named_not_empty, collected
 from keval.logs.outputs import check_output, check_stdout, replaced
 from keval.projections.log_file import LogFile
 
@@ -29,7 +29,7 @@ HINT = "keval sql only reads its views: -o FILE saves what a SELECT finds, --uns
 @click.argument("arguments", metavar="LOG... [QUERY]", nargs=-1, required=True)
 @click.option("-f", "--format", "form", type=click.Choice(["table", "csv", "json", "jsonl", "parquet"]),
               help="How the rows are written (default: by the ending of FILE; a table without -o).")  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to FILE, not to stdout.")
+@click.option("-o", "--output", metavar="FILE", type=PATH, help="Write to FILE, not to stdout.")
 @click.option("--overwrite", is_flag=True, help="Let -o replace a file that exists, though never a log.")
 @click.option("--unsafe", is_flag=True, help="Allow every statement and every file: COPY … TO, read_csv, ATTACH, SET.")
 @click.option("--print-views", is_flag=True, help="Print the views over the logs for your own DuckDB, and stop.")
@@ -72,6 +72,7 @@ def command(
     logs = [Path(name) for name in names]
     if output is None:
         with collected(logs, warn, skip_invalid=skip_invalid) as files:
+            check_named_not_empty(logs, files)
             _answer(files, query, form, None, taken, unsafe=unsafe)
         return
     may_replace = _replaceable(output, overwrite=overwrite)
@@ -80,13 +81,14 @@ def command(
         collected(logs, warn, skip_invalid=skip_invalid) as files,
         replaced(output, logs, may_replace) as temporary,
     ):
+        check_named_not_empty(logs, files)
         _answer(files, query, form, temporary, taken, unsafe=unsafe)
 
 
 def _logs_and_query(arguments: Sequence[str]) -> tuple[list[str], str | None]:
     """Return the logs, and the query if there is one. Raises UsageError, InputError."""
     *names, last = arguments
-    if last == "-" or last.endswith(".jsonl") or os.path.isfile(last):  # noqa: PTH113 - a Path raises for a long query
+    if last == "-" or last.endswith(".jsonl") or os.path.exists(last):  # noqa: PTH110 - a Path raises for a long query
         return list(arguments), None
     if not names:
         raise UsageError(f'{last!r} is no log; name one before the query: keval sql LOG "SELECT …"')

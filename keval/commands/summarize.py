@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -11,7 +11,8 @@ from keval import projections
 from keval.commands.messages import say, say_json, warn, warn_of_several
 from keval.commands.newest import chosen
 from keval.commands.options import LOGS, PASS_FROM, SKIP_INVALID
-from keval.logs.collect import collected
+from keval.logs.collect import check_named_not_empty, collected
+from keval.projections.log_file import LogFile
 from keval.reports.summaries import summaries
 
 
@@ -28,10 +29,14 @@ def command(logs: tuple[Path, ...], written: str, pass_from: Mapping[str, float]
     megabytes becomes one that a person, or a model, can read through. Shown is what the newest plan
     asks for, failures included; an answer passes if every metric that decides says so.
     """
-    with (
-        collected(chosen(logs), warn, skip_invalid=skip_invalid) as files,
-        projections.connect(files) as connection,
-    ):
+    read = chosen(logs)
+    with collected(read, warn, skip_invalid=skip_invalid) as files:
+        check_named_not_empty(read, files)
+        _print(files, written, pass_from)
+
+
+def _print(files: Sequence[LogFile], written: str, pass_from: Mapping[str, float]) -> None:
+    with projections.connect(files) as connection:
         warn_of_several(connection)
         for summary in summaries(connection, pass_from):
             if written == "jsonl":

@@ -84,7 +84,8 @@ class DatasetSection:
 
     def _check_path(self, path: Path) -> None:
         try:
-            datasets.reader(path, tuple(list_in(self.section, "columns")))
+            if not path.is_dir():
+                datasets.reader(path, tuple(list_in(self.section, "columns")))
         except InputError as error:
             self.problem((*self.keys, "path"), str(error))
         if not path.is_file():

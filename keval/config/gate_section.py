@@ -31,8 +31,10 @@ def check(written: Mapping[str, Any], problem: Callable[[Keys, str], None]) -> N
     if (name := section.get("preset")) is not None and name not in PRESETS:
         problem(("gate", "preset"), f"no preset is called {name!r}; {near(str(name), PRESETS)}")
     for place, rule in enumerate(list_in(section, "rules")):
+        if not isinstance(rule, str):
+            continue
         try:
-            read_rule(str(rule))
+            read_rule(rule)
         except UsageError as error:
             problem(("gate", "rules", place), str(error))
 

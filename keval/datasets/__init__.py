@@ -6,8 +6,10 @@ no value is turned into text, no empty question is sent to an agent that costs m
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import math
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from json import JSONDecodeError, JSONDecoder, dumps  # the name `json` here is the plug-in beside this file
@@ -16,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keval import plugins
+from keval.counted import counted
 from keval.datasets._layout import ROW, ROW_TAKEN, Draw, Layout
 from keval.documents.mapping import UnfitError
 from keval.documents.packed import opened, unpacked_name
+from keval.documents.row_problems import RowProblems
 from keval.documents.strict_json import DEEPEST_VALUE, is_deeper
 from keval.errors import InputError
 from keval.ids import JsonObject, digest
@@ -46,8 +50,11 @@ __all__ = [
     "unfit",
 ]
 
-MOST_PRINTED = 20
-"""Problems that an error lists before it only counts the rest."""
+HEADLESS = "; if its first line is a sample, name all columns with columns"
+"""What is said of a table whose first line holds no names."""
+
+_DETAIL = re.compile(r"(?<=, not )-?\d[\d.eE+-]*|(?<=fields: ).*|(?<=fields there: ).*")
+"""What differs between messages that say the same of several records: a number, the names of all fields."""
 
 LONGEST_TIMEOUT_S = 31_536_000
 """A year, as in the config's schema."""
@@ -152,20 +159,29 @@ def read(path: Path, layout: Layout | None = None) -> Samples:
     checked = _Checked(path, layout)
     try:
         sha256 = sha256_of(path)
+        _check_encoding(path)
         number = 0
         for number, row in enumerate(reader(path, layout.columns).rows(path), start=1):
             checked.add(number, row)
         checked.say_once(number)
         samples = checked.drawn()
     except (InputError, UnfitError) as error:
-        checked.problems.append(f"{path}: {error}")
+        checked.problems.add(str(path), str(error))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     if checked.problems:
-        raise InputError(*_summary(checked.problems, path))
+        wrong = f"{counted(len(checked.problems), 'problem')} in {path}; correct them and start again"
+        raise InputError(*checked.problems.told(), wrong)
     if not samples:
         raise InputError(f"{path}: no samples in it; a dataset has at least one record")
     return Samples(samples, sha256, path)
+
+
+def _check_encoding(path: Path) -> None:
+    """Raise InputError for a file that is UTF-16: no line of it could be read."""
+    with opened(path) as file:
+        if file.read(2) in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+            raise InputError("is UTF-16, and UTF-8 is needed; save it as UTF-8")
 
 
 @dataclass
@@ -175,11 +191,14 @@ class _Checked:
     path: Path
     layout: Layout
     samples: list[JsonObject] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    problems: RowProblems = field(default_factory=RowProblems)
     first_use: dict[str, int | str] = field(default_factory=dict)
     """Where each id was first used."""
     lacking: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
     """The fields of the records that lack question or answer, one text each, by what they lack."""
+
+    columns: tuple[str, ...] = ()
+    """The fields of the first of them."""
 
     def __post_init__(self) -> None:
         """Keep what the file calls `id`, `question` and, if it has golden answers, `answer`."""
@@ -193,28 +212,45 @@ class _Checked:
     def add(self, number: int, row: Row) -> None:
         """Take a row, or what is wrong with it; `number` counts the file's rows from 1."""
         place = f"[{number - 1}]" if row.line is None else row.line
-        found = [row.problem] if row.problem else []
-        if row.record is not None:
-            found += self._record(place, number, row.record)
         where = f"{self.path}:{place}" if isinstance(place, int) else f"{self.path}: {place}"
-        self.problems += [f"{where}: {problem}" for problem in found]
+        if row.problem:
+            self.problems.add(where, row.problem)
+        for problem in () if row.record is None else self._record(place, number, row.record):
+            self.problems.add(where, problem, _DETAIL.sub("", problem))
 
     def say_once(self, rows: int) -> None:
         """Let one problem stand for all if each of the rows lacks the same fields: the file calls them otherwise."""
         for names, fields in self.lacking.items():
             if len(fields) == rows:
                 keys = " or ".join(repr(self.keys[name]) for name in sorted(names, reverse=True))
-                options = " and ".join(f"{name}_key" for name in sorted(names, reverse=True))
-                self.problems = [f"{self.path}: no column {keys}; it has {fields[0]}: name them with {options}"]
+                options = " and ".join(self._option(name) for name in sorted(names, reverse=True))
+                others = (
+                    "; if its first line is a sample, name all columns with columns" if self._may_lack_names() else ""
+                )
+                self.problems = RowProblems()
+                told = f"no column {keys}; it has {fields[0]}: name them with {options}{others}"
+                self.problems.add(str(self.path), told)
+
+    def _option(self, name: str) -> str:
+        """Return the option that says what a field is called, with its value if only upper case makes it another."""
+        key = next((key for key in self.columns if key.casefold() == self.keys[name].casefold()), None)
+        return f"{name}_key" if key is None else f"{name}_key: {key}"
+
+    def _may_lack_names(self) -> bool:
+        """Return whether a table's first line looks like a sample, as it has numbers or whole sentences."""
+        is_table = unpacked_name(self.path).suffix.lower() in {".csv", ".tsv"} and not self.layout.columns
+        return is_table and any(re.fullmatch(r"[\d.]+|.*\s.*\s.*", key) for key in self.columns)
 
     def _record(self, place: int | str, number: int, record: JsonObject) -> list[str]:
         problem = unfit(record)
         if problem:
             return [problem]
         record, found = self.layout.mapped(record, number)
-        lacks = tuple(name for name, key in self.keys.items() if name != "id" and key not in record)
+        made = self.layout.fields
+        lacks = tuple(name for name, key in self.keys.items() if key not in record and name != "id" and key not in made)
         if lacks:
             self.lacking.setdefault(lacks, []).append(_names(record))
+            self.columns = self.columns or tuple(record)
         found = found or self._field_problems(record)
         if found:
             return found
@@ -231,7 +267,7 @@ class _Checked:
         for name, key in self.keys.items():
             if key in record or key != "id":
                 found += _text_problems(record, key, name)
-            if name in record and name not in self.keys.values():
+            if key in record and name in record and name not in self.keys.values():
                 found.append(f"{name}: {key!r} is to be called so, but the record has a field of that name too")
         if "answer" not in self.keys and "answer" in record and "answer" not in self.keys.values():
             found.append(
@@ -281,10 +317,17 @@ def _text_problems(record: JsonObject, key: str, name: str) -> list[str]:
         texts = all(isinstance(message, str) and message.strip() for message in value)
         return [] if value and texts else [f"{label}: a list must be of texts that are not blank, one or more"]
     if not isinstance(value, str):
-        return [f"{label}: must be a string, not {_described(value)}"]
+        return [f"{label}: must be a string, not {_described(value)}{_as_text(key, value)}"]
     # By a blank golden answer an agent that says nothing would be right.
     hint = "; a dataset without golden answers has `answer_key: null` in its config" if name == "answer" else ""
     return [] if value.strip() else [f"{label}: is blank{hint}"]
+
+
+def _as_text(key: str, value: object) -> str:
+    """Return how a config makes text of a field that holds numbers; nothing for what no template can name."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not re.fullmatch(r"[\w -]+", key):
+        return ""
+    return f'; `fields: {{{key}: "{{{key}}}"}}` in a config makes text of it'
 
 
 def _names(record: JsonObject) -> str:
@@ -304,14 +347,6 @@ def _duplicate(sample_id: str, first: int | str, *, same_record: bool) -> str:
     if same_record:
         return f"the same record as {where}; remove one, or give both an id"
     return f"id: {sample_id!r} is also the id of {where}"
-
-
-def _summary(problems: list[str], path: Path) -> list[str]:
-    shown = problems[:MOST_PRINTED]
-    if len(problems) > len(shown):
-        shown.append(f"… and {len(problems) - len(shown)} more")
-    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    return [*shown, f"{count} in {path}; correct them and start again"]
 
 
 class _Flaw:

@@ -92,7 +92,8 @@ def _cluster_problems(record: JsonObject, key: str) -> list[str]:
     """Return why a record is in no cluster: none stands for all that lack one, nor is each of these its own."""
     value = record.get(key)
     if value is None or isinstance(value, dict | list) or (isinstance(value, str) and not value.strip()):
-        said = "missing" if key not in record else "must be a text or a number that is not blank"
+        there = f"missing; the record's fields: {', '.join(map(repr, record)) or 'none'}"
+        said = there if key not in record else "must be a text or a number that is not blank"
         return [f"{key} (the cluster): {said}; every sample belongs to one"]
     if key != "cluster" and "cluster" in record:
         return [f"cluster: {key!r} is to be called so, but the record has a field of that name too"]

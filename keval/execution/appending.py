@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from keval.documents.packed import is_packed
+from keval.errors import EnvironmentLacksError, UsageError
 from keval.execution import interrupt
 from keval.execution.session import Warn
 from keval.ids import JsonObject
 from keval.logs.stream import Announced
 from keval.logs.writer import open_log
+
+
+def check_appendable(path: Path) -> None:
+    """Raise UsageError or EnvironmentLacksError for a log that nothing can be appended to; it is left as it is."""
+    if is_packed(path):
+        raise UsageError(f"{path} is packed, and nothing can be appended to it; unpack it first")
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
+    except OSError as error:
+        raise EnvironmentLacksError(f"{path}: {error.strerror}") from error
 
 
 def append_all(

@@ -27,10 +27,16 @@ class Chosen:
     def __bool__(self) -> bool:
         return bool(self.samples or self.conditions)
 
-    def of_tasks(self, tasks: TaskList) -> TaskList:
-        """Return the chosen ones of tasks. Raises UsageError for a name that no sample or condition has."""
+    def of_tasks(self, tasks: TaskList, beyond: Sequence[str] = ()) -> TaskList:
+        """Return the chosen ones of tasks. Raises UsageError for a name that no sample or condition has.
+
+        `beyond` are the samples that --limit leaves out.
+        """
         names = [condition.name for condition in tasks.config.conditions]
         ids = [str(sample["id"]) for sample in tasks.samples]
+        for pattern in self.samples:
+            if not _fit_any(pattern, ids) and _fit_any(pattern, beyond):
+                raise UsageError(f"sample {pattern!r} is beyond --limit, which takes the first ones; leave that out")
         places = _fitting("condition", self.conditions, names)
         positions = _fitting("sample", self.samples, ids)
         numbers = (
@@ -39,6 +45,11 @@ class Chosen:
             if number % len(names) in places and number // len(names) % len(ids) in positions
         )
         return replace(tasks, numbers=array("Q", numbers))
+
+    def check_known(self, samples: Sequence[str], conditions: Sequence[str]) -> None:
+        """Raise UsageError for a name that no sample or condition of a log's answers has."""
+        _check("the log", "condition", self.conditions, conditions)
+        _check("the log", "sample", self.samples, samples)
 
     def of_responses(self, query: str) -> str:
         """Return the query for the chosen ones of the responses that a query names by their positions."""
@@ -59,12 +70,21 @@ class Chosen:
 
 def _fitting(what: str, patterns: Sequence[str], names: Sequence[str]) -> set[int]:
     """Return the places of the names that fit. Raises UsageError for a pattern that none fits."""
+    _check("the config", what, patterns, names)
+    return {place for place, name in enumerate(names) if _fits(patterns, name)}
+
+
+def _check(where: str, what: str, patterns: Sequence[str], names: Sequence[str]) -> None:
+    """Raise UsageError for a pattern that no name fits."""
     for pattern in patterns:
-        if not any(_fits([pattern], name) for name in names):
+        if not _fit_any(pattern, names):
             near = get_close_matches(pattern, names, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise UsageError(f"the config has no {what} {pattern!r}{hint}")
-    return {place for place, name in enumerate(names) if _fits(patterns, name)}
+            raise UsageError(f"{where} has no {what} {pattern!r}{hint}")
+
+
+def _fit_any(pattern: str, names: Iterable[str]) -> bool:
+    return any(_fits([pattern], name) for name in names)
 
 
 def _fits(patterns: Iterable[str], name: str) -> bool:

@@ -240,7 +240,9 @@ class ConfigWork:
         """Return the tasks that the user chose, and say what becomes of the others."""
         if not self.request.chosen:
             return tasks
-        chosen = self.request.chosen.of_tasks(tasks)
+        taken = {sample["id"] for sample in self.prepared.samples}
+        ids = [sample["id"] for read in self.prepared.datasets for sample in read.samples]
+        chosen = self.request.chosen.of_tasks(tasks, [name for name in ids if name not in taken])
         left = len(tasks) - len(chosen)
         others = "stays planned" if left == 1 else f"{left:,} stay planned"
         self.warn(

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from keval import datasets, ids
 from keval.config.import_mapping import IMPORTED, ImportMapping
-from keval.counted import counted
 from keval.datasets import ROW, ROW_TAKEN
+from keval.documents.row_problems import RowProblems
 from keval.errors import InputError
 from keval.events import InvalidEventError, event, written
 from keval.execution import interrupt
@@ -37,9 +37,6 @@ GIVEN = ("question", "answer")
 
 BASELINE = "baseline"
 """The condition that others are compared with where the mapping names none and there is one of this name."""
-
-MOST_PRINTED = 20
-"""Problems that an error lists before it only counts the rest."""
 
 AT_ONCE = 1000
 """Events that are written before it is waited until they are on disk."""
@@ -84,32 +81,13 @@ class Survey:
     repetitions: int = 1
     unused: dict[str, None] = field(default_factory=dict)
     """Fields that nothing was taken from, in the order of the file."""
-    problems: dict[str, tuple[str, int]] = field(default_factory=dict)
-    """What is wrong, where it was found first, and how often."""
-    number_of_others: int = 0
-    """Problems beyond the limit, which are only counted."""
-
-    def problem(self, where: str, message: str) -> None:
-        """Record a problem of the file or of a row; what is wrong in many rows is one problem."""
-        if message in self.problems or len(self.problems) < MOST_PRINTED:
-            first, times = self.problems.get(message, (where, 0))
-            self.problems[message] = (first, times + 1)
-        else:
-            self.number_of_others += 1
-
-    def told(self) -> Iterator[str]:
-        """Yield the problems in words."""
-        for message, (first, times) in self.problems.items():
-            others = f" and {counted(times - 1, 'more row')}" if times > 1 else ""
-            yield f"{first}{others}: {message}"
-        if self.number_of_others:
-            yield f"… and {self.number_of_others:,} more"
+    problems: RowProblems = field(default_factory=RowProblems)
 
     def check_baseline(self, named: str | None) -> None:
         """Record it as a problem if no row is of the condition that the mapping names as the baseline."""
         if named is not None and named not in self.conditions:
             there = ", ".join(map(repr, self.conditions))
-            self.problem("baseline", f"no row is of the condition {named!r}; there are: {there}")
+            self.problems.add("baseline", f"no row is of the condition {named!r}; there are: {there}")
 
     def ordered_conditions(self, baseline: str) -> list[str]:
         """Return the conditions as the file has them, but the baseline first if it is one of them."""
@@ -172,11 +150,13 @@ class AnswerFile:
             for where, row in self.numbered():
                 survey.unused |= dict.fromkeys(row.unused)
                 for problem in row.problems or (*self._clashes(where, row, seen, survey), *events.problems(row)):
-                    survey.problem(where, problem)
+                    survey.problems.add(where, problem)
         if survey.conditions:
             survey.check_baseline(self.mapping.baseline)
         if survey.problems:
-            raise InputError(*survey.told(), f"nothing of {self.path} was imported; correct it, or the mapping")
+            raise InputError(
+                *survey.problems.told(), f"nothing of {self.path} was imported; correct it, or the mapping"
+            )
         if not survey.questions:
             raise InputError(f"{self.path}: no rows in it")
         return survey

@@ -25,6 +25,7 @@ from keval.execution.run_events import judge_run_event
 from keval.execution.session import Request, Session, Warn
 from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
+from keval.logs.collect import no_events
 from keval.logs.costs import Spent
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.passed_by import PassedBy
@@ -44,6 +45,10 @@ def judge_log(path: Path, work: JudgeWork) -> int:
     request, warn = work.request, work.warn
     if not path.exists():
         raise InputError(f"{path}: no such log; `keval generate CONFIG -o {path}` makes one")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder")
+    if path.is_file() and not path.stat().st_size:
+        raise no_events(str(path))
     with (
         open_log(path, ("judge",), warn) as log,
         shown(work.progress, quiet=request.quiet),
@@ -122,6 +127,9 @@ class JudgeWork:
         """Judge what stands in a log and has not been judged; `past` is what the log holds, and is closed then."""
         judges = self.judges(past)
         unjudged = Unjudged(past, judges, mock=self.request.mock, conditions=condition_ids(past.newest))
+        if self.request.chosen and (answered := list(past.rows(load("execution", "answered")))):
+            samples, conditions = (sorted({str(row[place]) for row in answered}) for place in (0, 1))
+            self.request.chosen.check_known(samples, conditions)
         everything = str(self.request.judge_all)
         responses = load("execution", "planned_responses", everything=everything)
         backlog = Backlog(past.log, unjudged.missing(self.request.chosen.of_responses(responses)), judges)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from keval import projections
@@ -13,7 +14,7 @@ from keval.execution.session import Warn
 from keval.labels.draw import Entry, Wanted, draw
 from keval.labels.labels import Known, Said, check_targets, known_labels
 from keval.labels.sheet import Filled
-from keval.logs.collect import collected
+from keval.logs.collect import check_not_empty, collected
 
 Ask = Callable[[Entry, int, int], Said | None]
 """Asks a person about a verdict, given its number and how many there are; None: nothing was said."""
@@ -36,13 +37,16 @@ def take_in(log: Path, filled: Filled, warn: Warn, *, skip_invalid: bool) -> int
 
 def drawn(log: Path, wanted: Wanted, warn: Warn, labeler: str | None, *, skip_invalid: bool) -> list[Entry]:
     """Return the verdicts that are drawn and have no label yet; of this person, if one is named."""
-    with collected([log], warn, skip_invalid=skip_invalid) as (file,), projections.connect([file]) as connection:
+    with ExitStack() as open_:
+        (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
+        check_not_empty([file])
+        connection = open_.enter_context(projections.connect([file]))
         known = known_labels(connection, file.path)
         return [entry for entry in draw(connection, file.path, wanted) if not _has_label(known, entry, labeler)]
 
 
-def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> int:
-    """Ask about one verdict after the other; each label is in the log before the next question. Return how many.
+def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> Iterator[Said]:
+    """Ask about one verdict after the other, and yield each label when it is in the log, before the next question.
 
     Answers that are to be scored are counted as answers, whatever the number of metrics.
     """
@@ -55,7 +59,7 @@ def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> int:
             announcement = bare_run_event("label", run_id) if not labels else None
             append_all(log, (), announcement, [each.event(run_id) for each in said.for_all(entry.also)], warn)
             labels += 1
-    return labels
+            yield said
 
 
 def _counted(entry: Entry) -> object:

@@ -58,8 +58,18 @@ def collected(
 def check_not_empty(files: Sequence[LogFile]) -> None:
     """Raise InputError where no log has an event: nothing can be said of it, be it good or bad."""
     if files and all(file.lines == 0 for file in files):
-        names = ", ".join(file.name for file in files)
-        raise InputError(f"{names}: no events in it; keval generate CONFIG -o LOG writes them")
+        raise no_events(*(file.name for file in files))
+
+
+def check_named_not_empty(logs: Sequence[Path], files: Sequence[LogFile]) -> None:
+    """Raise InputError where the named logs have no event; in a pipe the command before says why nothing comes."""
+    if logs and STDIN not in logs:
+        check_not_empty(files)
+
+
+def no_events(*names: str) -> InputError:
+    """Return the error of logs without an event."""
+    return InputError(f"{', '.join(names)}: no events in it; keval generate CONFIG -o LOG writes them")
 
 
 @dataclass(frozen=True)

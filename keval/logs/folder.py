@@ -10,9 +10,13 @@ from keval.logs.outputs import begins_as_log
 
 
 def logs_of(folder: Path) -> list[Path]:
-    """Return the logs of a folder, the one that was written to last first. Raises InputError."""
+    """Return the logs of a folder, the one that was written to last first. Raises InputError.
+
+    A file that is named as a log and that nobody lets us read may be one.
+    """
     try:
-        found = [path for path in folder.iterdir() if path.suffix == ".jsonl" and is_log(path)]
+        named = [path for path in folder.iterdir() if path.suffix == ".jsonl"]
+        found = [path for path in named if is_log(path) or _is_locked(path)]
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from error
     return sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.name))
@@ -20,7 +24,7 @@ def logs_of(folder: Path) -> list[Path]:
 
 def newest_log(folder: Path) -> Path:
     """Return the log of a folder that was written to last. Raises InputError if there is none."""
-    found = logs_of(folder)
+    found = [log for log in logs_of(folder) if is_log(log)]
     if not found:
         raise InputError("there is no log in this folder: name one, or pipe one in")
     return found[0]
@@ -36,3 +40,8 @@ def is_log(path: Path) -> bool:
         return path.is_file() and os.fstat(descriptor).st_size > 0 and begins_as_log(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _is_locked(path: Path) -> bool:
+    """Return whether a file is there and cannot be read."""
+    return path.is_file() and not os.access(path, os.R_OK)

@@ -7,7 +7,6 @@ kind of output that is about to take its place.
 
 from __future__ import annotations
 
-import codecs
 import fcntl
 import hashlib
 import os
@@ -24,6 +23,7 @@ from pathlib import Path
 import orjson
 
 from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
+from keval.logs.foreign import described
 from keval.logs.standard_streams import STDERR_FD, STDIN_FD
 from keval.schema import EVENT_TYPES
 
@@ -35,9 +35,6 @@ HEAD_BYTES = 65536
 
 LONGEST_LINE = 64 * 1024 * 1024
 """A first line is not read further to learn whether it is an event."""
-
-SHOWN_KEYS, SHOWN_KEY = 4, 20
-"""How many keys of a foreign file's first object a message shows, and how much of each."""
 
 _EVENT_BEGINS = re.compile(rb'\{"type":"[a-z_]+","v":1,"id":"')
 """How keval writes an event."""
@@ -95,17 +92,22 @@ def check_output(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes],
         head = os.pread(opened.fileno(), HEAD_BYTES, 0)
     if _own_descriptor(output) is None and not is_own(head):
         raise UsageError(
-            f"{output} exists and is not an earlier output of this kind: it holds {_look(head)};"
+            f"{output} exists and is not an earlier output of this kind: it holds {described(head)};"
             " name another file with -o, or remove this one"
         )
 
 
 def check_no_input(output: Path, inputs: Sequence[Path]) -> None:
     """Raise UsageError if a file that is to be written to is one of the inputs, under any of its names."""
-    name = _same_input(_found(output), inputs)
+    name = same_input(output, inputs)
     if name is not None:
         named = f"{output} is" if name == str(output) else f"{output} is the same file as {name},"
         raise UsageError(f"{named} an input of this command, which it never writes to; name another file with -o")
+
+
+def same_input(path: Path, inputs: Sequence[Path]) -> str | None:
+    """Return what a message calls the input that a file is under any of its names, or None if it is none of them."""
+    return _same_input(_found(path), inputs)
 
 
 def check_stdout(inputs: Sequence[Path], instead: str) -> None:
@@ -148,7 +150,7 @@ def begins_as_log(descriptor: int) -> bool:
 
 def look(descriptor: int) -> str:
     """Return what an open file looks like, as a message says it: `JSON with the keys 'id', 'question'`."""
-    return _look(os.pread(descriptor, HEAD_BYTES, 0))
+    return described(os.pread(descriptor, HEAD_BYTES, 0))
 
 
 def _is_envelope(line: bytes) -> bool:
@@ -158,28 +160,6 @@ def _is_envelope(line: bytes) -> bool:
     except orjson.JSONDecodeError:
         return False
     return isinstance(event, dict) and event.get("v") == 1 and all(isinstance(event.get(key), str) for key in ENVELOPE)
-
-
-def _look(head: bytes) -> str:
-    """Return what a file looks like that begins so, without what may be a secret in it."""
-    first = head.lstrip().partition(b"\n")[0]
-    try:
-        value = orjson.loads(first)
-    except orjson.JSONDecodeError:
-        return "binary data" if b"\0" in head or not _is_text(head) else "text"
-    if not isinstance(value, dict):
-        return "JSON"
-    keys = [repr(key[:SHOWN_KEY]) for key in value][:SHOWN_KEYS]
-    return f"JSON with the keys {', '.join(keys)}" + (", …" if len(value) > len(keys) else "")
-
-
-def _is_text(head: bytes) -> bool:
-    """Return whether bytes are UTF-8; the last character may be cut off."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _found(path: Path) -> os.stat_result | None:

@@ -84,6 +84,8 @@ class Reader:
     """Bytes that `stretches` reads at once."""
     one_by_one: int = ONE_BY_ONE
     """Lines that `stretches` parses one by one before it goes faster."""
+    head: bytes = b""
+    """How the stream begins, if it could be looked at: what it is if it is no log."""
     skipped: int = field(default=0, init=False)
     torn: bool = field(default=False, init=False)
     """Whether the stream ended in the middle of a line."""
@@ -164,7 +166,7 @@ class Reader:
                 raise InputError(
                     f"{self.name}: is the index of a log, a DuckDB file; name the log beside it"
                 ) from error
-            if not raw.endswith(b"\n"):
+            if not raw.endswith(b"\n") and self._other(number, raw) is None:
                 self.torn = True
                 self.warn(f"{self.name}:{number}: the last line is cut off and was left out")
                 return None
@@ -174,10 +176,17 @@ class Reader:
         if problem is None:
             return Line(number, raw if raw.endswith(b"\n") else raw + b"\n", event, offset)
         if not self.skip_invalid:
+            other = self._other(number, raw)
+            if other is not None:
+                raise InputError(f"{self.name} is not a keval log: {other}")
             raise InputError(f"{self.name}:{number}: {problem} (--skip-invalid leaves such lines out)")
         self.skipped += 1
         self.warn(f"{self.name}:{number}: skipped: {problem}")
         return None
+
+    def _other(self, number: int, raw: bytes) -> str | None:
+        """Return what a stream is whose first line is no event, or None if it is a log with a mistake."""
+        return None if number > 1 or self.skip_invalid else foreign.instead_of_log(self.head or raw[: foreign.HEAD])
 
 
 def count_events(reader: Reader) -> int:
@@ -193,19 +202,19 @@ def opened(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = Fals
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     with source:
-        _check_not_foreign(source, path)
-        yield Reader(source, str(path), warn, skip_invalid)
+        head = _head(source, path)
+        if foreign.kind(head) is not None:
+            raise InputError(f"{path} is not a keval log: {foreign.instead_of_log(head)}")
+        yield Reader(source, str(path), warn, skip_invalid, head=head)
 
 
-def _check_not_foreign(source: BinaryIO, path: Path) -> None:
-    """Raise InputError for a file of another tool; of a pipe nothing is taken away."""
+def _head(source: BinaryIO, path: Path) -> bytes:
+    """Return how a file begins; of a pipe nothing is taken away. Raises InputError."""
     try:
         head = source.peek(foreign.HEAD) if isinstance(source, io.BufferedReader) else b""
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
-    found = foreign.kind(head[: foreign.HEAD])
-    if found is not None:
-        raise InputError(f"{path} is not a keval log: it looks like {found}; keval import makes events of answers")
+    return head[: foreign.HEAD]
 
 
 def read(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Line]:

@@ -263,3 +263,9 @@ def test_a_schema_of_the_callers_own_is_explained_in_the_same_words() -> None:
 def test_a_path_quotes_what_is_no_plain_word() -> None:
     """A key with a dot or a space cannot be taken for two keys."""
     assert schema.json_path(("a", 0, "b-c", "d.e", "f g")) == "$.a[0].b-c['d.e']['f g']"
+
+
+def test_a_key_that_is_misspelt_is_not_missing_too() -> None:
+    """One mistake is one problem, with the key that is meant."""
+    found = schema.problems("config", {"agnet": {"type": "echo"}})
+    assert [each.message for each in found if "agent" in each.message] == ["unknown key 'agnet'; did you mean 'agent'?"]

@@ -22,4 +22,15 @@ def test_a_dataset_that_would_be_its_own_log_is_named(keval: Keval, tmp_path: Pa
     (tmp_path / "questions.jsonl").write_text(json.dumps({"question": "Why?", "answer": "So."}))
     done = keval("check", "eval.yaml")
     assert done.returncode == 2
-    assert "questions.jsonl is an input of this command, which it never writes to" in done.stderr
+    assert "keval run eval.yaml would write its log to questions.jsonl, which the config reads" in done.stderr
+    named = keval("check", "eval.yaml", "--log", "questions.jsonl")
+    assert (named.returncode, "questions.jsonl is what the config reads" in named.stderr) == (2, True), named.stderr
+
+
+def test_a_log_that_is_named_and_not_there_is_told(keval: Keval, tmp_path: Path) -> None:
+    """The default log may be missing before the first run; one that somebody named is expected to be there."""
+    (tmp_path / "eval.yaml").write_text(CONFIG.replace("name: questions", "name: other"))
+    (tmp_path / "questions.jsonl").write_text(json.dumps({"question": "Why?", "answer": "So."}))
+    assert "is not there" not in keval("check", "eval.yaml").stderr
+    named = keval("check", "eval.yaml", "--log", "nope.jsonl")
+    assert (named.returncode, named.stderr) == (0, "keval: nope.jsonl is not there; nothing is compared with it\n")

@@ -52,7 +52,8 @@ def test_samples_that_belong_together_have_their_cluster_as_a_field(tmp_path: Pa
         (problem,) = layout.mapped({"question": "Why?", "document": value}, 1)[1]
         assert problem.startswith("document (the cluster): ")
         assert said in problem
-    assert layout.mapped({"question": "Why?"}, 1)[1] == ["document (the cluster): missing; every sample belongs to one"]
+    missing = "document (the cluster): missing; the record's fields: 'question'; every sample belongs to one"
+    assert layout.mapped({"question": "Why?"}, 1)[1] == [missing]
     assert layout.mapped({"document": "a", "cluster": "b"}, 1)[1] == [
         "cluster: 'document' is to be called so, but the record has a field of that name too"
     ]
@@ -76,3 +77,11 @@ def test_what_cannot_work_is_said_with_its_line(tmp_path: Path, section: str, me
     with pytest.raises(InputError) as caught:
         dataset(tmp_path, section)
     assert message in str(caught.value)
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_problem(tmp_path: Path) -> None:
+    """That it has no ending that could be read is no second one."""
+    with pytest.raises(InputError) as found:
+        dataset(tmp_path, "path: ./")
+    assert len(found.value.problems) == 2, "the problem, and how many there are"
+    assert "is a folder" in str(found.value)

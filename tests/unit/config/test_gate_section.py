@@ -30,6 +30,12 @@ def problems(folder: Path, gate: str) -> list[str]:
     return []
 
 
+def test_a_rule_that_is_no_text_is_one_problem(tmp_path: Path) -> None:
+    """What its schema says of it is enough."""
+    found = problems(tmp_path, "  rules: [{number: .8}]\n")
+    assert [each.partition("$")[2] for each in found[:-1]] == [".gate.rules[0]: expected a string, found an object"]
+
+
 def test_the_rules_of_a_config_are_read_before_anything_is_paid(tmp_path: Path) -> None:
     """Each mistake is told with its line; rules without one are left for `keval gate`."""
     assert problems(tmp_path, "  preset: retrieval-minimum\n  rules: [exact_match >= 0.9, missing <= 5%]\n") == []

@@ -166,7 +166,11 @@ def test_three_mistakes_are_three_lines(folder: Path) -> None:
         ("name: docs-server", "name: a\nname: b", "2: $.name: this key is already in line 1"),
         ("questions.jsonl", "question.jsonl", "4: $.dataset.path: question.jsonl does not exist; paths are relative"),
         ("questions.jsonl", "tone.yaml", "4: $.dataset.path: cannot read files that end in '.yaml'"),
-        ("  path: questions.jsonl", "  paht: questions.jsonl", "3: $.dataset: 'path' is missing"),
+        (
+            "  path: questions.jsonl",
+            "  paht: questions.jsonl",
+            "4: $.dataset.paht: unknown key 'paht'; did you mean 'path'?",
+        ),
         ("path: questions.jsonl", "path: questions.jsonl\n  question_key: answer", "3: $.dataset: question_key and"),
         ("type: echo", "type: ehco", "6: $.agent.type: unknown agent 'ehco'; did you mean 'echo'?"),
         ("type: echo", "type: 3", "6: $.agent.type: expected a string, found 3"),

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from keval import datasets, ids
 from keval.datasets import Draw, Layout
 from keval.documents.mapping import rule
+from keval.documents.row_problems import MOST_PRINTED
 from keval.errors import InputError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -135,18 +136,17 @@ def test_every_bad_line_is_reported_with_its_physical_line(tmp_path: Path) -> No
         "q.jsonl:6: answer: missing; the record's fields: 'question'",
         "q.jsonl:7: question: is blank",
         "q.jsonl:8: question: a list must be of texts that are not blank, one or more",
-        "q.jsonl:8: answer: must be a string, not 7",
-        "q.jsonl:9: not a JSON object",
+        'q.jsonl:8: answer: must be a string, not 7; `fields: {answer: "{answer}"}` in a config makes text of it',
+        "q.jsonl:9 and 1 more row: not a JSON object",
         "q.jsonl:10: NaN is not JSON",
-        "q.jsonl:11: id: must be a string, not 7",
+        'q.jsonl:11: id: must be a string, not 7; `fields: {id: "{id}"}` in a config makes text of it',
         "q.jsonl:12: id: is blank",
         "q.jsonl:13: id: 'a' is also the id of line 2",
         "q.jsonl:14: the key 'answer' appears twice in one object",
         "q.jsonl:15: text that is not UTF-8",
         "q.jsonl:16: 1e999 is beyond what a number can hold; write it as a string",
         "q.jsonl:17: an integer beyond 64 bits; write it as a string",
-        "q.jsonl:18: not a JSON object",
-        "16 problems in q.jsonl; correct them and start again",
+        "15 problems in q.jsonl; correct them and start again",
     ]
 
 
@@ -160,9 +160,45 @@ def test_the_same_record_twice_is_a_problem(tmp_path: Path) -> None:
 
 def test_a_long_list_of_problems_is_cut_with_a_count(tmp_path: Path) -> None:
     """Nobody reads a thousand lines, but everybody learns that there are a thousand."""
-    found = problems(write(tmp_path, "q.jsonl", "x\n" * 1000))
-    assert len(found) == datasets.MOST_PRINTED + 2
-    assert found[-2:] == ["… and 980 more", "1000 problems in q.jsonl; correct them and start again"]
+    lines = [json.dumps({"id": str(row), "question": "Q?", "answer": "A"}) for row in range(1000)]
+    found = problems(write(tmp_path, "q.jsonl", "\n".join(lines * 2)))
+    assert len(found) == MOST_PRINTED + 2
+    assert found[-2:] == ["… and 980 more", "1,000 problems in q.jsonl; correct them and start again"]
+
+
+@pytest.mark.parametrize(
+    ("layout", "said"),
+    [
+        (Layout(id_key="uid"), "uid (the id): missing; the record's fields: 'id', 'question', 'answer'"),
+        (Layout(cluster_key="doc"), "doc (the cluster): missing; the record's fields: 'id', 'question', 'answer'"),
+        (Layout(fields={"id": rule("{uid}")}), "id: no field 'uid'; the fields there: 'id', 'question', 'answer'"),
+        (Layout(), 'answer: must be a string, not 0; `fields: {answer: "{answer}"}` in a config makes text of it'),
+    ],
+)
+def test_what_is_wrong_in_every_row_is_said_once(tmp_path: Path, layout: Layout, said: str) -> None:
+    """With the number of rows, with what would mend it, and without a second problem that is none."""
+    answer = "{}" if layout == Layout() else '"{}"'
+    rows = [f'{{"id": "{row}", "question": "Q?", "answer": {answer.format(row)}}}\n' for row in range(80)]
+    first, last = problems_of(write(tmp_path, "q.jsonl", "".join(rows)), layout)
+    assert first.startswith(f"q.jsonl:1 and 79 more rows: {said}")
+    assert last == "1 problem in q.jsonl; correct them and start again"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("ID,Question,Answer\n1,q,a\n", "name them with question_key: Question and answer_key: Answer"),
+        ("1,Why is it so?,Because\n2,q,a\n", "if its first line is a sample, name all columns with columns"),
+        ("question,answer\nq,a\n".encode("utf-16"), "is UTF-16, and UTF-8 is needed; save it as UTF-8"),
+    ],
+)
+def test_a_table_that_is_written_otherwise_is_one_problem_with_what_to_do(
+    tmp_path: Path, content: str | bytes, said: str
+) -> None:
+    """Names in another case, no names at all, another encoding."""
+    first, last = problems(write(tmp_path, "q.csv", content))
+    assert first.endswith(said)
+    assert last == "1 problem in q.csv; correct them and start again"
 
 
 def test_bytes_that_are_not_utf8_are_reported_by_line(tmp_path: Path) -> None:
@@ -461,9 +497,9 @@ def test_a_field_that_cannot_be_made_is_a_problem_with_its_line(tmp_path: Path) 
     layout = Layout(fields={"question": rule("{q} {choices[1]}"), "answer": rule({"field": "gold"})})
     assert problems_of(path, layout)[:4] == [
         "q.jsonl:1: question: no field 'choices[1]': 1; the list there has 1 item",
-        "q.jsonl:1: answer: no field 'gold'; the fields there: 'q', 'choices', '@row'",
+        "q.jsonl:1 and 1 more row: answer: no field 'gold'; the fields there: 'q', 'choices', '@row'",
         "q.jsonl:3: question: no field 'q'; the fields there: 'question', '@row'",
-        "q.jsonl:3: answer: no field 'gold'; the fields there: 'question', '@row'",
+        "3 problems in q.jsonl; correct them and start again",
     ]
 
 

@@ -57,6 +57,19 @@ def test_a_name_that_nothing_has_is_an_error(chosen: Chosen, message: str, confi
         chosen.of_tasks(work_list(config, SAMPLES))
 
 
+def test_a_sample_beyond_the_limit_is_said_to_be_there(config: Config) -> None:
+    """It is not misspelt; --limit leaves it out."""
+    with pytest.raises(UsageError, match="'law-1' is beyond --limit"):
+        Chosen(("law-1",)).of_tasks(work_list(config, SAMPLES[1:]), ["law-1"])
+
+
+def test_a_name_that_no_answer_of_a_log_has_is_an_error() -> None:
+    """As one that a config lacks, with what may be meant; patterns that fit something are taken."""
+    Chosen(("law-*",), ("plain",)).check_known(["law-1", "art-1"], ["plain"])
+    with pytest.raises(UsageError, match="the log has no sample 'lwa-1'; did you mean 'law-1'"):
+        Chosen(("lwa-1",)).check_known(["law-1", "art-1"], ["plain"])
+
+
 @pytest.mark.parametrize("chosen", [Chosen(), Chosen(("q?",)), Chosen(("q1",), ("base*",)), Chosen((), ("with_docs",))])
 def test_responses_of_a_log_and_of_a_pipe_are_chosen_alike(chosen: Chosen, tmp_path: Path) -> None:
     """What SQL finds in a log is what fits one by one."""

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from keval.commands import calibrate, label
+from keval.errors import KevalError
 from keval.ids import JsonObject
 from tests.conftest import Keval
 from tests.labelled import judged_log
@@ -32,6 +36,35 @@ def test_a_sheet_goes_out_and_comes_back_once(keval: Keval, tmp_path: Path) -> N
     again = keval("calibrate", log, "--read", "sheet.jsonl")
     assert (log.read_bytes(), "corrected pass rate  68.9%" in again.stdout) == (before, True), again.stderr
     assert keval("calibrate", log, "-o", "sheet.jsonl").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("sheet", "exit_code", "said"), [("nowhere/s.md", 4, "No such file"), ("dir.md", 2, "a folder")]
+)
+def test_a_sheet_that_cannot_be_written_is_named(tmp_path: Path, sheet: str, exit_code: int, said: str) -> None:
+    """Before the log is read, and with the exit code that other outputs have."""
+    log = tmp_path / "run.jsonl"
+    log.touch()
+    (tmp_path / "dir.md").mkdir()
+    with pytest.raises(KevalError, match=said) as refused:
+        calibrate.command.main([str(log), "-o", str(tmp_path / sheet)], standalone_mode=False)
+    assert refused.value.exit_code == exit_code
+
+
+def test_nobody_is_asked_whose_label_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that is packed or that the system refuses to open for writing is named before it is read."""
+    packed, refused = tmp_path / "run.jsonl.gz", tmp_path / "run.jsonl"
+    packed.touch()
+    refused.touch()
+
+    def opened(path: Path, _: int) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "open", opened)
+    for log, exit_code, said in ((packed, 2, "is packed"), (refused, 4, "Permission denied")):
+        with pytest.raises(KevalError, match=said) as found:
+            label.command.main([str(log), "--labeler", "ada"], standalone_mode=False)
+        assert found.value.exit_code == exit_code
 
 
 @pytest.mark.slow

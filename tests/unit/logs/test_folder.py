@@ -32,3 +32,13 @@ def test_a_folder_without_a_log_is_an_error_where_one_is_needed(tmp_path: Path) 
         newest_log(tmp_path)
     with pytest.raises(InputError, match="nowhere: No such file"):
         logs_of(tmp_path / "nowhere")
+
+
+def test_a_file_that_nobody_lets_us_read_may_be_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is listed, and never taken for the newest one."""
+    log = write_log(tmp_path / "run.jsonl", [response_event()])
+    locked = tmp_path / "locked.jsonl"
+    locked.write_text("?")
+    monkeypatch.setattr(os, "access", lambda path, _: path != locked)
+    assert set(logs_of(tmp_path)) == {log, locked}
+    assert newest_log(tmp_path) == log

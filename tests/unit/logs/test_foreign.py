@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from keval.logs.foreign import kind
+from keval.logs.foreign import instead_of_log, kind
 
 
 @pytest.mark.parametrize(
     ("head", "expected"),
     [
         (b'{\n  "evalId": "eval-x",\n  "results": {"version": 3', "promptfoo"),
+        (b'{"evalId":null,"results":{"version":3}}', "promptfoo"),
+        (b'{\n  "results": {\n    "version": 3,', "promptfoo"),
+        (b'{"results": {"gsm8k": {"exact_match,strict-match": 0.5', "lm-evaluation-harness"),
         (b'{"version":2,"status":"success","eval":{"task":"x"', "Inspect"),
         (b'{"doc_id": 0, "doc": {}, "target": "a", "resps": [["b"]]', "lm-evaluation-harness"),
         (b'{"spec": {"completion_fns": ["gpt"], "eval_name": "x"', "OpenAI Evals"),
@@ -28,6 +31,34 @@ def test_a_file_of_another_tool_is_named(head: bytes, expected: str) -> None:
 def test_a_log_is_never_taken_for_one(head: bytes) -> None:
     """Nor are a log with its fields in another order, an empty file, and a dataset."""
     assert kind(head) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b'{"id":"a","question":"q","answer":"b"}\n', "a dataset: JSON with the keys 'id', 'question', 'answer'"),
+        (
+            b'[\n  {\n    "question": "a, \\"b\\": {",\n    "x": [{"y": 1}]',
+            "a dataset: JSON with the keys 'question', 'x'",
+        ),
+        (b'[{"input":"q"}]', "a dataset: JSON with the keys 'input'"),
+        (b'{"a": {"b": 1}, "c": [1,\n 2]}', "it holds JSON with the keys 'a', 'c'"),
+        (b"[1,\n2]", "it holds JSON"),
+        (b"id,question\n1,2\n", "it holds text"),
+        (b"\x00\xff\n", "it holds binary data"),
+    ],
+)
+def test_what_is_no_log_is_described(head: bytes, expected: str) -> None:
+    """On one line or on many: its keys tell a dataset from other JSON."""
+    assert str(instead_of_log(head)).endswith(expected)
+
+
+@pytest.mark.parametrize(
+    "head", [b'{"v":1,"type":"response"}\n', b'{"ty', b'{"v":1,"id":"q', b'oops\n{"type": "run"}\n']
+)
+def test_a_log_with_mistakes_stays_a_log(head: bytes) -> None:
+    """What is wrong with it is said, not that it is something else."""
+    assert instead_of_log(head) is None
 
 
 def test_what_an_answer_quotes_does_not_count() -> None:

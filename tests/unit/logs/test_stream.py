@@ -35,6 +35,18 @@ def test_a_bad_line_names_file_line_path_and_what_is_wrong(tmp_path: Path) -> No
         list(read(path, lambda _: None))
 
 
+@pytest.mark.parametrize("written", [b'{"question":"q"}\n', b'{\n  "question": "q"\n}', b"question,answer"])
+def test_a_file_of_another_kind_is_named_and_so_is_a_pipe(tmp_path: Path, written: bytes) -> None:
+    """Instead of what is wrong with its first line; who leaves invalid lines out is told of the line."""
+    path = tmp_path / "questions"
+    path.write_bytes(written)
+    with pytest.raises(InputError, match=rf"^{path} is not a keval log: it "):
+        list(read(path, lambda _: None))
+    with pytest.raises(InputError, match=r"^stdin is not a keval log: it "):
+        list(Reader(io.BytesIO(written), "stdin", lambda _: None))
+    assert not list(read(path, lambda _: None, skip_invalid=True))
+
+
 def test_skip_invalid_counts_and_names_what_it_leaves_out() -> None:
     """A skipped line is counted and said; the others are read."""
     said: list[str] = []

@@ -105,6 +105,8 @@ def test_the_command_reads_datasets_and_configs(keval: Keval, tmp_path: Path) ->
     ), text.stderr  # fmt: skip
     found = json.loads(keval("balance", "questions.jsonl", "-f", "json").stdout)
     assert [each["count"] for each in found["fields"]["category"]] == [3, 1]
+    misspelt = keval("balance", "questions.jsonl", "--by", "categry")
+    assert misspelt.stderr == "keval: no sample has a field 'categry'; did you mean 'category'?\n"
 
 
 def test_only_what_is_short_is_taken_for_a_category_and_crossed_only_if_asked_for() -> None:

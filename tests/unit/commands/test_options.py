@@ -1,0 +1,83 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+
+import pytest
+
+from keval import cli
+from keval.commands import judge, sql
+from keval.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "gate run.jsonl --baseline nope",
+        "gate run.jsonl --rules nope",
+        "import nope",
+        "calibrate run.jsonl --read nope",
+        "calibrate run.jsonl --calibration nope",
+        "balance nope",
+    ],
+)
+def test_a_named_file_that_is_not_there_is_exit_code_3(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a log is that is not there, whichever option names the file; so is a folder in its place."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.jsonl").touch()
+    (tmp_path / "dir").mkdir()
+    found = [(cli.run(words.replace("nope", name).split()), capsys.readouterr().err) for name in ("nope", "dir")]
+    assert found == [(3, "keval: nope: No such file or directory\n"), (3, "keval: dir: is a folder\n")]
+
+
+def test_a_folder_is_no_log(tmp_path: Path) -> None:
+    """It is a wrong input, not a wrong command line, also where a query may stand in its place."""
+    for command in (judge.command, sql.command):
+        with pytest.raises(InputError, match=r"folder|directory"):
+            command.main([str(tmp_path)], standalone_mode=False)
+
+
+@pytest.mark.parametrize("name", ["report", "show", "scan", "compare", "judge", "calibrate"])
+def test_what_nobody_lets_us_read_is_left_to_who_reads_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Click does not refuse it as a wrong command line: the reason is said, with the exit code of a wrong input."""
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    log = tmp_path / "run.jsonl"
+    log.touch()
+    command = importlib.import_module(f"keval.commands.{name}").command
+    (parameter,) = (each for each in command.params if each.name in {"log", "logs"})
+    assert parameter.type.convert(str(log), parameter, None) == log
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            "report LOG",
+            "aggregate LOG",
+            "show LOG",
+            "summarize LOG",
+            "judge LOG",
+            "gate LOG",
+            "agreement LOG",
+            "sql LOG",
+        ),
+        *("calibrate LOG", "calibrate LOG -o s.md", "label LOG --labeler ada", "compare LOG LOG"),
+        "plan LOG --difference 1",
+    ],
+)
+def test_a_log_without_an_event_is_exit_code_3(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever is asked of it: nothing can be said, be it good or bad."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.jsonl").touch()
+    query = ["select 1"] if words.startswith("sql") else []
+    assert cli.run([*words.replace("LOG", "run.jsonl").split(), *query]) == 3
+    assert "run.jsonl: no events in it" in capfd.readouterr().err
