@@ -55,6 +55,7 @@ READS_A_LOG = {
     "scan": ("log.jsonl",),
     "import": ("questions.jsonl", "--map", "text={answer}", "-o", "log.jsonl"),
     "trials": ("eval.yaml", "-k", "1", "-o", "log.jsonl"),
+    "export": ("log.jsonl", "-f", "every_eval_ever", "-o", "published"),
     "summarize": ("log.jsonl",),
     "agreement": ("log.jsonl", "--diagnostics"),
     "calibrate": ("log.jsonl", "--include-passes"),

@@ -32,6 +32,7 @@ PRINTS = {
     "judge": "judge -q - < LOG",
     "aggregate": "aggregate LOG",
     "report": "report LOG",
+    "export": "export LOG -f parquet -o tables",
     "plan": "plan --difference 1 --var-samples 1 --var-responses 1",
     "gate": "gate LOG --rule 'exact_match >= 0' --on mean",
     "compare": "compare LOG other.jsonl",
