@@ -21,6 +21,7 @@ SLOW = {
     *("check-stray-output", "gate-mistakes", "packed-log", "plan", "report-by-ending", "report-csv", "report-newest"),
     *("report-retracted", "report-two-evaluations", "report-width", "run-chosen", "show-failed", "show-json"),
     *("show-unknown-sample", "show-worst-markdown", "wrong-key", "aggregate-by", "gate-cannot-tell", "log-not-there"),
+    *("report-all-calls-failed", "run-mock-calls-tools", "export"),
 }
 """Cases that take a second or more, and have a faster one beside them."""
 
