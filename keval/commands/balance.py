@@ -9,7 +9,7 @@ import click
 import orjson
 
 from keval.commands.messages import say, say_json, warn
-from keval.commands.options import INPUT_FILE
+from keval.commands.options import INPUT_FILE, FiniteRange
 from keval.config.samples import read_samples
 from keval.counted import counted
 from keval.documents.mapping import look_up
@@ -23,7 +23,7 @@ from keval.reports.balance import MOST_GAPS, Balance, balance
 @click.argument("path", metavar="DATASET|CONFIG", type=INPUT_FILE)
 @click.option("--by", metavar="FIELD", multiple=True,
               help="Divide by this field, such as metadata.category; may be repeated.")  # fmt: skip
-@click.option("-t", "--threshold", type=click.FloatRange(min=0, max=100), default=50, show_default=True,
+@click.option("-t", "--threshold", type=FiniteRange(min=0, max=100), default=50, show_default=True,
               metavar="PERCENT", help="What share of an even part is too small.")  # fmt: skip
 @click.option("-f", "--format", "written", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="For people or for programs.")  # fmt: skip

@@ -11,7 +11,7 @@ import click
 
 from keval import projections
 from keval.commands.messages import say, say_json, warn
-from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SKIP_INVALID, drawing_options
+from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SKIP_INVALID, FiniteRange, drawing_options
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
@@ -40,9 +40,9 @@ from keval.stats.rogan_gladen import ErrorRates
               help="How the numbers are printed.")  # fmt: skip
 @click.option("--calibration", metavar="FILE", type=INPUT_FILE,
               help="Correct pass rates by another log's error rates, as -f jsonl printed them.")  # fmt: skip
-@click.option("--q0", type=click.FloatRange(0, 1), metavar="SHARE",
+@click.option("--q0", type=FiniteRange(0, 1), metavar="SHARE",
               help="Correct by these error rates: of M0 bad answers the judge failed this share …")  # fmt: skip
-@click.option("--q1", type=click.FloatRange(0, 1), metavar="SHARE", help="… and of M1 good ones passed this share.")
+@click.option("--q1", type=FiniteRange(0, 1), metavar="SHARE", help="… and of M1 good ones passed this share.")
 @click.option("--m0", type=click.IntRange(min=1), metavar="N", help="How many bad answers q0 is of.")
 @click.option("--m1", type=click.IntRange(min=1), metavar="N", help="How many good answers q1 is of.")
 @PASS_FROM

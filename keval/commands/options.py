@@ -55,14 +55,27 @@ def _to_append_to(_context: click.Context, _argument: click.Parameter, log: Path
 APPENDED_LOG = click.argument("log", metavar="LOG", type=PATH, callback=_to_append_to)
 OUTPUT = click.option("-o", "--output", metavar="LOG", type=PATH, help="Append to this log.")
 QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers that has neither `nan`, which is in no range, nor infinity."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click types it
+        """Return the number, or tell what is wrong with it."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
 UNTIL_OPTIONS = (
     click.option("--until", type=click.Choice(["decided", "complete"]),
                  help="Stop when every primary comparison is decided, or ask all whatever config and log say."),
-    click.option("--margin", type=click.FloatRange(min=0, min_open=True), metavar="SCORE",
+    click.option("--margin", type=FiniteRange(min=0, min_open=True), metavar="SCORE",
                  help="With --until: the smallest difference that matters; without one no equality is concluded."),
-    click.option("--alpha", type=click.FloatRange(0, 0.5, min_open=True), metavar="SHARE",
+    click.option("--alpha", type=FiniteRange(0, 0.5, min_open=True), metavar="SHARE",
                  help="With --until: how often any conclusion may be false (0.05)."),
-    click.option("--early-share", type=click.FloatRange(0, 1, min_open=True), metavar="SHARE",
+    click.option("--early-share", type=FiniteRange(0, 1, min_open=True), metavar="SHARE",
                  help="With --until: the part of alpha that pays for stopping early (0.5)."),
     click.option("--min-samples", type=click.IntRange(min=1), metavar="N",
                  help="With --until: conclude nothing before so many samples (10)."),
@@ -100,7 +113,7 @@ PASS_FROM = click.option(
     help="The lowest score of a metric that passes, whatever the judge says; may be repeated.",
 )  # fmt: skip
 SAMPLE_RATE = click.option(
-    "--sample-rate", type=click.FloatRange(min=0, min_open=True, max=1), metavar="SHARE",
+    "--sample-rate", type=FiniteRange(min=0, min_open=True, max=1), metavar="SHARE",
     help="Judge this share of all tasks, the same ones in every condition and after a resume.",
 )  # fmt: skip
 MAX_CONCURRENT = click.option(
@@ -112,17 +125,6 @@ REQUEST_FIELDS = {
     name: name for name in ("limit", "retry_failed", "fresh", "max_concurrent", "sample_rate", "skip_invalid", "quiet")
 } | {"everything": "judge_all"}
 """The fields of a `Request` by the names of the options that say them."""
-
-
-class FiniteRange(click.FloatRange):
-    """A range of numbers that has neither `nan`, which is in no range, nor infinity."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click types it
-        """Return the number, or tell what is wrong with it."""
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number", param, ctx)
-        return number
 
 
 def _threshold(written: str) -> tuple[str, float]:

@@ -30,9 +30,9 @@ VARIANCE = FiniteRange(min=0)
 @LOGS
 @click.option("--difference", type=FiniteRange(min=1e-6), required=True, metavar="SCORE",
               help="The smallest difference that matters, in the metric's units.")  # fmt: skip
-@click.option("--power", type=click.FloatRange(0.5, 0.999), default=0.8, show_default=True,
+@click.option("--power", type=FiniteRange(0.5, 0.999), default=0.8, show_default=True,
               help="How often it is to be found if it is there.")  # fmt: skip
-@click.option("--alpha", type=click.FloatRange(0.0001, 0.5), default=0.05, show_default=True,
+@click.option("--alpha", type=FiniteRange(0.0001, 0.5), default=0.05, show_default=True,
               help="How often one may be found that is not there, over all comparisons.")  # fmt: skip
 @click.option("--tests", type=click.IntRange(min=1), metavar="M",
               help="Comparisons that share alpha (default: all of the log, or those of --metric).")  # fmt: skip

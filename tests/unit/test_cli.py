@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 
+import click
 import pytest
 
-from keval.cli import COMMANDS
+from keval.cli import COMMANDS, root
+from keval.commands.options import FiniteRange
 from tests.conftest import Keval
 
 
@@ -50,3 +52,12 @@ def test_an_error_about_the_run_is_one_line(keval: Keval) -> None:
     done = keval("report", "nowhere.jsonl")
     assert done.returncode == 3
     assert done.stderr == "keval: nowhere.jsonl: No such file or directory\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_option_takes_what_is_no_number(name: str) -> None:
+    """`nan` is within every range for click, and a search for a bound never ends with it."""
+    command = root.get_command(click.Context(root), name)
+    assert command is not None
+    ranges = [param.type for param in command.params if isinstance(param.type, click.FloatRange)]
+    assert all(isinstance(each, FiniteRange) for each in ranges)
