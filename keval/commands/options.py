@@ -73,7 +73,7 @@ UNTIL_OPTIONS = (
                  help="Stop when every primary comparison is decided, or ask all whatever config and log say."),
     click.option("--margin", type=FiniteRange(min=0, min_open=True), metavar="SCORE",
                  help="With --until: the smallest difference that matters; without one no equality is concluded."),
-    click.option("--alpha", type=FiniteRange(0, 0.5, min_open=True), metavar="SHARE",
+    click.option("--alpha", type=FiniteRange(0.0001, 0.5), metavar="SHARE",
                  help="With --until: how often any conclusion may be false (0.05)."),
     click.option("--early-share", type=FiniteRange(0, 1, min_open=True), metavar="SHARE",
                  help="With --until: the part of alpha that pays for stopping early (0.5)."),

@@ -263,6 +263,8 @@ class ConfigWork:
         judges = self._single_judges
         if not judges:
             return Backlog(self.past.log, (), ())
+        if self.stopping is not None and self.stopping.is_stopped:  # what came in after the stop is in no number
+            return Backlog(self.past.log, (), ())
         unjudged = Unjudged(self.past, judges, mock=self.request.mock, changing=changed)
         fresh = self.request.fresh
         if tasks:

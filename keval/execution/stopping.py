@@ -186,8 +186,8 @@ def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> St
     until = request.until if request.until and not request.complete else as_recorded(from_json(before or {}))
     rule = recorded_rule(config, prepared.samples, until)
     _check_request(request)
-    if before is not None:
-        _check_same(before, rule.as_json(), past)
+    if known is not None:
+        _check_same(known, rule.as_json(), prepared.plan_id, past)
     about = ConfigPast.about(past, prepared)
     final = {*GATES, *AS_MINIMUM}
     skipped, failed = about.skipped(retry_failed=request.retry_failed, final=final)
@@ -216,9 +216,12 @@ def _check_request(request: Request) -> None:
         raise UsageError("until: --fresh asks again for what was looked at; -o LOG begins another log")
 
 
-def _check_same(before: JsonObject, now: JsonObject, past: Past) -> None:
-    """Raise UsageError for another rule than the log has."""
+def _check_same(known: JsonObject, now: JsonObject, plan: str, past: Past) -> None:
+    """Raise UsageError for another rule than the log has, and for other questions than it was made for."""
+    before = known["rule"]
     differing = changed(before, now)
+    if known["plan_id"] != plan and "the number of samples" not in differing:
+        differing.append("the questions, or their order")
     if not differing:
         return
     margins = sorted({each["margin"] for each in before["family"] if each["margin"] is not None})

@@ -88,7 +88,8 @@ def _primary(config: Config) -> list[JsonObject]:
     found = [
         {
             "judge": judge.name, "judge_id": judge.judge_id, "metric": metric.name,
-            "min": metric.min, "max": metric.max, "kind": "mean" if judge.judge.unit == "response" else "pair",
+            "min": metric.min, "max": metric.max, "sample_rate": float(judge.sampling.rate),
+            "kind": "mean" if judge.judge.unit == "response" else "pair",
         }
         for judge in config.judges
         for metric in judge.judge.metrics
@@ -104,5 +105,5 @@ def _family(config: Config, until: Until, baseline: str) -> Iterator[Member]:
         if condition.name == baseline:
             continue
         for row in _primary(config):
-            scale = {name: row[name] for name in ("judge", "judge_id", "metric", "min", "max")}
+            scale = {name: row[name] for name in ("judge", "judge_id", "metric", "min", "max", "sample_rate")}
             yield Member(condition.name, condition.condition_id, **scale, margin=margins.margin_of(row))

@@ -23,6 +23,8 @@ class Member:
     min: float
     max: float
     margin: float | None
+    sample_rate: float = 1.0
+    """The share of the tasks that its judge judges."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -98,7 +100,7 @@ _IN_WORDS = {
     "baseline_id": "the baseline's content",
     "agent_id": "the agent",
     "answers_sha256": "the golden answers",
-    "family": "the primary metrics, their margins, judges or conditions",
+    "family": "the primary metrics, their margins, judges, sample rates or conditions",
 }
 
 

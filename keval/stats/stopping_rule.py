@@ -125,7 +125,9 @@ def look(rule: StoppingRule, compared: Compared, found: Sequence[Difference], *,
     values = [each.value for each in found if each.value is not None]
     sides = [_Side(rule, compared, differences, len(found)) for differences in series]
     lower, upper = min(side.lower() for side in sides), max(side.upper() for side in sides)
-    p = max(side.p() for side in sides)
+    # Series that point in opposite directions show neither: what is missing decides.
+    agree = len({value > 0 for side in sides if side.above and (value := fmean(side.above))}) < 2  # noqa: PLR2004 - one
+    p = max(side.p() for side in sides) if agree else 1.0
     outcome, reason = _outcome(sides, len(found), lower, upper, p)
     is_interval = reason != CONTRADICTION
     return Look(
@@ -215,7 +217,7 @@ class _Side:
         level = self.rule.complete_level
         if self.is_complete and level is not None and self.above:
             flipped = sign_flip(counted(round(each / self.compared.reach, 11) for each in self.above))
-            ps.append(flipped.p / (1 - level))
+            ps.append(flipped.p / (1 - level) if level < 1 else 1.0)
         # Shares of what may be wrong: 1 is exactly alpha.
         return min(1.0, self.rule.alpha * min(ps))
 

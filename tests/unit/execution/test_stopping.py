@@ -222,6 +222,27 @@ def test_more_questions_are_another_run(tmp_path: Path) -> None:
         run(config, log, Drawn(config, CLEAR))
 
 
+def test_other_questions_or_another_order_are_another_run(tmp_path: Path) -> None:
+    """Also where golden answers say nothing of them: what was looked at would be read as a run of a fixed size."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR))
+    questions = tmp_path / "questions.jsonl"
+    lines = questions.read_text().splitlines()
+    for changed in (lines[::-1], [line.replace("?", " again?") for line in lines]):
+        questions.write_text("\n".join(changed))
+        with pytest.raises(UsageError, match="not the same in: the questions, or their order"):
+            run(config, log, Drawn(config, CLEAR))
+
+
+def test_another_share_of_judged_answers_is_another_rule(tmp_path: Path) -> None:
+    """Half of the judgments would open again what was decided, and pay for it."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR))
+    config.write_text(config.read_text().replace("{type: exact_match}", "{type: exact_match, sample_rate: 0.5}"))
+    with pytest.raises(UsageError, match="sample rates"):
+        run(config, log, Drawn(config, CLEAR))
+
+
 @pytest.mark.slow
 def test_the_logs_rule_counts_until_all_is_asked_for(tmp_path: Path) -> None:
     """Who says nothing goes on by the log's rule; `--until complete` asks all, and the rule still reads it."""

@@ -475,7 +475,7 @@ def test_without_a_copy_only_whole_events_are_rescued(harm: str, tmp_path: Path)
     """What an editor or another program wrote in place of the events is not glued to the next one."""
     path = tmp_path / "run.jsonl"
     said = in_a_process_without_room_for_a_copy(path, harm)
-    assert "the 1 events that were still to be found are in" in said
+    assert "the 1 event that were still to be found are in" in said
     assert ids(tmp_path / "run.jsonl.rescued") == ["r3"]
 
 

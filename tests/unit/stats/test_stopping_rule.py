@@ -87,6 +87,13 @@ def test_of_a_dataset_what_is_not_measured_is_the_worst() -> None:
     assert interval(found) == [0.6, round(11 / 15, 6)]
 
 
+def test_what_is_missing_and_could_turn_the_result_leaves_no_p() -> None:
+    """Where the worst and the best case point in opposite directions, nothing is known of the direction."""
+    known = [Difference.of(0.0) for _ in range(19)]
+    found = look(DATASET, Compared(1, 20), [*known, NOT_MEASURED])
+    assert (found.outcome, found.p) == ("cannot tell", 1)
+
+
 @given(st.lists(st.sampled_from([-4.0, -1, 0, 0.5, 1, 4]), min_size=12, max_size=40), st.sampled_from([None, 0.5, 2]))
 @settings(max_examples=30)
 def test_every_conclusion_is_read_off_the_interval(found: list[float], margin: float | None) -> None:
