@@ -166,6 +166,7 @@ def test_stdout_holds_nothing_but_events(folder: Path) -> None:
     assert "plain 20/20 done" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_same_command_again_adds_nothing(finished: Path) -> None:
     """A second `run` of the same config leaves the log as it was."""
     before = (finished / "plumbing.jsonl").read_bytes()

@@ -6,6 +6,7 @@ import sys
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from keval.cli import COMMANDS, root
 from keval.commands.options import FiniteRange
@@ -32,11 +33,11 @@ def test_a_shell_completes_commands_and_options() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_and_an_example(command: str, keval: Keval) -> None:
+def test_every_command_has_help_and_an_example(command: str) -> None:
     """`-h` and `--help` are the same, and end with an example that begins with `keval`."""
-    short, long = keval(command, "-h"), keval(command, "--help")
+    short, long = (CliRunner().invoke(root, [command, option], prog_name="keval") for option in ("-h", "--help"))
     assert short.stdout == long.stdout
-    assert (short.returncode, short.stderr) == (0, "")
+    assert (short.exit_code, short.stderr) == (0, "")
     assert "Example: keval " in short.stdout
 
 

@@ -54,6 +54,7 @@ async def failure(agent: Messages, folder: Path, env: Mapping[str, str], **field
     return caught.value
 
 
+@pytest.mark.slow
 async def test_an_answer_holds_everything_that_happened(tmp_path: Path) -> None:
     """Turns, use of the servers, tokens, cost and models are those that Claude Code's record has."""
     servers = {"docs": local(tmp_path, "docs.py"), "pages": local(tmp_path, "docs.py")}

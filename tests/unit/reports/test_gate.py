@@ -311,6 +311,7 @@ def test_the_command_says_it_by_its_exit_code(log: Path, tmp_path: Path, capfd: 
     assert "no metric is called 'retrieved_hit_rate'" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_every_format_says_the_same(log: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Each has a part per rule; in JUnit what is not met is a failure, and what nobody can tell an error."""
     rules = [f"completeness of baseline {rule}" for rule in ("> 2", ">= 3", ">= 2.5")]

@@ -134,6 +134,7 @@ def test_a_row_has_the_names_of_agent_eval_harness(tmp_path: Path) -> None:
     json.dumps(said)
 
 
+@pytest.mark.slow
 def test_the_command_asks_each_question_n_times(keval: Keval, tmp_path: Path) -> None:
     """What is there is not asked again, fewer trials count only their own, and k above n is a usage error."""
     (tmp_path / "questions.jsonl").write_text('{"id": "a", "question": "Rome", "answer": "Rome"}\n')
