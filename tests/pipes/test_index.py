@@ -176,7 +176,7 @@ def test_reports_while_a_run_appends(log: Path, tmp_path: Path) -> None:
         "".join(f'{{"id":"n{n}","question":"{n}","answer":"{n}"}}\n' for n in range(300))
     )
     (tmp_path / "eval.yaml").write_text(
-        "name: live\ndataset: {path: questions.jsonl}\nagent: {type: echo}\n"
+        "name: test\ndataset: {path: questions.jsonl}\nagent: {type: echo}\n"
         "conditions: {plain: {system_prompt: Answer.}}\njudges: [{type: exact_match}]\nexecution: {repetitions: 5}\n"
     )
     writer = start("generate", tmp_path / "eval.yaml", "-o", log, "--quiet", cwd=tmp_path)
