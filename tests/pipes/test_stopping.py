@@ -25,7 +25,7 @@ time.sleep(0.02)
 share = int(hashlib.sha256((asked["question"] + asked["system_prompt"]).encode()).hexdigest()[:8], 16) / 2**32
 print("yes" if share < {"plain": 0.3, "other": 0.9}[asked["system_prompt"]] else "no")
 """
-RUNS = int(os.environ.get("RUNS", "100"))
+RUNS = int(os.environ.get("RUNS", "60"))
 """`RUNS=2000 make test-slow` is for a night without hurry."""
 
 
