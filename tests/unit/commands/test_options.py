@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from keval import cli
-from keval.commands import judge, sql
 from keval.errors import InputError
 
 
@@ -37,9 +36,9 @@ def test_a_named_file_that_is_not_there_is_exit_code_3(
 
 def test_a_folder_is_no_log(tmp_path: Path) -> None:
     """It is a wrong input, not a wrong command line, also where a query may stand in its place."""
-    for command in (judge.command, sql.command):
+    for name in ("judge", "sql"):
         with pytest.raises(InputError, match=r"folder|directory"):
-            command.main([str(tmp_path)], standalone_mode=False)
+            cli.root.main([name, str(tmp_path)], standalone_mode=False)
 
 
 @pytest.mark.parametrize("name", ["report", "show", "scan", "compare", "judge", "calibrate"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from keval.commands.sql import command
+from keval.cli import root
 from keval.errors import InputError, UsageError
 from tests.builders import judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
@@ -25,7 +25,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def sql(*arguments: str) -> None:
     """Run the command in this process."""
-    command.main(list(arguments), standalone_mode=False)
+    root.main(["sql", *arguments], standalone_mode=False)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keval.commands import calibrate, label
+from keval.cli import root
 from keval.errors import KevalError
 from keval.ids import JsonObject
 from tests.conftest import Keval
@@ -47,7 +47,7 @@ def test_a_sheet_that_cannot_be_written_is_named(tmp_path: Path, sheet: str, exi
     log.touch()
     (tmp_path / "dir.md").mkdir()
     with pytest.raises(KevalError, match=said) as refused:
-        calibrate.command.main([str(log), "-o", str(tmp_path / sheet)], standalone_mode=False)
+        root.main(["calibrate", str(log), "-o", str(tmp_path / sheet)], standalone_mode=False)
     assert refused.value.exit_code == exit_code
 
 
@@ -63,7 +63,7 @@ def test_nobody_is_asked_whose_label_cannot_be_written(tmp_path: Path, monkeypat
     monkeypatch.setattr(os, "open", opened)
     for log, exit_code, said in ((packed, 2, "is packed"), (refused, 4, "Permission denied")):
         with pytest.raises(KevalError, match=said) as found:
-            label.command.main([str(log), "--labeler", "ada"], standalone_mode=False)
+            root.main(["label", str(log), "--labeler", "ada"], standalone_mode=False)
         assert found.value.exit_code == exit_code
 
 
