@@ -45,7 +45,7 @@ class Drawing:
         return "\n\n".join(parts) + "\n\n"
 
     def _shown(self, text: str) -> str:
-        lines = text.replace("\r\n", "\n").expandtabs(4).rstrip("\n")
+        lines = unfolded(text)
         return printable_lines(lines if self.full else shortened(lines))
 
     def _heading(self, words: str) -> str:
@@ -57,6 +57,11 @@ class Drawing:
             room = max(self.width - 2, 20)
             lines = [part for line in lines for part in textwrap.wrap(line, room, replace_whitespace=False) or [""]]
         return "\n".join(f"  {line}".rstrip() for line in lines)
+
+
+def unfolded(text: str) -> str:
+    """Return a text with line ends and tabs as every screen shows them."""
+    return text.replace("\r\n", "\n").expandtabs(4).rstrip("\n")
 
 
 def shortened(text: str) -> str:

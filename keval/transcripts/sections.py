@@ -47,11 +47,28 @@ def about(transcript: Transcript) -> str:
 
 def sections(transcript: Transcript) -> Iterator[Section]:
     """Yield question, golden answer, steps, answer or failure, scores with reasons, labels, and what it cost."""
-    sample, outcome = transcript.sample, transcript.outcome
+    yield from question(transcript)
+    yield from steps(transcript)
+    yield from result(transcript)
+
+
+def question(transcript: Transcript) -> Iterator[Section]:
+    """Yield what was asked, and the golden answer if the sample has one."""
+    sample = transcript.sample
     yield Section("Question", UNKNOWN if sample is None else as_text(sample["question"]))
     if sample is None or sample["answer"] is not None:
         yield Section("Golden answer", UNKNOWN if sample is None else sample["answer"])
+
+
+def steps(transcript: Transcript) -> Iterator[Section]:
+    """Yield what the agent did before it answered."""
+    sample, outcome = transcript.sample, transcript.outcome
     yield from _steps(outcome.get("turns") or (), outcome.get("text"), None if sample is None else sample["answer"])
+
+
+def result(transcript: Transcript) -> Iterator[Section]:
+    """Yield answer or failure, attempts that failed before, scores with reasons, labels, and what it cost."""
+    outcome = transcript.outcome
     if transcript.response is not None:
         yield Section("Answer", outcome["text"] or "(empty)")
     if transcript.failure is not None:
