@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from keval.reports.changed_scores import ChangedScore, ChangedScores
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning
+from keval.reports.details import Answer, Case, ConditionSamples, Details, SampleDifferences
 from keval.reports.model import (
     AgentInfo,
     Claim,
@@ -248,4 +249,22 @@ def hostile_report(text: str) -> Report:
         warnings=(ReportWarning("other", text),),
         retractions=(Retraction("response", 1, text, text),),
         notes=(text,),
+    )
+
+
+def small_details(text: str = "own-failures", judge: str = "judge-id", metric: str = "completeness") -> Details:
+    """Return the details of the small report, in which every text that comes out of a log is the given one."""
+    means = {"baseline": (("a", 1.0), (text, 3.0)), "with_docs": ((text, 2.25), ("a", 4.5))}
+    answers = tuple(
+        Answer(name, 1, text, ((text, text), ("Answer", text)), (("Step 1: tool call", text),)) for name in means
+    )
+    return Details(
+        tuple(
+            ConditionSamples(judge, metric, f"{name}-id", "agent-id", found, ((1.0, 3), (5.0, 14)))
+            for name, found in means.items()
+        ),
+        (SampleDifferences(judge, metric, "with_docs", "baseline", ((text, -0.75), ("a", 3.5))),),
+        text,
+        (("keval", text),),
+        (Case(text, "with_docs", "baseline", (("Question", text),), answers),),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,24 +94,33 @@ def _rendered(
     with projections.connect(logs, everything=everything, texts=bool(by)) as connection:
         names = builder.evaluation_names(connection)
         if len(names) <= 1:
-            return export.render(_composed(connection, logs, by, allow_mixed=allow_mixed))
+            return export.render(_composed(connection, logs, export, by, allow_mixed=allow_mixed))
     reports = []
     with evaluations(logs, names) as parts:
         for part in parts:
             with projections.connect(part, everything=everything, texts=bool(by)) as connection:
-                reports.append(_composed(connection, part, by, allow_mixed=allow_mixed))
+                reports.append(_composed(connection, part, export, by, allow_mixed=allow_mixed))
     return export.render_all(reports)
 
 
 def _composed(
-    connection: DuckDBPyConnection, logs: Sequence[LogFile], by: Sequence[str], *, allow_mixed: bool
+    connection: DuckDBPyConnection, logs: Sequence[LogFile], export: Export, by: Sequence[str], *, allow_mixed: bool
 ) -> Report:
     from keval.reports import builder, drift
 
     drift.refuse_mixed(connection, allow=allow_mixed)
     if by:
         warn_of_ungrouped(connection, by)
-    return builder.compose(connection, builder.saved_aggregates(connection, logs), by, logs=logs)
+    report = builder.compose(connection, builder.saved_aggregates(connection, logs), by, logs=logs)
+    return _with_details(report, connection, logs) if export.shows_details else report
+
+
+def _with_details(report: Report, connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Report:
+    from keval.reports.details import details
+    from keval.transcripts.cases import cases
+
+    read = tuple(cases(connection, logs, report.changed_scores))
+    return replace(report, details=replace(details(connection), cases=read))
 
 
 def _print(rendered: bytes) -> None:

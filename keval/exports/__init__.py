@@ -15,6 +15,8 @@ class Export(ABC):
     """Base of all exports: a frozen dataclass whose fields are its options."""
 
     media_type: ClassVar[str] = "text/plain"
+    shows_details: ClassVar[bool] = False
+    """Whether it needs `Report.details`, which is not gathered for other formats."""
 
     @abstractmethod
     def render(self, report: Report) -> bytes:

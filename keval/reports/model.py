@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from keval.reports.changed_scores import ChangedScores
 from keval.reports.conclusions import MetricTable, ReportWarning
+from keval.reports.details import Details
 from keval.reports.groups import GroupedMetric
 from keval.reports.sentences import Headline
 
@@ -260,3 +261,5 @@ class Report:
     """The same numbers of groups of samples, where they were asked for."""
     house_scores: HouseScores | None = None
     """Rules of thumb, where they were asked for."""
+    details: Details | None = None
+    """Single samples, answers and the config, for a format that shows them; None for all others."""
