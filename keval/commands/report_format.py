@@ -38,8 +38,8 @@ def format_options(command: Command) -> Command:
                      help="Write to FILE, not to stdout."),
         FORMAT_OPTION,
         click.option("-f", "--format", "export_name", metavar="FORMAT",
-                     help="text, markdown or md, json, csv, or another that `keval plugins` lists; by default what the "
-                          "ending of FILE says, else text."),
+                     help="text, markdown or md, html, json, csv, or another that `keval plugins` lists; by default "
+                          "what the ending of FILE says, else text."),
     ):  # fmt: skip
         command = option(command)
     return command

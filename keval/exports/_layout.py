@@ -29,17 +29,17 @@ def sections(report: Report) -> list[Section]:
     """Return the report's sections in reading order, without those that have nothing to say."""
     told = CARE if report.read_with_care and report.metrics else ()
     found = [
-        _warnings("Read this first", report.warnings_first),
+        warning_lines("Read this first", report.warnings_first),
         headlines(report),
         *scores(report.metrics),
         *map(groups, report.groups),
         house(report.house_scores) if report.house_scores else None,
         changed_samples(report),
-        _conditions(report.conditions),
-        _failures(report.failures),
+        conditions(report.conditions),
+        failures(report.failures),
         retractions(report.retractions),
-        _claims(report.claims),
-        _warnings("Warnings", [warning for warning in report.warnings if warning.code not in told]),
+        claims(report.claims),
+        warning_lines("Warnings", [warning for warning in report.warnings if warning.code not in told]),
         source(report.header),
         Section("Notes", (Lines(tuple((note,) for note in report.notes)),)) if report.notes else None,
     ]
@@ -53,12 +53,14 @@ def title(header: Header) -> str:
     return f"keval report: {header.name}" + (f", version {header.version}" if header.version else "")
 
 
-def _warnings(heading: str, warnings: Sequence[ReportWarning]) -> Section | None:
+def warning_lines(heading: str, warnings: Sequence[ReportWarning]) -> Section | None:
+    """Show warnings, a line for each."""
     return Section(heading, (Lines(tuple((warning.text,) for warning in warnings)),)) if warnings else None
 
 
-def _conditions(conditions: Sequence[ConditionSummary]) -> Section | None:
-    if not conditions:
+def conditions(summaries: Sequence[ConditionSummary]) -> Section | None:
+    """Show what each condition did, took and cost."""
+    if not summaries:
         return None
     rows: list[Row[ConditionSummary]] = [
         Row("planned", lambda c: count(c.planned), lambda c: _no_plan(c.planned)),
@@ -76,18 +78,18 @@ def _conditions(conditions: Sequence[ConditionSummary]) -> Section | None:
             lambda c: None if c.agent_cost_per_answer_usd is not None else "no answer of known cost",
         ),
         _total("judge cost", lambda c: c.judge_cost_usd, dollars, "attempts"),
-        *(_tokens(kind) for kind in dict.fromkeys(kind for c in conditions for kind in c.tokens)),
+        *(_tokens(kind) for kind in dict.fromkeys(kind for c in summaries for kind in c.tokens)),
         Row(
             "tool calls",
             lambda c: _calls(c.tool_calls, c.tool_calls_failed),
             lambda c: "the agent does not report them" if c.tool_calls is None else None,
-            nothing=None if any(c.servers for c in conditions) else "0",
+            nothing=None if any(c.servers for c in summaries) else "0",
         ),
-        *(_answer_leakage() if any(c.tool_calls for c in conditions) else ()),
+        *(_answer_leakage() if any(c.tool_calls for c in summaries) else ()),
     ]
     told = [replace(row, reason=_but_of_the_unanswered(row)) for row in rows]
-    drawn = side_by_side(conditions, [condition.name for condition in conditions], told)
-    return Section("Conditions", (*drawn, *_servers(conditions)))
+    drawn = side_by_side(summaries, [summary.name for summary in summaries], told)
+    return Section("Conditions", (*drawn, *_servers(summaries)))
 
 
 def _but_of_the_unanswered(row: Row[ConditionSummary]) -> Callable[[ConditionSummary], str | None]:
@@ -158,8 +160,9 @@ def _share(use: ServerUse) -> str:
     return f"{count(use.responses_using)} of {count(use.responses)}{share}"
 
 
-def _claims(claims: Sequence[ConditionClaims]) -> Section | None:
-    blocks = tuple(_claims_of(found) for found in claims)
+def claims(by_condition: Sequence[ConditionClaims]) -> Section | None:
+    """Show the unverified claims that most answers make."""
+    blocks = tuple(_claims_of(found) for found in by_condition)
     return Section("Unverified claims", blocks) if blocks else None
 
 
@@ -174,12 +177,13 @@ def _claims_of(found: ConditionClaims) -> Table | Lines:
     return Table(("answers", f"{found.condition}: {some}"), tuple(rows))
 
 
-def _failures(failures: Sequence[FailureGroup]) -> Section | None:
-    if not failures:
+def failures(kinds_of_failure: Sequence[FailureGroup]) -> Section | None:
+    """Show how often what failed, with a message for example."""
+    if not kinds_of_failure:
         return None
     rows = tuple(
         (group.condition, _stage(group), group.kind, count(group.count), Quote(cut(group.example)))
-        for group in failures
+        for group in kinds_of_failure
     )
     return Section("Failures", (Table(("condition", "stage", "kind", "count", "for example"), rows),))
 

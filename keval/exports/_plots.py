@@ -1,0 +1,201 @@
+"""Draws what a report's plots show: differences, means, samples, scores and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from keval.exports._strips import BINS, Axis, Kind, Panel, Side, Strip, Tick, bar
+from keval.exports._words import count, interval, number
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
+from keval.reports.details import ConditionSamples, Details, SampleDifferences
+from keval.reports.sentences import metric_name
+
+LEAST_REACH = 0.25
+"""Part of the scale that an axis of differences shows at least to each side, so that noise never fills it."""
+
+
+def differences(tables: Sequence[MetricTable]) -> list[Panel]:
+    """Return the differences with their intervals: a panel for two conditions, or of several one for each metric."""
+    compared = [table for table in tables if table.differences and table.max > table.min]
+    pairs = {(each.condition, each.baseline) for table in compared for each in table.differences}
+    panels: dict[tuple[str, float], list[tuple[str, Difference]]] = {}
+    for table in compared:
+        name = metric_name(table.metric, table.judge, tables)
+        for each in table.differences:
+            of_pair = f"{each.condition} minus {each.baseline}"
+            caption, row = (of_pair, name) if len(pairs) == 1 else (name, of_pair)
+            panels.setdefault((caption, table.max - table.min), []).append((row, each))
+    return [
+        Panel(caption, _about_zero(_reach(scale, [each for _, each in rows]), rows[0][1].baseline),
+              tuple(_difference(name, each, _reach(scale, [each for _, each in rows])) for name, each in rows), 50.0)
+        for (caption, scale), rows in panels.items()
+    ]  # fmt: skip
+
+
+def _reach(scale: float, found: Sequence[Difference]) -> float:
+    """Return how far an axis reaches to each side of 0."""
+    values = [value for each in found for value in (each.difference, each.ci_lower, each.ci_upper) if value is not None]
+    return min(scale, max([LEAST_REACH * scale, *(1.1 * abs(value) for value in values)]))
+
+
+def _about_zero(reach: float, baseline: str) -> tuple[Tick, ...]:
+    return Tick(0.0, f"{number(-reach, '+')} lower"), Tick(50.0, baseline), Tick(100.0, f"higher {number(reach, '+')}")
+
+
+def _difference(name: str, found: Difference, reach: float) -> Strip:
+    axis, margin = Axis(-reach, reach), statistic(found, "margin")
+    sides: dict[str, Side] = {"higher": "better", "lower": "worse"}
+    within = interval(found.ci_lower, found.ci_upper, "+")
+    if found.ci_lower is None:
+        within = f"no interval: {found.reasons.get('ci_lower', 'the input does not say why')}"
+    return Strip(
+        name,
+        f"{number(found.difference, '+')} {within}",
+        found.conclusion,
+        sides.get(found.conclusion, "none"),
+        axis.mark(found.difference),
+        axis.line(found.ci_lower, found.ci_upper),
+        None if margin is None else axis.line(-margin, margin),
+    )
+
+
+def means(tables: Sequence[MetricTable], details: Details | None) -> list[Panel]:
+    """Return a panel for each metric: the mean of each condition with its interval, and the samples' means below."""
+    found = {_of(each): each for each in (details.conditions if details else ())}
+    return [
+        Panel(metric_name(table.metric, table.judge, tables), _over_scale(table), tuple(_means(table, found)))
+        for table in tables
+        if table.max > table.min
+    ]
+
+
+def _of(samples: ConditionSamples) -> tuple[str, str, str, str]:
+    return samples.judge_id, samples.metric, samples.condition_id, samples.agent_id
+
+
+def _over_scale(table: MetricTable) -> tuple[Tick, ...]:
+    places = (table.min, (table.min + table.max) / 2, table.max)
+    return tuple(Tick(50.0 * place, f"{value:g}") for place, value in enumerate(places))
+
+
+def _means(table: MetricTable, samples: dict[tuple[str, str, str, str], ConditionSamples]) -> Iterator[Strip]:
+    axis, baselines = Axis(table.min, table.max), {each.baseline for each in table.differences}
+    for score in table.scores:
+        key = (table.judge_id, table.metric, score.condition_id, score.agent_id)
+        values = samples[key].means if key in samples else ()
+        dots = axis.dots([(f"{name} {number(value)}", value) for name, value in values])
+        yield Strip(
+            score.condition,
+            _mean_in_words(score, table),
+            mark=axis.mark(score.mean),
+            line=axis.line(score.ci_lower, score.ci_upper),
+            dots=dots,
+            columns=() if dots else axis.columns((value, 1) for _, value in values),
+            is_baseline=score.condition in baselines,
+        )
+
+
+def _mean_in_words(score: ConditionScore, table: MetricTable) -> str:
+    """Return mean, interval and number of samples; a t interval may reach beyond the scale, where no mean can be."""
+    if score.ci_lower is None or score.ci_upper is None:
+        return f"{number(score.mean)}, n = {count(score.n_samples)}"
+    within = interval(max(score.ci_lower, table.min), min(score.ci_upper, table.max))
+    return f"{number(score.mean)} {within}, n = {count(score.n_samples)}"
+
+
+def samples_compared(tables: Sequence[MetricTable], details: Details | None) -> list[Panel]:
+    """Return a panel for each metric: the difference of each sample, worse to the left."""
+    found = {
+        (each.judge_id, each.metric, each.condition, each.baseline): each
+        for each in (details.differences if details else ())
+    }
+    panels = []
+    for table in tables:
+        keys = [(table.judge_id, table.metric, each.condition, each.baseline) for each in table.differences]
+        rows = [found[key] for key in keys if key in found]
+        if rows and table.max > table.min:
+            reach = max(
+                [LEAST_REACH * (table.max - table.min), *(abs(d) for each in rows for _, d in each.differences)]
+            )
+            strips = tuple(_sample_differences(each, Axis(-reach, reach)) for each in rows)
+            ticks = (
+                Tick(0.0, f"{number(-reach, '+')} worse"),
+                Tick(50.0, "0"),
+                Tick(100.0, f"better {number(reach, '+')}"),
+            )
+            panels.append(Panel(metric_name(table.metric, table.judge, tables), ticks, strips, 50.0))
+    return panels
+
+
+def _sample_differences(found: SampleDifferences, axis: Axis) -> Strip:
+    values = [value for _, value in found.differences]
+    dots = axis.dots([(f"{name} {number(value, '+')}", value) for name, value in found.differences], compared=True)
+    better, worse = sum(value > 0 for value in values), sum(value < 0 for value in values)
+    return Strip(
+        f"{found.condition} minus {found.baseline}",
+        f"better on {count(better)}, equal on {count(len(values) - better - worse)}, worse on {count(worse)}",
+        dots=dots,
+        columns=() if dots else axis.columns(((value, 1) for value in values), compared=True),
+    )
+
+
+def scores_given(tables: Sequence[MetricTable], details: Details | None) -> list[Panel]:
+    """Return a panel for each metric: how many answers have each score; what has none is told in words."""
+    found = {_of(each): each for each in (details.conditions if details else ())}
+    panels = []
+    for table in tables:
+        keys = {
+            score.condition: (table.judge_id, table.metric, score.condition_id, score.agent_id)
+            for score in table.scores
+        }
+        if table.max > table.min and any(key in found for key in keys.values()):
+            axis = Axis(table.min, table.max)
+            strips = tuple(
+                Strip(
+                    score.condition,
+                    _given(found[key].scores if key in found else (), score),
+                    columns=axis.columns(found[key].scores) if key in found else (),
+                )
+                for score, key in zip(table.scores, keys.values(), strict=True)
+            )
+            panels.append(Panel(metric_name(table.metric, table.judge, tables), _over_scale(table), strips))
+    return panels
+
+
+def _given(scores: Sequence[tuple[float, int]], score: ConditionScore) -> str:
+    """Return how many answers have which score, or of many different ones where these lie; and how many have none."""
+    if len(scores) <= BINS // 2:
+        said = [f"{value:g}: {count(times)}" for value, times in scores]
+    else:
+        middle = median(value for value, times in scores for _ in range(times))
+        said = [f"{scores[0][0]:g} to {scores[-1][0]:g}, median {number(middle)}"]
+    said += [f"agent failed: {count(score.agent_failed)}"] if score.agent_failed else []
+    said += [f"no score: {count(score.not_measured)}"] if score.not_measured else []
+    return " · ".join(said) or "none"
+
+
+def completeness(tables: Sequence[MetricTable]) -> list[Panel]:
+    """Return what became of all that was planned: a panel for all metrics, or where they differ one for each."""
+    panels: dict[tuple[Strip, ...], list[str]] = {}
+    for table in tables:
+        panels.setdefault(tuple(map(_completeness, table.scores)), []).append(
+            metric_name(table.metric, table.judge, tables)
+        )
+    return [
+        Panel("all metrics" if len(panels) == 1 else ", ".join(names), (), strips) for strips, names in panels.items()
+    ]
+
+
+def _completeness(score: ConditionScore) -> Strip:
+    counts: tuple[tuple[Kind, int], ...] = (
+        ("scored", score.scored),
+        ("failed", score.agent_failed),
+        ("unmeasured", score.not_measured),
+        ("undone", score.not_done or 0),
+    )
+    words = [f"{count(score.scored)} of {count(sum(times for _, times in counts))} scored"]
+    names = {"failed": "agent failed", "unmeasured": "not measured", "undone": "not done"}
+    words += [f"{names[kind]} {count(times)}" for kind, times in counts[1:] if times]
+    words += [", ".join(f"{kind} {times}" for kind, times in score.failed.items())] if score.failed else []
+    return Strip(score.condition, " · ".join(words), parts=bar(counts))

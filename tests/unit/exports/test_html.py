@@ -1,0 +1,145 @@
+"""Properties of the page: nothing in it acts, nothing leaves it, and it says what the other formats say."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval import exports
+from keval.exports.html import Html
+from keval.exports.text import Text
+from keval.reports.model import BANNER, Report
+from tests.reports import HOSTILE, hostile_report, small_details, small_report
+
+TEMPLATES = sorted(Path(exports.__file__).parent.glob("_page.*"))
+
+
+class Outline(HTMLParser):
+    """Collects the elements of a page with their attributes, and the text between them."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, tuple[str, ...]]] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._within = ""
+        self.feed(page.decode())
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._within = tag
+        self.elements.append((tag, tuple(name for name, _ in attrs)))
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.setdefault(self._within, []).append(data)
+
+
+def page(report: Report, **options: float) -> bytes:
+    """Return the report as a page."""
+    return Html(**options).render(report)
+
+
+def with_text(text: str) -> Report:
+    """Return a report in which every text out of a log is the given one."""
+    return dataclasses.replace(hostile_report(text), details=small_details(text, text, text))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_out_of_a_log_is_markup(text: str) -> None:
+    """Whatever it is, the page has the elements and attributes that it has with a harmless word."""
+    assert Outline(page(with_text(text))).elements == Outline(page(with_text("word"))).elements
+
+
+@given(st.text(max_size=40).map(lambda text: f"w{text}"))
+def test_any_text_is_only_text(text: str) -> None:
+    """No text adds an element, and each stands in the page as the text report shows it."""
+    assert Outline(page(with_text(text))).elements == Outline(page(with_text("word"))).elements
+
+
+def test_the_policy_lets_the_own_style_in_and_nothing_else() -> None:
+    """There is no script, no handler, no address of another place, and no style but the one that the policy names."""
+    drawn = page(dataclasses.replace(small_report(), details=small_details()))
+    found, (style,) = Outline(drawn), re.findall(rb"<style>(.*?)</style>", drawn, re.DOTALL)
+    (policy,) = [value for name, value in found.attributes if name == "content" and "default-src" in value]
+    hashed = base64.b64encode(hashlib.sha256(style).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{hashed}'; base-uri 'none'; form-action 'none'"
+    assert {"script", "link", "img", "iframe", "base", "form"}.isdisjoint(tag for tag, _ in found.elements)
+    assert not [name for name, _ in found.attributes if name.startswith("on") or name in {"style", "src"}]
+    assert all(value.startswith("#") for name, value in found.attributes if name == "href")
+
+
+def test_the_templates_trust_no_text() -> None:
+    """Nothing in them is exempt from escaping."""
+    for template in TEMPLATES:
+        assert not re.search(r"\|\s*safe|autoescape|Markup", template.read_text(encoding="utf-8")), template
+
+
+def test_every_place_in_the_page_has_one_name() -> None:
+    """No id is there twice, also not in a page of two reports, and each link has its place."""
+    report = dataclasses.replace(small_report(), details=small_details())
+    found = Outline(Html().render_all([report, report]))
+    ids = [value for name, value in found.attributes if name == "id"]
+    links = [value.removeprefix("#") for name, value in found.attributes if name == "href"]
+    assert len(set(ids)) == len(ids)
+    assert set(links) <= set(ids)
+    assert len(links) == 10
+
+
+def test_the_tab_says_the_conclusion() -> None:
+    """A mock is named first; then what the comparison shows, and of which evaluation."""
+    mocked = dataclasses.replace(small_report(), mock=True, banner=BANNER)
+    assert (
+        Outline(page(mocked))
+        .texts["title"][0]
+        .startswith("MOCK · with_docs scored higher than baseline. · docs-server · keval")
+    )
+
+
+def test_a_mock_stands_in_every_plot() -> None:
+    """No cut-out of the page loses it."""
+    mocked = dataclasses.replace(small_report(), mock=True, banner=BANNER, details=small_details())
+    captions = re.findall(r"<caption>(.*?)</caption>", page(mocked).decode())
+    assert len(captions) == 5
+    assert all(caption.startswith("MOCK · ") for caption in captions)
+
+
+def test_page_and_text_say_the_same() -> None:
+    """Each line and number of the text report stands in the page, too."""
+    report = small_report()
+    words = " ".join(" ".join(text) for text in Outline(page(report)).texts.values())
+    shown = set(re.findall(r"[+−-]?[0-9][0-9.,]*", Text(width=200).render(report).decode()))
+    assert shown <= set(re.findall(r"[+−-]?[0-9][0-9.,]*", words))
+    for sentence in ("with_docs vs baseline: completeness +0.38 [+0.12, +0.62] higher", "Read with care: 6 samples"):
+        assert sentence in words
+
+
+@pytest.mark.parametrize(("megabytes", "kept"), [(0.00001, 0), (0.06, 1), (1, 2)])
+def test_answers_that_do_not_fit_are_left_out_with_a_word(megabytes: float, kept: int) -> None:
+    """As many samples as fit have their answers in the page, in the order of the report; the rest is counted."""
+    (case,) = small_details().cases
+    long = dataclasses.replace(case, sample_id="long", question=(("Question", "x" * 40_000),))
+    details = dataclasses.replace(small_details(), cases=(long, dataclasses.replace(long, sample_id="longer")))
+    drawn = page(dataclasses.replace(small_report(), details=details), max_megabytes=megabytes).decode()
+    assert drawn.count("answers side by side") == kept
+    assert ("are left out" in drawn) == (kept < 2)
+    assert f"The answers to {2 - kept} of 2 samples" in drawn or kept == 2
+
+
+def test_a_report_without_anything_answers_every_question() -> None:
+    """A question without an answer is one line that says so."""
+    empty = dataclasses.replace(
+        small_report(), headlines=(), read_with_care=None, conditions=(), metrics=(), changed_scores=(), claims=(),
+        failures=(), warnings=(), retractions=(), notes=(), warnings_first=(),
+    )  # fmt: skip
+    drawn = page(empty).decode()
+    for said in ("Nothing was scored.", "nothing to warn of", "No sample changed", "The input does not say it."):
+        assert said in drawn

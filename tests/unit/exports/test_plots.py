@@ -1,0 +1,106 @@
+"""Properties of the plots: each mark is a number of the report, which stands beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from keval.exports import _plots
+from keval.reports.conclusions import MetricTable
+from tests.reports import difference, score, small_details, small_report
+
+(TABLE,) = small_report().metrics
+
+
+def table(**changes: object) -> MetricTable:
+    """Return the metric of the small report with other numbers."""
+    return dataclasses.replace(TABLE, **changes)  # type: ignore[arg-type]  # each test names its fields
+
+
+def test_a_difference_stands_where_its_number_says() -> None:
+    """The axis is symmetric about 0 and reaches a quarter of the scale at least; the words are the numbers."""
+    (panel,) = _plots.differences([TABLE])
+    (strip,) = panel.strips
+    assert [tick.text for tick in panel.ticks] == ["-1.00 lower", "baseline", "higher +1.00"]
+    assert (strip.mark, strip.line) == (68.75, (56.25, 81.25))
+    assert (strip.words, strip.conclusion, strip.side) == ("+0.38 [+0.12, +0.62]", "higher", "better")
+
+
+def test_an_interval_that_is_not_known_is_told() -> None:
+    """A lone mark never looks like certainty."""
+    alone = difference("with_docs", ci_lower=None, ci_upper=None, reasons={"ci_lower": "fewer than 5 samples"})
+    (panel,) = _plots.differences([table(differences=(alone,))])
+    assert panel.strips[0].line is None
+    assert panel.strips[0].words == "+0.38 no interval: fewer than 5 samples"
+
+
+def test_a_declared_margin_is_a_band() -> None:
+    """Differences within it do not matter to who declared it."""
+    found = difference("with_docs", other_statistics={"margin": 0.5})
+    assert _plots.differences([table(differences=(found,))])[0].strips[0].band == (25, 75)
+
+
+def test_several_conditions_have_a_panel_for_each_metric() -> None:
+    """Two conditions share one panel of all metrics."""
+    several = (difference("with_docs"), difference("other"))
+    tables = [table(metric=name, differences=several) for name in ("completeness", "tone")]
+    assert [panel.caption for panel in _plots.differences(tables)] == ["completeness", "tone"]
+    one = [table(metric=name) for name in ("completeness", "tone")]
+    assert [panel.caption for panel in _plots.differences(one)] == ["with_docs minus baseline"]
+
+
+def test_a_mean_stands_on_the_whole_scale() -> None:
+    """Each sample's mean is a dot below it; an interval never leaves the scale; the baseline's mark is its own."""
+    (panel,) = _plots.means([TABLE], small_details())
+    baseline, with_docs = panel.strips
+    assert [tick.text for tick in panel.ticks] == ["1", "3", "5"]
+    assert (baseline.mark, baseline.is_baseline, [dot.x for dot in baseline.dots]) == (62.5, True, [0, 50])
+    assert (with_docs.line, with_docs.words) == ((31.25, 100), "3.88 [2.25, 5.00], n = 6")
+
+
+def test_nothing_scored_has_no_mark() -> None:
+    """What was not measured stands at no score."""
+    nothing = score("with_docs", mean=None, ci_lower=None, ci_upper=None, n_samples=0)
+    (panel,) = _plots.means([table(scores=(nothing,), differences=())], None)
+    assert (panel.strips[0].mark, panel.strips[0].line, panel.strips[0].dots) == (None, None, ())
+    assert panel.strips[0].words == "–, n = 0"
+
+
+def test_each_sample_stands_by_its_difference() -> None:
+    """Those that got worse to the left; how many are told, too."""
+    (panel,) = _plots.samples_compared([TABLE], small_details())
+    (strip,) = panel.strips
+    assert [(dot.side, dot.name) for dot in strip.dots] == [("worse", "own-failures -0.75"), ("better", "a +3.50")]
+    assert strip.words == "better on 1, equal on 0, worse on 1"
+
+
+def test_scores_are_counted_and_what_has_none_is_told() -> None:
+    """An agent's failure is at no score; of many different scores the range stands there."""
+    (panel,) = _plots.scores_given([TABLE], small_details())
+    assert panel.strips[0].words == "1: 3 · 5: 14 · agent failed: 1"
+    assert [column.height for column in panel.strips[0].columns] == [pytest.approx(3 / 14, abs=1e-3), 1]
+    details = small_details()
+    many = dataclasses.replace(details.conditions[0], scores=tuple((1 + place / 10, 1) for place in range(40)))
+    (panel,) = _plots.scores_given([TABLE], dataclasses.replace(details, conditions=(many,)))
+    assert panel.strips[0].words.startswith("1 to 4.9, median 2.95")
+
+
+def test_the_bar_of_a_condition_is_what_was_planned() -> None:
+    """Metrics with the same counts share one panel; each part that is there is named."""
+    some = score("with_docs", scored=10, agent_failed=2, not_measured=3, not_done=5, failed={"timeout": 2})
+    tables = [table(metric=name, scores=(some,)) for name in ("completeness", "tone")]
+    (panel,) = _plots.completeness(tables)
+    assert panel.caption == "all metrics"
+    assert [(part.kind, part.width) for part in panel.strips[0].parts] == [
+        ("scored", 50), ("failed", 10), ("unmeasured", 15), ("undone", 25)
+    ]  # fmt: skip
+    assert panel.strips[0].words == (
+        "10 of 20 scored · agent failed 2 · not measured 3 · not done 5 · timeout 2"
+    )  # fmt: skip
+
+
+def test_a_metric_without_a_range_has_no_plot() -> None:
+    """Nothing is divided by 0."""
+    flat = [table(min=1, max=1)]
+    assert not [*_plots.differences(flat), *_plots.means(flat, None), *_plots.samples_compared(flat, small_details())]
