@@ -42,4 +42,4 @@ def _more(one: float | None, other: float | None, show: Callable[[float], str], 
         yield f"the same {what}"
     else:
         times = f" ({one / other:.1f} times the {what})" if other > 0 else ""
-        yield f"{'−' if one < other else '+'}{show(abs(one - other))}{times}"
+        yield f"{'-' if one < other else '+'}{show(abs(one - other))}{times}"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import html
+import io
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 from keval import projections
+from keval.cli import run as keval
 from keval.config.until_section import Given
 from keval.reports import builder
 from keval.reports.gate import judge_rules
@@ -42,6 +48,30 @@ def test_it_says_after_how_many_samples_the_run_stopped(tmp_path: Path) -> None:
     assert [condition.not_done for condition in found.conditions] == [0, 0]
     assert "6 responses that came in after the stop are in no mean" in [warning.text for warning in found.warnings]
     assert found.headlines[0].text.startswith("other scored higher than plain on exact_match: +0.64 [+0.02, +0.90]")
+
+
+@pytest.mark.slow
+def test_all_formats_agree(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Text, Markdown, page, JSON, CSV and the events of `aggregate` have one interval, one p and one sentence."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR))
+
+    def written(*command: str) -> str:
+        assert keval([*command, str(log)]) == 0
+        return capfd.readouterr().out
+
+    markup = re.compile(r"<style>.*?</style>|<[^>]*>", re.DOTALL)
+    for options in (["-f", "text", "-O", "width=400"], ["-f", "markdown"], ["-f", "html"]):
+        text = " ".join(html.unescape(markup.sub("", written("report", *options))).split())
+        assert "stopped after 14 of 100 samples: decided (alpha 0.05, one comparison)." in text
+        assert "other scored higher than plain on exact_match: +0.64 [+0.02, +0.90] on a scale of 0 to 1." in text
+        assert "0.039" in text
+    (told,) = json.loads(written("report", "-f", "json"))["metrics"][0]["differences"]
+    (event,) = [json.loads(line) for line in written("aggregate").splitlines() if '"type":"comparison"' in line]
+    (row,) = [row for row in csv.DictReader(io.StringIO(written("report", "-f", "csv"))) if row["baseline"]]
+    interval = event["ci_lower"], event["ci_upper"], event["p"]
+    assert (told["ci_lower"], told["ci_upper"], told["other_statistics"]["p"]) == interval
+    assert tuple(float(row[f"difference_{name}"]) for name in ("ci_lower", "ci_upper", "p")) == interval
 
 
 @pytest.mark.slow
