@@ -11,7 +11,7 @@ import click
 
 from keval.commands.messages import warn
 from keval.commands.options import INPUT_FILE, OUTPUT, PATH, SKIP_INVALID
-from keval.config.import_mapping import load
+from keval.config.import_mapping import load, mistyped
 from keval.counted import counted
 from keval.datasets import format_of
 from keval.errors import UsageError
@@ -41,6 +41,8 @@ def command(
     format_of(answers)
     given = dict(map(_rule, rules))
     mapping = load(mapping_path, given, answers.name.partition(".")[0] or answers.name)
+    for name, meant in mistyped(given):
+        warn(f"--map {name}: a field of the sample, as no other is called so; did you mean {meant!r}?")
     found = AnswerFile(answers, mapping)
     inputs = [answers, *([] if mapping_path is None else [mapping_path])]
     if output is None and sys.stdout.isatty():

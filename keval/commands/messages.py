@@ -33,10 +33,14 @@ def warn(message: str) -> None:
 
 def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> None:
     """Tell people how many samples are in no group by these fields."""
-    from keval.stats.groups import ungrouped
+    from keval.stats.groups import known_fields, ungrouped
 
-    if lacking := ungrouped(connection, fields):
-        warn(f"samples in no group, because they lack {' or '.join(fields)} or have null there: {lacking}")
+    if not (lacking := ungrouped(connection, fields)):
+        return
+    known = known_fields(connection)
+    strange = [field for field in fields if field not in known]
+    hint = f"; no sample has {' or '.join(strange)}, they have {', '.join(known)}" if strange else ""
+    warn(f"samples in no group, because they lack {' or '.join(fields)} or have null there: {lacking}{hint}")
 
 
 def warn_of_several(connection: DuckDBPyConnection) -> None:

@@ -5,7 +5,8 @@ What is not said is taken from a row's field of the same name, so that a file in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,6 +121,14 @@ def load(path: Path | None, given: Mapping[str, str], default_name: str) -> Impo
     mapping = draft.mapping(default_name)
     draft.check_problems()
     return mapping
+
+
+def mistyped(given: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield rules that may be typing errors, as a sample may have any field, and what they are near to."""
+    known = ("id", "question", "answer", *RESPONSE)
+    for name in given:
+        near = [] if name in known else difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+        yield from ((name, meant) for meant in near)
 
 
 class _Draft:

@@ -50,6 +50,11 @@ def ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> int:
     return int(count)
 
 
+def known_fields(connection: DuckDBPyConnection) -> list[str]:
+    """Return the fields that any sample has, in the order of their names."""
+    return [str(field) for (field,) in connection.execute(load("projections", "sample_fields")).fetchall()]
+
+
 def _values(fields: Sequence[str]) -> str:
     """Return the SQL of a sample's values as texts, null as soon as one is missing."""
     found = [f"(sample ->> {literal(json_path(field))})" for field in fields]

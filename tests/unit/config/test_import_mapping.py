@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keval.config.import_mapping import load
+from keval.config.import_mapping import load, mistyped
 from keval.errors import InputError, UsageError
 
 
@@ -74,3 +74,8 @@ def test_agents_and_judges_are_known_by_what_is_said_of_them(tmp_path: Path) -> 
     assert ids("a", "{x}", 1) == ids("a", "{y}", 1)
     assert ids("a", "{x}", 1)[0] != ids("b", "{x}", 1)[0]
     assert ids("a", "{x}", 1)[1] != ids("a", "{x}", 5)[1]
+
+
+def test_a_rule_that_is_called_almost_like_another_is_told() -> None:
+    """A sample may have any field, so it is not refused."""
+    assert list(mistyped(["tetx", "text", "category", "conditon"])) == [("tetx", "text"), ("conditon", "condition")]

@@ -11,7 +11,7 @@ from keval.exports.text import Text
 from keval.ids import JsonObject
 from keval.reports.builder import compose
 from keval.stats.asked import Asked
-from keval.stats.groups import ungrouped
+from keval.stats.groups import known_fields, ungrouped
 from tests.aggregated import bodies, example
 from tests.builders import write_log
 
@@ -114,3 +114,4 @@ def test_samples_without_the_field_are_counted(tmp_path: Path, field: str, count
     """What is null or absent is in no group, and it is known how many samples that are."""
     with projections.connect([write_log(tmp_path / "log.jsonl", grouped())]) as connection:
         assert ungrouped(connection, [field]) == count
+        assert known_fields(connection) == ["answer", "hard", "id", "kind of question", "question"]
