@@ -47,13 +47,19 @@ class Markdown(Export):
         blocks = [f"> **{escaped(banner)}**"] if banner else []
         blocks.append(f"# {escaped(heading)}")
         for section in found:
-            blocks.append(f"## {escaped(section.title)}")
-            blocks += ["\n".join(_drawn(block)) for block in section.blocks if isinstance(block, Lines) or block.rows]
+            blocks += [f"## {escaped(section.title)}", *drawn(section)]
         return ("\n\n".join(blocks) + "\n").encode()
 
     def is_own(self, head: bytes) -> bool:
         """Return whether a file begins as a report in Markdown: with its title, below what a mock run says first."""
         return re.match(rb"(> \*\*MOCK: [^\n]*\n\n)?# keval report[:\n]", head) is not None
+
+
+def drawn(section: Section) -> Iterator[str]:
+    """Yield the blocks of a section as Markdown, without its title."""
+    for block in section.blocks:
+        if isinstance(block, Lines) or block.rows:
+            yield "\n".join(_drawn(block))
 
 
 def _drawn(block: Table | Lines) -> Iterator[str]:
