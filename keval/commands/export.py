@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command(epilog="Example: keval export run.jsonl -f parquet -o run.parquet.d")
 @LOGS
 @click.option("-f", "--format", "name", metavar="FORMAT", required=True,
-              help="parquet, every_eval_ever, or another that `keval plugins` lists.")  # fmt: skip
+              help="parquet, every_eval_ever, evaluation_json, or another that `keval plugins` lists.")  # fmt: skip
 @FORMAT_OPTION
 @click.option("-o", "--output", "folder", metavar="FOLDER", type=PATH, required=True,
               help="Write into this folder, which is new or empty.")  # fmt: skip

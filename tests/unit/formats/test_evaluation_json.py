@@ -1,0 +1,61 @@
+"""Properties of the file `evaluation.json`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from keval.errors import UsageError
+from keval.formats.evaluation_json import EvaluationJson
+from keval.ids import JsonObject
+from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
+from tests.exporting import exported
+
+METRICS = [{"name": name, "min": 1, "max": 5} for name in ("hit_rate", "quality")]
+SCORES = {"q1": {"hit_rate": 3.0, "quality": 2.0}, "q2": {"hit_rate": 5.0, "quality": 4.0}}
+
+
+def log(*conditions: str) -> list[JsonObject]:
+    """Return a log of two samples that are answered and judged, and one that failed for the agent's reason."""
+    answers = [response_event(sample, name) for name in conditions for sample in SCORES]
+    failed = [failure_event(response_event("q3", name)) for name in conditions]
+    judged = [judgment_event(each, SCORES[each["sample"]["id"]]) for each in answers]
+    return [run_event(conditions, samples=3, judges=[judge_entry(METRICS)]), *answers, *failed, *judged]
+
+
+def written(folder: Path, *conditions: str, **options: str) -> list[JsonObject]:
+    """Return the content of each file."""
+    return [orjson.loads(path.read_bytes()) for path in exported(EvaluationJson(**options), log(*conditions), folder)]
+
+
+@pytest.mark.slow
+def test_each_question_has_a_row_and_the_summary_is_their_mean(tmp_path: Path) -> None:
+    """The best combined score is first, a failure of the agent counts as the minimum, what is not there is null."""
+    options = {"combined_score": "quality", "search_mode": "titles"}
+    [found, other] = written(tmp_path / "out", "A", "B", **options)
+    assert [(row["hit_rate"], row["mrr"], row["combined_score"]) for row in found["results"]] == [
+        (5.0, None, 4.0), (3.0, None, 2.0), (1.0, None, 1.0),
+    ]  # fmt: skip
+    summary = found["summary"]
+    assert (found["num_questions"], summary["avg_hit_rate"], summary["avg_mrr"]) == (3, 3.0, None)
+    assert (summary["best_combined_score"], summary["avg_combined_score"]) == (4.0, pytest.approx(7 / 3))
+    assert summary["total_tokens"] == sum(row["num_tokens"] or 0 for row in found["results"])
+    assert found["metadata"]["search_mode"] == "titles"
+    assert (found["metadata"]["condition"], other["metadata"]["condition"]) == ("A", "B")
+
+
+@pytest.mark.slow
+def test_conditions_never_share_a_file(tmp_path: Path) -> None:
+    """Two names that are one as a part of a path have two files."""
+    files = exported(EvaluationJson(mrr="quality"), log("a/b", "a:b"), tmp_path / "out")
+    assert len(set(files)) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{"mrr": "qualty"}, {"judge_score": "q"}])
+def test_a_metric_that_is_not_there_is_told_with_those_that_are(tmp_path: Path, options: dict[str, str]) -> None:
+    """Nothing is filled in for a name that was mistyped."""
+    with pytest.raises(UsageError, match="quality"):
+        written(tmp_path / "out", "A", **options)
