@@ -47,6 +47,7 @@ COMMANDS = (
     "scan",
     "schemas",
     "plugins",
+    "doctor",
 )
 """What the user can type, in the order of the help; `keval/commands/<name>.py` is the command, with `_` for `-`."""
 

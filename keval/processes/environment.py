@@ -76,9 +76,9 @@ def fingerprint(folder: Path) -> JsonObject:
         "keval": keval_version(),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "claude_agent_sdk": _version("claude-agent-sdk"),
-        "claude_code": _claude_code(),
-        "anthropic": _version("anthropic"),
+        "claude_agent_sdk": version_of("claude-agent-sdk"),
+        "claude_code": claude_code(),
+        "anthropic": version_of("anthropic"),
         "git_commit": commit or None,
         "git_dirty": None if status is None else bool(status),
     }
@@ -89,14 +89,15 @@ def keval_version() -> str:
     return version("keval")
 
 
-def _version(package: str) -> str | None:
+def version_of(package: str) -> str | None:
+    """Return the version of a package; None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
         return None
 
 
-def _claude_code() -> str | None:
+def claude_code() -> str | None:
     """Return the version of the CLI inside claude-agent-sdk, read from the file beside it."""
     try:
         path = distribution("claude-agent-sdk").locate_file("claude_agent_sdk/_bundled/claude.version")
