@@ -17,6 +17,7 @@ from keval.commands.options import (
     LIMIT,
     OUTPUT,
     RETRY_FAILED,
+    SHARD,
     SKIP_INVALID,
     Asked,
     requesting,
@@ -29,7 +30,7 @@ from keval.execution.config_session import default_log, generate
 @click.command(epilog="Example: keval generate eval.yaml -o run.jsonl")
 @CONFIG
 @OUTPUT
-@requesting(LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, RETRY_FAILED, FRESH, SKIP_INVALID)
+@requesting(LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, RETRY_FAILED, FRESH, SKIP_INVALID)
 @click.pass_context
 def command(context: click.Context, config_path: Path, output: Path | None, asked: Asked) -> None:
     """Ask the agent for every response that is still missing.

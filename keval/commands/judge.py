@@ -16,6 +16,7 @@ from keval.commands.options import (
     PATH,
     PATH_OR_STDIN,
     SAMPLE_RATE,
+    SHARD,
     SKIP_INVALID,
     Asked,
     requesting,
@@ -30,7 +31,7 @@ from keval.logs.outputs import STDIN
     "-j", "--judge", "judge_files", metavar="JUDGE.yaml", multiple=True, type=PATH,
     help="Judge with this instead of the judges that the log names; may be repeated.",
 )  # fmt: skip
-@requesting(MAX_CONCURRENT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SAMPLE_RATE, EVERYTHING, SKIP_INVALID)
+@requesting(MAX_CONCURRENT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, SAMPLE_RATE, EVERYTHING, SKIP_INVALID)
 @click.pass_context
 def command(context: click.Context, log: Path | None, judge_files: tuple[Path, ...], asked: Asked) -> None:
     """Let judges score the responses that they have not scored yet.

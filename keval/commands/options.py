@@ -101,6 +101,10 @@ CHOSEN_CONDITIONS = click.option(
     "--condition", "conditions", metavar="NAME", multiple=True,
     help="Only this condition, or those that a pattern means; may be repeated.",
 )  # fmt: skip
+SHARD = click.option(
+    "--shard", metavar="I/N",
+    help="Only the I-th of N parts of the samples: one command per machine; cat merges their logs.",
+)  # fmt: skip
 RETRY_FAILED = click.option(
     "--retry-failed/--no-retry-failed",
     default=True,
@@ -149,7 +153,7 @@ def requesting(*options: Callable[[Command], Command]) -> Callable[[Command], Co
         def with_request(*arguments: object, **given: Any) -> object:  # noqa: ANN401 - whatever click reads
             mock = [given.pop(name) for name in ("mock", "mock_latency_ms", "mock_errors")]
             wanted = {field: given.pop(name) for name, field in REQUEST_FIELDS.items() if name in given}
-            chosen = [given.pop(name, ()) for name in ("samples", "conditions")]
+            chosen = {name: given.pop(name) for name in ("samples", "conditions", "shard") if name in given}
             return command(*arguments, asked=_asked(mock, chosen, wanted), **given)
 
         for option in (QUIET, _mock_options, *reversed(options)):
@@ -175,12 +179,14 @@ def until_options(command: Command) -> Command:
 
 
 @contextmanager
-def _asked(mock: Sequence[Any], chosen: Sequence[Any], wanted: Mapping[str, Any]) -> Iterator[Request]:
-    from keval.execution.chosen import Chosen
+def _asked(mock: Sequence[Any], chosen: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Request]:
+    from keval.execution.chosen import Chosen, Shard
     from keval.execution.session import Request
 
+    part = chosen.get("shard")
+    named = Chosen(**chosen | {"shard": Shard() if part is None else Shard.read(part)})
     with mock_service(*mock) as mock_url:
-        yield Request(mock_url=mock_url, chosen=Chosen(*chosen), **wanted)
+        yield Request(mock_url=mock_url, chosen=named, **wanted)
 
 
 def _mock_options(command: Command) -> Command:

@@ -18,6 +18,7 @@ from keval.commands.options import (
     OUTPUT,
     RETRY_FAILED,
     SAMPLE_RATE,
+    SHARD,
     SKIP_INVALID,
     Asked,
     requesting,
@@ -39,7 +40,7 @@ from keval.logs.collect import collected
               help="Format of the report on stdout.")  # fmt: skip
 @FORMAT_OPTION
 @requesting(
-    LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, RETRY_FAILED, FRESH, SAMPLE_RATE, EVERYTHING, SKIP_INVALID
+    LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, RETRY_FAILED, FRESH, SAMPLE_RATE, EVERYTHING, SKIP_INVALID
 )  # fmt: skip
 @until_options
 @click.pass_context

@@ -211,7 +211,7 @@ def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> St
 def _check_request(request: Request) -> None:
     """Raise UsageError for parts of the tasks: only what is asked in the drawn order says what the rule says."""
     if request.chosen:
-        raise UsageError("until: --sample and --condition choose, and a stopping rule needs all in its order")
+        raise UsageError("until: --sample, --condition and --shard choose, and a stopping rule needs all in its order")
     if request.fresh:
         raise UsageError("until: --fresh asks again for what was looked at; -o LOG begins another log")
 
