@@ -153,7 +153,9 @@ def requesting(*options: Callable[[Command], Command]) -> Callable[[Command], Co
         def with_request(*arguments: object, **given: Any) -> object:  # noqa: ANN401 - whatever click reads
             mock = [given.pop(name) for name in ("mock", "mock_latency_ms", "mock_errors")]
             wanted = {field: given.pop(name) for name, field in REQUEST_FIELDS.items() if name in given}
-            chosen = {name: given.pop(name) for name in ("samples", "conditions", "shard") if name in given}
+            chosen: dict[str, Any] = {
+                name: given.pop(name) for name in ("samples", "conditions", "shard") if name in given
+            }
             return command(*arguments, asked=_asked(mock, chosen, wanted), **given)
 
         for option in (QUIET, _mock_options, *reversed(options)):
@@ -184,7 +186,7 @@ def _asked(mock: Sequence[Any], chosen: Mapping[str, Any], wanted: Mapping[str, 
     from keval.execution.session import Request
 
     part = chosen.get("shard")
-    named = Chosen(**chosen | {"shard": Shard() if part is None else Shard.read(part)})
+    named = Chosen(**{**chosen, "shard": Shard() if part is None else Shard.read(part)})
     with mock_service(*mock) as mock_url:
         yield Request(mock_url=mock_url, chosen=named, **wanted)
 
