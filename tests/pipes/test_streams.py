@@ -54,6 +54,7 @@ PRINTS = {
     "scan": "scan LOG",
     "schemas": "schemas run",
     "plugins": "plugins",
+    "doctor": "doctor",
 }
 """What makes each command write to stdout; `label` and `retract` write nothing but their help."""
 
