@@ -37,6 +37,7 @@ def test_people_are_told_what_happened_and_what_to_do(row: FailureKind) -> None:
     assert row.next_step in page
 
 
+@pytest.mark.slow
 def test_the_view_is_the_table_with_a_row_for_each_stage(tmp_path: Path) -> None:
     """A query finds each kind as the table has it, once for each of its stages: a join on both finds one row."""
     log = tmp_path / "empty.jsonl"

@@ -96,6 +96,7 @@ def judged(answer: JsonObject) -> JsonObject:
     return judgment_event(answer, judge_id=judge(1).judge_id) | {"scores": {"exact_match": score}}
 
 
+@pytest.mark.slow
 def test_what_was_not_chosen_is_not_sampled(tmp_path: Path, answers: list[JsonObject]) -> None:
     """It is neither missing nor failed: not in the mean, not in the bounds, and counted under its own name."""
     sampled = [answer for answer in answers if answer["sample"]["id"] in chosen(0.5)]
@@ -114,6 +115,7 @@ def test_a_failed_task_that_was_not_chosen_is_not_sampled_either(tmp_path: Path,
     assert (row["agent_failed"], row["not_sampled"], row["mean"]) == (0, len(failed), 1)
 
 
+@pytest.mark.slow
 def test_the_newest_run_says_which_share_is_wanted(tmp_path: Path, answers: list[JsonObject]) -> None:
     """After a run without a share, what was not chosen is not done yet; its judgments stay."""
     sampled = [answer for answer in answers if answer["sample"]["id"] in chosen(0.5)]

@@ -220,6 +220,7 @@ async def test_a_call_of_another_form_is_told_to_the_model(tmp_path: Path, odd: 
     loggable(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("server", "said", "retryable"),
     [

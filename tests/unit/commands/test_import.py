@@ -56,6 +56,7 @@ def as_csv(rows: list[JsonObject]) -> bytes:
     return buffer.getvalue().encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "parquet", "jsonl.gz"])
 def test_rows_in_our_own_words_need_no_mapping(keval: Keval, tmp_path: Path, ending: str) -> None:
     """In every format they become the same valid log, with its plan."""
@@ -237,6 +238,7 @@ def test_a_row_that_does_not_fit_is_named_and_nothing_is_imported(keval: Keval, 
     assert not (tmp_path / "run.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_what_is_wrong_in_every_row_is_said_once(keval: Keval, tmp_path: Path) -> None:
     """With the first row, how many more there are, and what to do; another problem has a line of its own."""
     rows = [{"question": str(number), "text": "2"} for number in range(40)]
@@ -247,6 +249,7 @@ def test_what_is_wrong_in_every_row_is_said_once(keval: Keval, tmp_path: Path) -
     assert len(rest) == 2, rest
 
 
+@pytest.mark.slow
 def test_a_field_of_the_files_is_not_taken_for_the_number_of_the_row(keval: Keval, tmp_path: Path) -> None:
     """What a column of that name says would be lost, and rules would read something else."""
     done = keval("import", write(tmp_path, [{**ROWS[0], "@row": 5}]))
@@ -254,6 +257,7 @@ def test_a_field_of_the_files_is_not_taken_for_the_number_of_the_row(keval: Keva
     assert "answers.jsonl:1: a field is called '@row'" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_no_event_can_hold_is_found_before_anything_is_written(keval: Keval, tmp_path: Path) -> None:
     """Each event is made once for that: no log is begun, whichever row has it."""
     rows = write(tmp_path, [ROWS[0], {**ROWS[1], "time": "0999-01-01T00:00:00Z"}])
@@ -262,6 +266,7 @@ def test_what_no_event_can_hold_is_found_before_anything_is_written(keval: Keval
     assert "answers.jsonl:2: a response event breaks its schema: $.time" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("second", "told"),
     [
@@ -278,6 +283,7 @@ def test_rows_that_contradict_each_other_are_a_problem(
     assert (done.returncode, done.stdout, f"answers.jsonl:2: {told}" in done.stderr) == (3, "", True), done.stderr
 
 
+@pytest.mark.slow
 def test_values_that_are_not_there_stay_unknown(keval: Keval, tmp_path: Path) -> None:
     """An empty cell is no number, a row without a score has no judgment, and an empty text is an empty answer."""
     (tmp_path / "mapping.yaml").write_text(

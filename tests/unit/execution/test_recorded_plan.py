@@ -121,6 +121,7 @@ def test_what_was_all_answered_is_done_without_the_dataset(folder: Path) -> None
     assert is_done(folder, limit=SAMPLES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

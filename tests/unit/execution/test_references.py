@@ -88,6 +88,7 @@ def test_a_reference_that_no_judge_has_a_score_for_is_named(tmp_path: Path) -> N
     assert not judged(tmp_path).unjudged
 
 
+@pytest.mark.slow
 def test_references_that_all_pass_are_no_failure(tmp_path: Path) -> None:
     """A sample without `reference` is judged by its golden answer, which exact_match always accepts."""
     with_config(tmp_path, [SUM])

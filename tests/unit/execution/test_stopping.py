@@ -84,6 +84,7 @@ def test_the_rule_is_in_the_log_before_anything_is_asked(tmp_path: Path) -> None
     assert [each["metric"] for each in rule["rule"]["family"]] == ["exact_match"]
 
 
+@pytest.mark.slow
 def test_a_run_of_nothing_but_chance_asks_all(tmp_path: Path) -> None:
     """Without a difference the whole dataset is asked, and its end is said; a later run has nothing to do."""
     config, log = write_evaluation(tmp_path, 30), tmp_path / "log.jsonl"
@@ -93,6 +94,7 @@ def test_a_run_of_nothing_but_chance_asks_all(tmp_path: Path) -> None:
     assert run(config, log, agent) == ["nothing to generate: every task has its response"]
 
 
+@pytest.mark.slow
 def test_a_run_that_the_last_sample_decides_is_complete(tmp_path: Path) -> None:
     """Where nothing was left to ask, nothing was saved: the run ended with the dataset."""
     config, log = write_evaluation(tmp_path, 10), tmp_path / "log.jsonl"
@@ -126,6 +128,7 @@ class Cut(Drawn):
         return await super().answer(spec)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 13, 27])
 def test_a_run_that_was_cut_off_goes_on_by_the_same_rule(tmp_path: Path, after: int) -> None:
     """Whenever it is cut off, it stops where it would have stopped, and asks nothing twice."""

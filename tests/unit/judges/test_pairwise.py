@@ -31,6 +31,7 @@ def said(winner: str) -> tuple[int, dict[str, Any]]:
     return message(json.dumps({"reasoning": f"It is {winner}.", "winner": winner}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "score", "verdict", "order_dependent"),
     [

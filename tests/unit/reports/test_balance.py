@@ -91,6 +91,7 @@ def test_without_a_category_fields_with_few_values_are_shown() -> None:
     assert list(balance(many, []).fields) == ["level"]
 
 
+@pytest.mark.slow
 def test_the_command_reads_datasets_and_configs(keval: Keval, tmp_path: Path) -> None:
     """A dataset and a config that names it come to the same, as text and as JSON."""
     rows = [{"question": f"{n}?", "answer": "x", "category": "a" if n else "b"} for n in range(4)]

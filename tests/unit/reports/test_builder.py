@@ -398,6 +398,7 @@ def test_a_ranking_that_failures_turn_around_is_said_first(tmp_path: Path) -> No
     assert first.code == "ranking_depends_on_failures"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("events", "says"), [([], "log is empty"), ([run_event(BOTH)], "holds no response")])
 def test_a_log_without_answers_is_reported_as_such(tmp_path: Path, events: list[JsonObject], says: str) -> None:
     """No crash, no zeros that look like results, and one sentence that says it."""
@@ -796,6 +797,7 @@ def test_an_outcome_may_hold_anything_where_keval_has_its_own_words(odd: object,
     assert any(each.mean == 3 for table in found.metrics for each in table.scores)
 
 
+@pytest.mark.slow
 def test_saved_aggregates_of_an_unfinished_run_say_so(tmp_path: Path) -> None:
     """Neither the title nor a plan is in the input, and still nobody takes half of the answers for all."""
     log = [run_event(samples=3), *judged("q1", 4.0), *judged("q2", 3.0)]

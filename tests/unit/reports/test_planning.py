@@ -59,6 +59,7 @@ def random_scores(seed: int) -> Scores:
     }
 
 
+@pytest.mark.slow
 def test_the_components_of_the_worked_example(tmp_path: Path) -> None:
     """Both conditions having the scores of B one sample apart, ΣR is twice 0.027778 and ΣJ twice 0.166667."""
     moved = EXAMPLE["baseline"][1:] + EXAMPLE["baseline"][:1]

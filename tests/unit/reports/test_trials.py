@@ -47,6 +47,7 @@ def found(tmp_path: Path, k: int, *outcomes: str, samples: int = 1) -> SampleTri
     return sample
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outcomes", "k", "at", "every"),
     [
@@ -67,6 +68,7 @@ def test_a_trial_that_the_agent_failed_is_a_failed_trial(
     assert sample.flakiness == pytest.approx(at - every)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outcome", "why"),
     [
@@ -90,6 +92,7 @@ def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
     assert (whole.pass_at_k, whole.unknown, part.pass_at_k, part.samples, part.unknown) == (1, 0, None, 3, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [{}, {"dataset": {"cluster_key": "cluster"}}])
 def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: JsonObject) -> None:
     """pass@k and pass^k of a condition are one number each, with one interval, also of samples that belong together."""
@@ -123,6 +126,7 @@ def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
         assert list(sample_trials(connection, 2, 2, {}, {"other"})) == []
 
 
+@pytest.mark.slow
 def test_a_row_has_the_names_of_agent_eval_harness(tmp_path: Path) -> None:
     """`trials` with `trialNum`, `output`, `pass`, `score`; the plug-in forms stand beside the unbiased ones."""
     said = found(tmp_path, 2, PASS, FAIL, PASS, FAIL).as_json()

@@ -93,6 +93,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["run", "generate", "check"])
 def test_commands_refuse_before_anything_is_written(folder: Path, command: str) -> None:
     """Exit 2 with the way out; there is no log."""

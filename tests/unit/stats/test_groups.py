@@ -109,6 +109,7 @@ def test_several_fields_divide_by_all_of_their_values(tmp_path: Path) -> None:
     assert groups[:4] == [("how", "false"), ("how", "true"), ("why", "false"), ("why", "true")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "count"), [("kind of question", 1), ("nowhere", 6), ("hard", 0)])
 def test_samples_without_the_field_are_counted(tmp_path: Path, field: str, count: int) -> None:
     """What is null or absent is in no group, and it is known how many samples that are."""

@@ -34,6 +34,7 @@ def analysed(folder: Path, written: dict[str, str]) -> dict[str, JudgeVariance]:
         return {each.condition: each.variance for each in judge_variations(connection)}
 
 
+@pytest.mark.slow
 def test_the_judges_own_variation(tmp_path: Path) -> None:
     """SD, error of a response's score, reliability of one judgment and of two, repeats, interval by chi squared."""
     found = analysed(tmp_path, EXAMPLE_T)["B"]

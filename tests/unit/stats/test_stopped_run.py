@@ -30,6 +30,7 @@ def bodies(log: Path, *, everything: bool = False) -> tuple[list[JsonObject], li
     return tuple([each for each in found if each["type"] == kind] for kind in ("aggregate", "comparison"))  # type: ignore[return-value] # two of them
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("everything", [False, True])
 def test_a_report_says_what_the_run_said(tmp_path: Path, everything: bool) -> None:
     """Interval, p, conclusion and number of samples are those of the run's end, whatever came in after the stop."""
