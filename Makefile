@@ -9,7 +9,7 @@ TEST := $(BIN)/python -m pytest -q --dist loadgroup
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers gateway demo check fix test test-slow docs golden bench build
+.PHONY: help setup servers gateway demo check fix test test-slow docs golden bench build site man
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -68,6 +68,13 @@ golden: $(READY) ## rewrite the expected output of the golden cases and show wha
 
 bench: $(READY) ## measure everything into benchmarks/runs/, a quarter of an hour; BENCH_SIZE=large for up to a million events
 	$(BIN)/python -m benchmarks
+
+site: $(READY) ## build the documentation with a gallery of the examples into build/site/
+	$(BIN)/python docs/gallery.py
+	$(BIN)/sphinx-build -q -W -b html -c docs . build/site
+
+man: $(READY) ## build the man page keval.1 into build/man/
+	$(BIN)/sphinx-build -q -W -b man -c docs . build/man
 
 build: $(READY) ## build the wheel and the source distribution into dist/
 	$(BIN)/python -m build
