@@ -7,7 +7,7 @@
 Each function returns Markdown.
 """
 
-# ruff: noqa: INP001 - a script beside the pages, not a package
+
 
 from __future__ import annotations
 

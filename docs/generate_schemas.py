@@ -4,7 +4,7 @@ make docs                              rewrites them, before the pages
 python docs/generate_schemas.py        does the same for the schemas alone
 """
 
-# ruff: noqa: INP001 - a script beside the pages, not a package
+
 
 from __future__ import annotations
 
