@@ -21,6 +21,7 @@ from keval.logs.standard_streams import give_up_stdout, outlive
 from keval.processes import machine
 
 COMMANDS = (
+    "init",
     "generate",
     "judge",
     "aggregate",

@@ -29,7 +29,7 @@ LAYERS = (
     ("mock", "documents", "stats"),
     ("agents", "events", "datasets", "judges", "reports"),
     ("logs", "config", "exports", "formats"),
-    ("labels", "transcripts"),
+    ("labels", "starters", "transcripts"),
     ("execution",),
     ("commands",),
     ("cli",),

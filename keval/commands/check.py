@@ -44,7 +44,7 @@ def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool,
     for dataset, read in zip(config.datasets, found.prepared.datasets, strict=True):
         say(f"dataset   {dataset.written}: {counted(len(read.samples), 'sample')}")
     for info in found.servers.values():
-        say(f"server    {info.name}: {_described(info)}")
+        say(f"server    {info.name}: {described(info)}")
     _print_plan(found.estimates, config_path)
     if found.errors:
         raise type(found.errors[0])(*found.problems)
@@ -66,7 +66,8 @@ def _log(named: Path | None, default: Path, config_path: Path, inputs: Sequence[
     return log
 
 
-def _described(info: ServerInfo) -> str:
+def described(info: ServerInfo) -> str:
+    """Return what a server turned out to be, in one line."""
     failure = server_failure(info)
     if failure is not None:
         return f"FAILED: {failure}"

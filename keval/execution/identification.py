@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from keval.execution.answering import resolved_servers
 from keval.execution.preparation import Prepared
@@ -12,6 +14,7 @@ from keval.processes import environment, local_files, servers
 from keval.processes.mcp_client import STDERR_LINES
 from keval.processes.servers import ServerInfo
 from keval.secrets.excerpts import beginning_of, last_lines
+from keval.secrets.variables import Secrets
 
 LONGEST_STRAY = 200
 """Characters that are told of what a server writes where it should not."""
@@ -24,15 +27,38 @@ async def offered(prepared: Prepared) -> dict[str, ServerInfo]:
     """Ask every MCP server that a condition uses what it offers, and look at the files that its command names."""
     config, used = prepared.config, _used_servers(prepared)
     said_s = config.agent.agent.servers_ready_within_s
-    infos = await servers.inspect(
-        resolved_servers(used, config.secrets, config.path.parent),
-        servers.expected_tools(used),
-        environment.allowed(config.environ) | prepared.mark,
-        CONNECT_TIMEOUT_S if said_s is None else said_s,
+    infos = await _asked(
+        used, config.secrets, config.path.parent, environment.allowed(config.environ) | prepared.mark, said_s
     )
     commands = {name: servers.command_of(config.secrets.resolve(server)) for name, server in used.items()}
     folder = config.path.parent
     return {name: replace(info, files=local_files.named_by(commands[name], folder)) for name, info in infos.items()}
+
+
+def first_offered(
+    written: Mapping[str, JsonObject], folder: Path, environ: Mapping[str, str], secrets: Secrets
+) -> dict[str, ServerInfo]:
+    """Ask the servers of a config that is still to be written, in the folder where it will be, what they offer.
+
+    Raises EnvironmentLacksError for variables that they name and that are not set.
+    """
+    secrets.register_all(written)
+    return asyncio.run(_asked(written, secrets, folder, environment.allowed(environ)))
+
+
+async def _asked(
+    written: Mapping[str, JsonObject],
+    secrets: Secrets,
+    folder: Path,
+    env: Mapping[str, str],
+    within_s: float | None = None,
+) -> dict[str, ServerInfo]:
+    return await servers.inspect(
+        resolved_servers(written, secrets, folder),
+        servers.expected_tools(written),
+        env,
+        CONNECT_TIMEOUT_S if within_s is None else within_s,
+    )
 
 
 def server_failure(info: ServerInfo) -> str | None:

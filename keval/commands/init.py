@@ -1,0 +1,197 @@
+"""Write a first config from MCP servers and a file of questions, and a workflow for a hosted CI."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import click
+import orjson
+
+from keval import schema
+from keval.commands.messages import say, warn
+from keval.commands.options import INPUT_FILE, PATH
+from keval.counted import counted
+from keval.errors import EnvironmentLacksError, UsageError
+from keval.secrets.variables import Secrets, variables
+from keval.starters import columns, config_text, server_option, workflows
+from keval.starters.columns import Columns
+from keval.starters.config_text import Asked, Start
+from keval.starters.server_option import Server
+
+CONFIG = "eval.yaml"
+QUESTIONS = "questions.jsonl"
+SCHEMA = "eval.schema.json"
+
+HINTS = {CONFIG: "name another folder: keval init FOLDER", QUESTIONS: "to begin with it: --questions {}"}
+"""What to do about a file that is there, by its name."""
+
+MANY = 20
+"""With more questions than that, a rehearsal of a few of them is suggested."""
+
+
+@click.command(epilog="Example: keval init --server docs='python server.py' --questions questions.csv")
+@click.argument("folder", metavar="[FOLDER]", type=PATH, default=".")
+@click.option("-s", "--server", "servers", metavar="NAME=COMMAND|URL", multiple=True,
+              help="An MCP server to compare with, such as docs='python server.py'; may be repeated.")  # fmt: skip
+@click.option("--header", "headers", metavar="NAME:VALUE", multiple=True,
+              help="Sent to servers with a URL, such as 'Authorization: Bearer ${TOKEN}'; may be repeated.")  # fmt: skip
+@click.option("--questions", metavar="FILE", type=INPUT_FILE,
+              help="Your questions: jsonl, json, csv, tsv or parquet (default: three examples).")  # fmt: skip
+@click.option("--ci", type=click.Choice(list(workflows.FILES)),
+              help="Also write a workflow for this CI; where a config is there, only that.")  # fmt: skip
+def command(
+    folder: Path, servers: tuple[str, ...], headers: tuple[str, ...], questions: Path | None, ci: str | None
+) -> None:
+    """Write a first config into a folder, by default this one.
+
+    Each server is asked for its tools and gets a condition of its own. In a file of questions, the columns
+    with question, golden answer and id are found by their names. Nothing that is there is overwritten.
+    """
+    config = folder / CONFIG
+    begins = ci is None or not config.exists() or bool(servers or headers or questions)
+    root = workflows.root_of(folder, Path.cwd())
+    workflow = None if ci is None else root / workflows.FILES[ci]
+    template = folder / QUESTIONS if questions is None else None
+    _check_free([*((config, template, folder / SCHEMA) if begins else ()), workflow])
+    if begins:
+        found = Columns(samples=config_text.EXAMPLES) if questions is None else columns.of_file(questions)
+        start = _start(folder, _asked(_read(servers, headers, folder), folder), questions or folder / QUESTIONS, found)
+        _say_questions(start, found, are_examples=template is not None)
+        _write(config, config_text.text(start))
+        _write(folder / SCHEMA, orjson.dumps(schema.document("config"), option=orjson.OPT_INDENT_2).decode() + "\n")
+        if template is not None:
+            _write(template, config_text.TEMPLATE)
+    if ci is not None and workflow is not None:
+        _write_workflow(workflow, ci, config, root)
+    if begins:
+        _say_next(config, found)
+
+
+def _check_free(paths: Iterable[Path | None]) -> None:
+    """Raise UsageError for files that are there already."""
+    there = [path for path in paths if path is not None and os.path.lexists(path)]
+    if there:
+        raise UsageError(*(f"{path} is there already, and nothing is overwritten{_hint(path)}" for path in there))
+
+
+def _hint(path: Path) -> str:
+    hint = HINTS.get(path.name)
+    return "" if hint is None else f"; {hint.format(shlex.quote(str(path)))}"
+
+
+def _read(options: Sequence[str], headers: Sequence[str], folder: Path) -> dict[str, Server]:
+    """Return the servers by their names. Raises UsageError."""
+    sent = dict(server_option.header(each, os.environ) for each in headers)
+    read = [server_option.with_header(server_option.read(each, os.environ), sent) for each in options]
+    servers = {each.name: server_option.placed(each, Path.cwd(), folder) for each in read}
+    if len(servers) < len(read):
+        raise UsageError("--server: two servers have one name; give each a name of its own")
+    return servers
+
+
+def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
+    """Ask the servers for their tools. Raises EnvironmentLacksError for one that cannot be asked."""
+    if not servers:
+        return []
+    from keval.commands.check import described
+    from keval.execution.identification import first_offered, server_failure
+
+    folder.mkdir(parents=True, exist_ok=True)  # they start in there
+    written = {name: each.written for name, each in servers.items()}
+    infos = first_offered(written, folder.absolute(), os.environ, Secrets(os.environ))
+    failed = {name: failure for name, info in infos.items() if (failure := server_failure(info))}
+    if failed:
+        raise EnvironmentLacksError(
+            *(f"MCP server {name!r}: {failure}" for name, failure in failed.items()),
+            *(hint for name in failed for hint in _hints(servers[name], folder)),
+            "nothing was written; correct it and start again",
+        )
+    for name, info in infos.items():
+        say(f"server    {name}: {described(info)}")
+    return [
+        Asked(name, each, tools=infos[name].tools or (), destructive=infos[name].destructive)
+        for name, each in written.items()
+    ]
+
+
+def _hints(server: Server, folder: Path) -> list[str]:
+    """Return what may be the reason that a server cannot be asked, and is nobody's mistake."""
+    if server.written["type"] != "stdio":
+        known = "headers" in server.written
+        return [] if known else ["if it wants a key: --header 'Authorization: Bearer ${TOKEN}', with the key in TOKEN"]
+    words = shlex.join([server.written["command"], *server.written.get("args", [])])
+    hints = [f"it was started in {folder}, where the config will be, as: {words}"]
+    if server.written["command"] == "python":
+        hints.append("python is the Python that runs keval; for another one write its path, such as .venv/bin/python")
+    return [*hints, "it has only the variables that you name: --server NAME='TOKEN=${TOKEN} COMMAND'"]
+
+
+def _start(folder: Path, asked: Sequence[Asked], questions: Path, found: Columns) -> Start:
+    called = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.resolve().name).strip("-.") or "eval"
+    is_log = questions.name in {f"{called}.jsonl", f"{called}.mock.jsonl"}
+    return Start(
+        name=f"{called}-eval" if is_log else called,
+        questions=os.path.relpath(questions.absolute(), folder.resolve()),
+        columns=found,
+        servers=asked,
+        config=CONFIG,
+        schema=SCHEMA,
+    )
+
+
+def _say_questions(start: Start, found: Columns, *, are_examples: bool) -> None:
+    if are_examples:
+        say(f"questions {start.questions}: {found.samples} examples; put your own in their place")
+    elif found.are_told:
+        parts = (
+            f"question {found.question!r}",
+            f"golden answer {found.answer!r}" if found.answer else "no golden answers",
+            f"id {found.id!r}" if found.id else "ids are hashes of the records",
+        )
+        say(f"questions {start.questions}: {counted(found.samples, 'sample')}, {', '.join(parts)}")
+    else:
+        lacking = " and ".join(
+            f"{name}_key" for name, key in (("question", found.question), ("answer", found.answer)) if key is None
+        )
+        warn(
+            f"{start.questions}: its names do not tell what is what (it has {', '.join(map(repr, found.examples))}); "
+            f"fill in {lacking} in {start.config}, in the lines below TO DO, before you go on"
+        )
+
+
+def _write(path: Path, content: str) -> None:
+    """Write a file that is not there yet. Raises UsageError, also for a place where no file can be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(content)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
+    say(f"wrote     {path}")
+
+
+def _write_workflow(path: Path, ci: str, config: Path, root: Path) -> None:
+    from keval.config.reader import load
+    from keval.execution.preparation import judge_keys
+
+    read = load(config)
+    needed = {*read.agent.agent.secret_names, *judge_keys(read.judges), *variables(read.as_written)}
+    package = workflows.package()
+    written = os.path.relpath(config.resolve(), root.resolve())
+    _write(path, workflows.Workflow(ci, written, needed, package).text())
+    say(f"secrets   {', '.join(sorted(needed)) or 'none'}: put them into the settings of the CI")
+    if package is None:
+        warn(f"{path}: fill in KEVAL, what pip can install there: this keval is from a folder of this machine")
+    if "gate" not in read.as_written:
+        warn(f"{config} has no section gate, so the gate of the workflow has no rules; docs/gate.md shows some")
+
+
+def _say_next(config: Path, found: Columns) -> None:
+    few = " --limit 5" if found.samples > MANY else ""
+    path = shlex.quote(str(config))
+    say(f"next      keval check {path} --mock")
+    say(f"          keval run {path} --mock{few}")
