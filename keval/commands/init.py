@@ -38,7 +38,7 @@ MANY = 20
 @click.option("-s", "--server", "servers", metavar="NAME=COMMAND|URL", multiple=True,
               help="An MCP server to compare with, such as docs='python server.py'; may be repeated.")  # fmt: skip
 @click.option("--header", "headers", metavar="NAME:VALUE", multiple=True,
-              help="Sent to servers with a URL, such as 'Authorization: Bearer ${TOKEN}'; may be repeated.")  # fmt: skip
+              help="Sent to servers with a URL, as 'Authorization: Bearer ${TOKEN}'; may be repeated.")  # fmt: skip
 @click.option("--questions", metavar="FILE", type=INPUT_FILE,
               help="Your questions: jsonl, json, csv, tsv or parquet (default: three examples).")  # fmt: skip
 @click.option("--ci", type=click.Choice(list(workflows.FILES)),
@@ -53,22 +53,30 @@ def command(
     """
     config = folder / CONFIG
     begins = ci is None or not config.exists() or bool(servers or headers or questions)
-    root = workflows.root_of(folder, Path.cwd())
+    root = _shown(workflows.root_of(folder, Path.cwd()))
     workflow = None if ci is None else root / workflows.FILES[ci]
     template = folder / QUESTIONS if questions is None else None
-    _check_free([*((config, template, folder / SCHEMA) if begins else ()), workflow])
+    described = _schema(folder / SCHEMA)
+    _check_free([*((config, template, *described) if begins else ()), workflow])
     if begins:
         found = Columns(samples=config_text.EXAMPLES) if questions is None else columns.of_file(questions)
         start = _start(folder, _asked(_read(servers, headers, folder), folder), questions or folder / QUESTIONS, found)
         _say_questions(start, found, are_examples=template is not None)
         _write(config, config_text.text(start))
-        _write(folder / SCHEMA, orjson.dumps(schema.document("config"), option=orjson.OPT_INDENT_2).decode() + "\n")
         if template is not None:
             _write(template, config_text.TEMPLATE)
+        for path, content in described.items():
+            _write(path, content)
     if ci is not None and workflow is not None:
         _write_workflow(workflow, ci, config, root)
     if begins:
         _say_next(config, found)
+
+
+def _schema(path: Path) -> dict[Path, str]:
+    """Return the file with the config's JSON Schema, for editors; none if just that is there."""
+    content = orjson.dumps(schema.document("config"), option=orjson.OPT_INDENT_2).decode() + "\n"
+    return {} if path.is_file() and path.read_bytes() == content.encode() else {path: content}
 
 
 def _check_free(paths: Iterable[Path | None]) -> None:
@@ -76,6 +84,12 @@ def _check_free(paths: Iterable[Path | None]) -> None:
     there = [path for path in paths if path is not None and os.path.lexists(path)]
     if there:
         raise UsageError(*(f"{path} is there already, and nothing is overwritten{_hint(path)}" for path in there))
+
+
+def _shown(path: Path) -> Path:
+    """Return a path as people type it: from here, if it is in here."""
+    here = Path.cwd().resolve()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _hint(path: Path) -> str:
@@ -86,9 +100,9 @@ def _hint(path: Path) -> str:
 def _read(options: Sequence[str], headers: Sequence[str], folder: Path) -> dict[str, Server]:
     """Return the servers by their names. Raises UsageError."""
     sent = dict(server_option.header(each, os.environ) for each in headers)
-    read = [server_option.with_header(server_option.read(each, os.environ), sent) for each in options]
-    servers = {each.name: server_option.placed(each, Path.cwd(), folder) for each in read}
-    if len(servers) < len(read):
+    given = [server_option.with_header(server_option.read(each, os.environ), sent) for each in options]
+    servers = {each.name: server_option.placed(each, Path.cwd(), folder) for each in given}
+    if len(servers) < len(given):
         raise UsageError("--server: two servers have one name; give each a name of its own")
     return servers
 
@@ -100,14 +114,17 @@ def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
     from keval.commands.check import described
     from keval.execution.identification import first_offered, server_failure
 
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)  # they start in there
     written = {name: each.written for name, each in servers.items()}
     infos = first_offered(written, folder.absolute(), os.environ, Secrets(os.environ))
     failed = {name: failure for name, info in infos.items() if (failure := server_failure(info))}
     if failed:
+        if is_new:
+            folder.rmdir()
         raise EnvironmentLacksError(
             *(f"MCP server {name!r}: {failure}" for name, failure in failed.items()),
-            *(hint for name in failed for hint in _hints(servers[name], folder)),
+            *dict.fromkeys(hint for name in failed for hint in _hints(servers[name], folder, failed[name])),
             "nothing was written; correct it and start again",
         )
     for name, info in infos.items():
@@ -118,16 +135,17 @@ def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
     ]
 
 
-def _hints(server: Server, folder: Path) -> list[str]:
+def _hints(server: Server, folder: Path, failure: str) -> list[str]:
     """Return what may be the reason that a server cannot be asked, and is nobody's mistake."""
     if server.written["type"] != "stdio":
-        known = "headers" in server.written
-        return [] if known else ["if it wants a key: --header 'Authorization: Bearer ${TOKEN}', with the key in TOKEN"]
+        may_ask = "headers" not in server.written and not failure.startswith("ConnectError")
+        return ["if it asks for a key: --header 'Authorization: Bearer ${TOKEN}', with the key in TOKEN"] * may_ask
     words = shlex.join([server.written["command"], *server.written.get("args", [])])
-    hints = [f"it was started in {folder}, where the config will be, as: {words}"]
-    if server.written["command"] == "python":
-        hints.append("python is the Python that runs keval; for another one write its path, such as .venv/bin/python")
-    return [*hints, "it has only the variables that you name: --server NAME='TOKEN=${TOKEN} COMMAND'"]
+    return [
+        f"it was started in the folder {folder}, where the config will be, as: {words}",
+        *(["python is the Python that runs keval; for another one write its path"] * words.startswith("python ")),
+        "it has no variables but those that you name: --server NAME='TOKEN=${TOKEN} COMMAND'",
+    ]
 
 
 def _start(folder: Path, asked: Sequence[Asked], questions: Path, found: Columns) -> Start:
@@ -154,13 +172,8 @@ def _say_questions(start: Start, found: Columns, *, are_examples: bool) -> None:
         )
         say(f"questions {start.questions}: {counted(found.samples, 'sample')}, {', '.join(parts)}")
     else:
-        lacking = " and ".join(
-            f"{name}_key" for name, key in (("question", found.question), ("answer", found.answer)) if key is None
-        )
-        warn(
-            f"{start.questions}: its names do not tell what is what (it has {', '.join(map(repr, found.examples))}); "
-            f"fill in {lacking} in {start.config}, in the lines below TO DO, before you go on"
-        )
+        there, lines = ", ".join(map(repr, found.examples)), " and ".join(_to_fill_in(found))
+        warn(f"{start.questions}: no name tells what is what; it has {there}, and {start.config} a line for {lines}")
 
 
 def _write(path: Path, content: str) -> None:
@@ -178,20 +191,29 @@ def _write_workflow(path: Path, ci: str, config: Path, root: Path) -> None:
     from keval.config.reader import load
     from keval.execution.preparation import judge_keys
 
-    read = load(config)
-    needed = {*read.agent.agent.secret_names, *judge_keys(read.judges), *variables(read.as_written)}
+    begun = load(config)
+    needed = {*begun.agent.agent.secret_names, *judge_keys(begun.judges), *variables(begun.as_written)}
     package = workflows.package()
     written = os.path.relpath(config.resolve(), root.resolve())
     _write(path, workflows.Workflow(ci, written, needed, package).text())
     say(f"secrets   {', '.join(sorted(needed)) or 'none'}: put them into the settings of the CI")
     if package is None:
         warn(f"{path}: fill in KEVAL, what pip can install there: this keval is from a folder of this machine")
-    if "gate" not in read.as_written:
+    if "gate" not in begun.as_written:
         warn(f"{config} has no section gate, so the gate of the workflow has no rules; docs/gate.md shows some")
 
 
 def _say_next(config: Path, found: Columns) -> None:
     few = " --limit 5" if found.samples > MANY else ""
     path = shlex.quote(str(config))
-    say(f"next      keval check {path} --mock")
-    say(f"          keval run {path} --mock{few}")
+    steps = [f"keval check {path} --mock", f"keval run {path} --mock{few}"]
+    if not found.are_told:
+        steps.insert(0, f"in {config}, put the names of your fields in: {' and '.join(_to_fill_in(found))}")
+    for number, step in enumerate(steps):
+        say(f"{'' if number else 'next':<9} {step}")
+
+
+def _to_fill_in(found: Columns) -> list[str]:
+    """Return the keys of the config that nobody but the user knows."""
+    keys = {"question_key": found.question, "answer_key": found.answer}
+    return [key for key, field in keys.items() if field is None]

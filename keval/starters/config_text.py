@@ -89,7 +89,7 @@ def quoted(value: object) -> str:
 
 def _line(written: str, comment: str) -> str:
     """Return a line with a comment, in the column where the others stand if that is free."""
-    return f"{written:<{_COMMENT_AT - 1}} # {comment}"
+    return f"{written:<{_COMMENT_AT - 3}}   # {comment}"
 
 
 def _head(start: Start) -> Iterator[str]:
@@ -198,17 +198,22 @@ _PROMPT = "Answer in one to three sentences. If you do not know the answer, say 
 def _conditions(start: Start) -> Iterator[str]:
     yield _line("conditions:", "what is compared; the first one is the baseline")
     yield f"  {BASELINE}:"
-    yield f"    system_prompt: {_PROMPT}"
+    yield "    system_prompt: >-"
+    yield f"      {_PROMPT}"
     for server, name in zip(start.servers, start.conditions, strict=False):
         yield f"  {name}:"
         yield "    # The same prompt but for the server: what differs is what is measured."
-        yield f"    system_prompt: Use the tools of the MCP server {server.name} first. {_PROMPT}"
+        yield "    system_prompt: >-"
+        yield f"      Use the tools of the MCP server {server.name} first."
+        yield f"      {_PROMPT}"
         yield f"    mcp_servers: [{scalar(server.name)}]"
         yield "    # require_mcp_tool_use: true   # an answer without a call of its tools is a failure"
     if not start.servers:
         yield f"  {OTHER_PROMPT}:"
         yield "    # Put in its place what you want to try: what differs between two prompts is what is measured."
-        yield f"    system_prompt: Think of what the question is really about before you answer. {_PROMPT}"
+        yield "    system_prompt: >-"
+        yield "      Think of what the question is really about before you answer."
+        yield f"      {_PROMPT}"
 
 
 def _judge(start: Start) -> Iterator[str]:
@@ -229,7 +234,7 @@ def _gate(start: Start) -> Iterator[str]:
     yield _line("    - missing <= 5%", "answers that were not measured")
     for number, name in enumerate(start.conditions):
         rule = f"    - {name} not lower than {BASELINE} by {margin}"
-        yield rule if number else f"{rule}   # in points of the scale"
+        yield rule if number else _line(rule, "in points of the scale")
 
 
 def _execution(_start: Start) -> Iterator[str]:
