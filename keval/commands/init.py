@@ -51,6 +51,7 @@ def command(
     Each server is asked for its tools and gets a condition of its own. In a file of questions, the columns
     with question, golden answer and id are found by their names. Nothing that is there is overwritten.
     """
+    named = _read(servers, headers, folder)
     config = folder / CONFIG
     begins = ci is None or not config.exists() or bool(servers or headers or questions)
     root = _shown(workflows.root_of(folder, Path.cwd()))
@@ -60,8 +61,8 @@ def command(
     _check_free([*((config, template, *described) if begins else ()), workflow])
     if begins:
         found = Columns(samples=config_text.EXAMPLES) if questions is None else columns.of_file(questions)
-        start = _start(folder, _asked(_read(servers, headers, folder), folder), questions or folder / QUESTIONS, found)
-        _say_questions(start, found, are_examples=template is not None)
+        start = _start(folder, _asked(named, folder), questions or folder / QUESTIONS, found)
+        _say_questions(questions or folder / QUESTIONS, found, are_examples=template is not None)
         _write(config, config_text.text(start))
         if template is not None:
             _write(template, config_text.TEMPLATE)
@@ -115,7 +116,7 @@ def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
     from keval.execution.identification import first_offered, server_failure
 
     is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)  # they start in there
+    _make(folder)  # they start in there
     written = {name: each.written for name, each in servers.items()}
     infos = first_offered(written, folder.absolute(), os.environ, Secrets(os.environ))
     failed = {name: failure for name, info in infos.items() if (failure := server_failure(info))}
@@ -161,25 +162,33 @@ def _start(folder: Path, asked: Sequence[Asked], questions: Path, found: Columns
     )
 
 
-def _say_questions(start: Start, found: Columns, *, are_examples: bool) -> None:
+def _say_questions(path: Path, found: Columns, *, are_examples: bool) -> None:
     if are_examples:
-        say(f"questions {start.questions}: {found.samples} examples; put your own in their place")
+        say(f"questions {path}: {found.samples} examples; put your own in their place")
     elif found.are_told:
         parts = (
             f"question {found.question!r}",
             f"golden answer {found.answer!r}" if found.answer else "no golden answers",
             f"id {found.id!r}" if found.id else "ids are hashes of the records",
         )
-        say(f"questions {start.questions}: {counted(found.samples, 'sample')}, {', '.join(parts)}")
+        say(f"questions {path}: {counted(found.samples, 'sample')}, {', '.join(parts)}")
     else:
         there, lines = ", ".join(map(repr, found.examples)), " and ".join(_to_fill_in(found))
-        warn(f"{start.questions}: no name tells what is what; it has {there}, and {start.config} a line for {lines}")
+        warn(f"{path}: no name tells what is what; it has {there}, and {CONFIG} has a line for {lines}")
+
+
+def _make(folder: Path) -> None:
+    """Make a folder, if it is not there yet. Raises UsageError for a place where none can be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror or error}") from error
 
 
 def _write(path: Path, content: str) -> None:
-    """Write a file that is not there yet. Raises UsageError, also for a place where no file can be."""
+    """Write a file that is not there yet. Raises UsageError for a place where none can be."""
+    _make(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
             file.write(content)
     except OSError as error:

@@ -22,7 +22,7 @@ SLOW = {
     *("report-retracted", "report-two-evaluations", "report-width", "run-chosen", "show-failed", "show-json"),
     *("show-unknown-sample", "show-worst-markdown", "wrong-key", "aggregate-by", "gate-cannot-tell", "log-not-there"),
     *("report-all-calls-failed", "run-mock-calls-tools", "export"),
-    *("run-again-paid", "one-of-each", "compare", "agreement", "plugins-broken", "run-failing"),
+    *("init", "run-again-paid", "one-of-each", "compare", "agreement", "plugins-broken", "run-failing"),
 }
 """Cases that take a second or more, and have a faster one beside them."""
 

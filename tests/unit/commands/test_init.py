@@ -76,7 +76,7 @@ def test_names_that_tell_nothing_are_left_to_the_user(tmp_path: Path) -> None:
     """The message names what the file has and what to fill in."""
     (tmp_path / "q.csv").write_text("Frage,Antwort\nWarum?,Darum.\n")
     done = init("--questions", "q.csv")
-    assert "it has 'Frage', 'Antwort', and eval.yaml a line for question_key and answer_key" in done.stderr
+    assert "it has 'Frage', 'Antwort', and eval.yaml has a line for question_key and answer_key" in done.stderr
     assert "next      in eval.yaml, put the names of your fields in: question_key and answer_key" in done.stdout
 
 
@@ -119,8 +119,9 @@ def test_servers_have_names_of_their_own() -> None:
 def test_a_place_where_no_file_can_be_is_named(tmp_path: Path) -> None:
     """A folder that is a file is no bug."""
     (tmp_path / "taken").touch()
-    with pytest.raises(UsageError, match="taken"):
-        init("taken")
+    for arguments in (["taken"], ["taken/evals", "--server", "docs=serve"]):
+        with pytest.raises(UsageError, match="taken"):
+            init(*arguments)
 
 
 @pytest.mark.slow
