@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -125,11 +126,21 @@ def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
             folder.rmdir()
         raise EnvironmentLacksError(
             *(f"MCP server {name!r}: {failure}" for name, failure in failed.items()),
-            *dict.fromkeys(hint for name in failed for hint in _hints(servers[name], folder, failed[name])),
+            *dict.fromkeys(
+                hint
+                for name, failure in failed.items()
+                if infos[name].tools is None
+                for hint in _hints(servers[name], folder, failure)
+            ),
             "nothing was written; correct it and start again",
         )
     for name, info in infos.items():
         say(f"server    {name}: {described(info)}")
+        if info.destructive:
+            marked = ", ".join(info.destructive)
+            warn(
+                f"MCP server {name!r} marks as destroying something: {marked}; outside of a rehearsal an agent may call it"
+            )
     return [
         Asked(name, each, tools=infos[name].tools or (), destructive=infos[name].destructive)
         for name, each in written.items()
@@ -150,7 +161,8 @@ def _hints(server: Server, folder: Path, failure: str) -> list[str]:
 
 
 def _start(folder: Path, asked: Sequence[Asked], questions: Path, found: Columns) -> Start:
-    called = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.resolve().name).strip("-.") or "eval"
+    plain = unicodedata.normalize("NFKD", folder.resolve().name).encode("ascii", "ignore").decode()
+    called = re.sub(r"[^A-Za-z0-9_.-]+", "-", plain).strip("-.") or "eval"
     is_log = questions.name in {f"{called}.jsonl", f"{called}.mock.jsonl"}
     return Start(
         name=f"{called}-eval" if is_log else called,
@@ -174,7 +186,8 @@ def _say_questions(path: Path, found: Columns, *, are_examples: bool) -> None:
         say(f"questions {path}: {counted(found.samples, 'sample')}, {', '.join(parts)}")
     else:
         there, lines = ", ".join(map(repr, found.examples)), " and ".join(_to_fill_in(found))
-        warn(f"{path}: no name tells what is what; it has {there}, and {CONFIG} has a line for {lines}")
+        unknown = "the golden answer" if found.question else "the question" if found.answer else "what"
+        warn(f"{path}: no name tells what is {unknown}; it has {there}, and {CONFIG} has a line for {lines}")
 
 
 def _make(folder: Path) -> None:
@@ -217,7 +230,7 @@ def _say_next(config: Path, found: Columns) -> None:
     path = shlex.quote(str(config))
     steps = [f"keval check {path} --mock", f"keval run {path} --mock{few}"]
     if not found.are_told:
-        steps.insert(0, f"in {config}, put the names of your fields in: {' and '.join(_to_fill_in(found))}")
+        steps.insert(0, f"in {config}, below TO DO, fill in {' and '.join(_to_fill_in(found))}")
     for number, step in enumerate(steps):
         say(f"{'' if number else 'next':<9} {step}")
 

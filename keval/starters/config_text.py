@@ -135,7 +135,7 @@ def _to_be_filled_in(columns: Columns) -> Iterator[str]:
     if columns.question is None:
         yield _line("  # question_key: FIELD", "the question")
     if columns.answer is None:
-        yield _line("  # answer_key: FIELD", "the golden answer; null if there is none")
+        yield _line("  # answer_key: FIELD", "the golden answer; null if there is none (then see judge, too)")
     if columns.maybe_headless:
         yield "  # If these names are the first question already, name all columns instead, in their order:"
         yield "  # columns: [question, answer]"
@@ -217,13 +217,14 @@ def _conditions(start: Start) -> Iterator[str]:
 
 
 def _judge(start: Start) -> Iterator[str]:
+    yield _line("judge:", "what scores the answers; docs/judging.md has others")
     if start.columns.has_no_answer:
-        yield _line("judge:", "what scores the answers; docs/judging.md has others")
         yield "  type: rubric"
         yield _line("  rubric: relevance", "needs no golden answer: does the answer address the question?")
     else:
-        yield _line("judge:", "what scores the answers; docs/judging.md has others")
         yield _line("  type: rubric", "by the golden answer: three metrics, each from 1 to 5")
+    if start.columns.answer is None and not start.columns.has_no_answer:
+        yield _line("  # rubric: relevance", "instead, if there are no golden answers")
     yield _line("  model: claude-opus-5", "not the model that answers")
 
 

@@ -77,7 +77,7 @@ def test_names_that_tell_nothing_are_left_to_the_user(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("Frage,Antwort\nWarum?,Darum.\n")
     done = init("--questions", "q.csv")
     assert "it has 'Frage', 'Antwort', and eval.yaml has a line for question_key and answer_key" in done.stderr
-    assert "next      in eval.yaml, put the names of your fields in: question_key and answer_key" in done.stdout
+    assert "next      in eval.yaml, below TO DO, fill in question_key and answer_key" in done.stdout
 
 
 def test_questions_that_cannot_be_read_end_the_command(tmp_path: Path) -> None:
@@ -86,6 +86,27 @@ def test_questions_that_cannot_be_read_end_the_command(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"q\.jsonl:1: answer: is blank"):
         init("--questions", "q.jsonl")
     assert set(files(tmp_path)) == {"q.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("question,topic", "is the golden answer; it has 'question', 'topic', and eval.yaml has a line for answer_key"),
+        ("topic,answer", "is the question; it has 'topic', 'answer', and eval.yaml has a line for question_key"),
+    ],
+)
+def test_what_one_name_tells_need_not_be_filled_in(header: str, told: str, tmp_path: Path) -> None:
+    """Of a question and a golden answer only the unknown one is left to the user."""
+    (tmp_path / "q.csv").write_text(f"{header}\nWhy?,So.\n")
+    assert told in init("--questions", "q.csv").stderr
+
+
+@pytest.mark.parametrize(("folder", "name"), [("my évals 2", "my-evals-2"), ("...", "eval"), (".x", "x")])
+def test_a_config_is_called_as_its_folder(folder: str, name: str, tmp_path: Path) -> None:
+    """As far as a name can hold it; the commands to type next are quoted for a shell."""
+    said = init(folder).stdout
+    assert load(tmp_path / folder / CONFIG).name == name
+    assert ("'my évals 2/eval.yaml'" in said) == (" " in folder)
 
 
 def test_a_config_is_not_called_as_its_questions(tmp_path: Path) -> None:

@@ -86,6 +86,15 @@ def test_columns_that_no_name_tells_are_left_to_fill_in(tmp_path: Path) -> None:
     assert layout.keys == {"id": "id", "question": "Frage", "answer": "Antwort"}
 
 
+def test_a_user_may_say_that_there_are_no_golden_answers(tmp_path: Path) -> None:
+    """The lines for that stand in the config, too."""
+    written = text(started(tmp_path, of_records([{"question": "Why?", "topic": "sky"}])))
+    written = written.replace("# answer_key: FIELD", "answer_key: null").replace("# rubric:", "rubric:")
+    (tmp_path / "eval.yaml").write_text(written)
+    config = load(tmp_path / "eval.yaml")
+    assert (config.datasets[0].layout.answer_key, config.judges[0].judge.metrics[0].name) == (None, "relevance")
+
+
 def test_without_golden_answers_the_judge_needs_none(tmp_path: Path) -> None:
     """Questions alone are judged by a rubric that looks at nothing else, and the gate's margin fits its scale."""
     started(tmp_path, of_records([{"question": "Why?"}]))
