@@ -138,9 +138,7 @@ def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
         say(f"server    {name}: {described(info)}")
         if info.destructive:
             marked = ", ".join(info.destructive)
-            warn(
-                f"MCP server {name!r} marks as destroying something: {marked}; outside of a rehearsal an agent may call it"
-            )
+            warn(f"MCP server {name!r} marks as destroying something: {marked}; in a real run an agent may call it")
     return [
         Asked(name, each, tools=infos[name].tools or (), destructive=infos[name].destructive)
         for name, each in written.items()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from keval.exports.comment import MARKER
 from keval.starters.config_text import quoted, scalar
 
 FILES = {"github": ".github/workflows/keval.yml", "gitlab": ".gitlab-ci.yml"}
@@ -32,6 +31,8 @@ class Workflow:
 
     def text(self) -> str:
         """Return the file."""
+        from keval.exports.comment import MARKER  # loads all that reports are made of
+
         template = Path(__file__).with_name(f"{self.ci}.yml").read_text(encoding="utf-8")
         names = sorted(self.secrets)
         for mark, value in {
