@@ -6,7 +6,8 @@ import os
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from keval import schema
 from keval.commands.messages import say, warn
 from keval.commands.options import INPUT_FILE, PATH
 from keval.counted import counted
-from keval.errors import EnvironmentLacksError, UsageError
+from keval.errors import EnvironmentLacksError, KevalError, UsageError
 from keval.secrets.variables import Secrets, variables
 from keval.starters import columns, config_text, server_option, workflows
 from keval.starters.columns import Columns
@@ -88,15 +89,15 @@ def _check_free(paths: Iterable[Path | None]) -> None:
         raise UsageError(*(f"{path} is there already, and nothing is overwritten{_hint(path)}" for path in there))
 
 
+def _hint(path: Path) -> str:
+    hint = HINTS.get(path.name)
+    return "" if hint is None else f"; {hint.format(shlex.quote(str(path)))}"
+
+
 def _shown(path: Path) -> Path:
     """Return a path as people type it: from here, if it is in here."""
     here = Path.cwd().resolve()
     return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def _hint(path: Path) -> str:
-    hint = HINTS.get(path.name)
-    return "" if hint is None else f"; {hint.format(shlex.quote(str(path)))}"
 
 
 def _read(options: Sequence[str], headers: Sequence[str], folder: Path) -> dict[str, Server]:
@@ -116,24 +117,17 @@ def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
     from keval.commands.check import described
     from keval.execution.identification import first_offered, server_failure
 
-    is_new = not folder.exists()
-    _make(folder)  # they start in there
     written = {name: each.written for name, each in servers.items()}
-    infos = first_offered(written, folder.absolute(), os.environ, Secrets(os.environ))
-    failed = {name: failure for name, info in infos.items() if (failure := server_failure(info))}
-    if failed:
-        if is_new:
-            folder.rmdir()
-        raise EnvironmentLacksError(
-            *(f"MCP server {name!r}: {failure}" for name, failure in failed.items()),
-            *dict.fromkeys(
-                hint
-                for name, failure in failed.items()
-                if infos[name].tools is None
-                for hint in _hints(servers[name], folder, failure)
-            ),
-            "nothing was written; correct it and start again",
-        )
+    with _folder(folder):
+        infos = first_offered(written, folder.absolute(), os.environ, Secrets(os.environ))
+        failed = {name: failure for name, info in infos.items() if (failure := server_failure(info))}
+        if failed:
+            unknown = [name for name in failed if infos[name].tools is None]
+            raise EnvironmentLacksError(
+                *(f"MCP server {name!r}: {failure}" for name, failure in failed.items()),
+                *dict.fromkeys(hint for name in unknown for hint in _hints(servers[name], folder, failed[name])),
+                "nothing was written; correct it and start again",
+            )
     for name, info in infos.items():
         say(f"server    {name}: {described(info)}")
         if info.destructive:
@@ -143,6 +137,20 @@ def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
         Asked(name, each, tools=infos[name].tools or (), destructive=infos[name].destructive)
         for name, each in written.items()
     ]
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[None]:
+    """Give a folder for servers to start in; one that was not there is gone again if they cannot be asked."""
+    is_new = not path.exists()
+    _make(path)
+    try:
+        yield
+    except KevalError:
+        if is_new:
+            with suppress(OSError):  # a server may have left something there
+                path.rmdir()
+        raise
 
 
 def _hints(server: Server, folder: Path, failure: str) -> list[str]:
@@ -164,7 +172,7 @@ def _start(folder: Path, asked: Sequence[Asked], questions: Path, found: Columns
     is_log = questions.name in {f"{called}.jsonl", f"{called}.mock.jsonl"}
     return Start(
         name=f"{called}-eval" if is_log else called,
-        questions=os.path.relpath(questions.absolute(), folder.resolve()),
+        questions=os.path.relpath(questions.parent.resolve() / questions.name, folder.resolve()),
         columns=found,
         servers=asked,
         config=CONFIG,

@@ -145,6 +145,13 @@ def test_a_place_where_no_file_can_be_is_named(tmp_path: Path) -> None:
             init(*arguments)
 
 
+def test_a_variable_that_is_not_set_is_named(tmp_path: Path) -> None:
+    """Before any server is started; no folder stays."""
+    with pytest.raises(EnvironmentLacksError, match="not set: DOCS_TOKEN"):
+        init("evals", "--server", "docs=http://127.0.0.1:9/mcp", "--header", "Authorization: Bearer ${DOCS_TOKEN}")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.slow
 def test_a_server_that_fails_is_told_with_what_may_be_the_reason(tmp_path: Path) -> None:
     """What it wrote, where it was started and how; nothing is written, no folder stays."""
