@@ -7,8 +7,6 @@
 Each function returns Markdown.
 """
 
-
-
 from __future__ import annotations
 
 import importlib

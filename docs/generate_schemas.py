@@ -4,8 +4,6 @@ make docs                              rewrites them, before the pages
 python docs/generate_schemas.py        does the same for the schemas alone
 """
 
-
-
 from __future__ import annotations
 
 import json

@@ -64,7 +64,7 @@ READS_A_LOG = {
 }
 """What each command that reads a log is called with; ID stands for the beginning of an event's id."""
 
-NO_LOG = {"schemas", "plugins", "balance", "list", "doctor"}
+NO_LOG = {"schemas", "plugins", "balance", "list", "doctor", "init"}
 
 FINDS_OR_STOPS = {"validate"}
 """What leaves no line out: it is there to find it."""

@@ -28,6 +28,7 @@ execution: {repetitions: 1}
 LEAK = "AKIA" + "A" * 16
 
 PRINTS = {
+    "init": "init new",
     "generate": "generate eval.yaml -q",
     "judge": "judge -q - < LOG",
     "aggregate": "aggregate LOG",
