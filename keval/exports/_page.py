@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
+from markupsafe import escape
+
+from keval.counted import counted
 from keval.exports import _plots
 from keval.exports._all_samples import all_samples
 from keval.exports._blocks import Lines, Section, Table
@@ -16,9 +20,13 @@ from keval.exports._layout import claims, conditions, failures, title, warning_l
 from keval.exports._scores import scores
 from keval.exports._source import retractions, source
 from keval.exports._strips import Panel
-from keval.reports.details import Case
-from keval.reports.model import Report
+from keval.printable import printable, printable_lines
+from keval.reports.details import Answer, Case
+from keval.reports.model import Header, JudgeInfo, Report
 from keval.reports.sentences import CARE
+
+_MARKUP_OF_A_CASE, _MARKUP_OF_A_TEXT = 1_000, 200
+"""Bytes that the page has around a case and around each of its texts, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +88,13 @@ def page(report: Report, room: int) -> Page:
 
 
 def tab(report: Report) -> str:
-    """Return what the tab of a browser says: the conclusion, and of what."""
-    said = report.headlines[0].text if report.headlines else ""
-    return " · ".join(
-        part for part in ("MOCK" if report.banner else "", said, report.header.name or "", "keval") if part
-    )
+    """Return what the tab of a browser says: the conclusion, if there is one, and of what."""
+    said = report.headlines[0].text if len(report.headlines) == 1 else ""
+    if len(report.headlines) > 1:
+        said = f"{counted(len(report.headlines), 'comparison')}, {report.headlines[0].baseline} is the baseline"
+    is_incomplete = any(warning.code == "incomplete" for warning in report.warnings_first)
+    first = ("MOCK" if report.banner else "", "INCOMPLETE" if is_incomplete else "")
+    return " · ".join(part for part in (*first, said, report.header.name or "", "keval") if part)
 
 
 def _help(report: Report) -> Question:
@@ -104,13 +114,21 @@ def _trust(report: Report) -> Question:
     told = CARE if report.read_with_care and report.metrics else ()
     details = list(scores(report.metrics))[1:]
     found = [
+        _judges(report.header.judges),
         warning_lines("Warnings", [warning for warning in report.warnings if warning.code not in told]),
         failures(report.failures),
         *details,
     ]
     panels = tuple(_plots.completeness(report.metrics))
     plots = (Plots("What became of the answers", panels, report.mock),) if panels else ()
-    return Question("Can I trust it?", "There is nothing to warn of.", plots, _present(found))
+    otherwise = "There is nothing else to warn of." if report.warnings_first else "There is nothing to warn of."
+    return Question("Can I trust it?", otherwise, plots, _present(found))
+
+
+def _judges(judges: Sequence[JudgeInfo]) -> Section | None:
+    """Show which models judged, and whether people said that they judge right."""
+    rows = tuple((judge.name, judge.model, judge.calibration or "–") for judge in judges if judge.model)
+    return Section("Judges", (Table(("judge", "model", "compared with people"), rows),)) if rows else None
 
 
 def _worse(report: Report, room: int) -> Question:
@@ -132,14 +150,20 @@ def _worse(report: Report, room: int) -> Question:
 def _that_fit(cases: Sequence[Case], room: int) -> Iterator[Case]:
     """Yield the cases for which there is room, from the first on; a large one leaves its room to those after it."""
     for case in cases:
-        size = _size(case.question) + sum(_size(answer.texts) + _size(answer.steps) for answer in case.answers)
+        size = _MARKUP_OF_A_CASE + _size(case.question) + sum(map(_size_of_answer, case.answers))
         if size <= room:
             room -= size
             yield case
 
 
+def _size_of_answer(answer: Answer) -> int:
+    names = (("", answer.condition), ("", answer.about))
+    return _size(names) + _size(answer.texts) + _size(answer.steps)
+
+
 def _size(texts: Iterable[tuple[str, str]]) -> int:
-    return sum(len(text.encode("utf-8", "surrogatepass")) for _, text in texts)
+    """Return how many bytes texts take on the page, where `&` is five."""
+    return sum(_MARKUP_OF_A_TEXT + len(escape(printable_lines(text)).encode()) for _, text in texts)
 
 
 def _cost(report: Report) -> Question:
@@ -150,7 +174,7 @@ def _cost(report: Report) -> Question:
 
 def _again(report: Report) -> Question:
     notes = Section("Notes", (Lines(tuple((note,) for note in report.notes)),)) if report.notes else None
-    commands = Section("Commands", (Lines(tuple((line,) for line in _commands(report))),))
+    commands = Section("Commands", (Lines(tuple((line,) for line in _commands(report.header))),))
     ran = report.details.versions if report.details else ()
     versions = Section("Versions", (Table((), ran),)) if ran else None
     found = [source(report.header), versions, commands, retractions(report.retractions), notes]
@@ -158,11 +182,13 @@ def _again(report: Report) -> Question:
     return Question("How do I reproduce it?", "", sections=_present(found), config=config)
 
 
-def _commands(report: Report) -> Iterator[str]:
-    logs = " ".join(report.header.files) or "LOG"
-    yield f"keval report {logs} -f html: this page"
-    yield f"keval show {logs} --sample ID: all of one sample, long texts with --full"
-    yield f'keval sql {logs} "FROM scores": the numbers behind it'
+def _commands(header: Header) -> Iterator[str]:
+    """Yield commands that can be typed as they stand, but for what is in capitals."""
+    logs = " ".join(quote(printable(file)) for file in header.files if file != "stdin") or "LOG"
+    one = logs if len(header.files) == 1 else "LOG"
+    yield f"keval {'compare' if header.logs else 'report'} {logs} -o PAGE.html: a page like this one"
+    yield f"keval show {one} --sample ID: all of one sample, long texts with --full"
+    yield f'keval sql {one} "FROM scores": the numbers behind it'
     yield "keval run CONFIG: asks what is not in the log yet"
 
 

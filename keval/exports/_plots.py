@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 from statistics import median
 
-from keval.exports._strips import BINS, Axis, Kind, Panel, Side, Strip, Tick, bar
+from keval.exports._strips import BINS, Axis, Dot, Kind, Panel, Side, Strip, Tick, are_too_many, bar
 from keval.exports._words import count, interval, number
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
 from keval.reports.details import ConditionSamples, Details, SampleDifferences
@@ -14,33 +15,48 @@ from keval.reports.sentences import metric_name
 LEAST_REACH = 0.25
 """Part of the scale that an axis of differences shows at least to each side, so that noise never fills it."""
 
+BESIDE = 85.0
+"""Percent of the width for the scale, where answers without a score stand beside it."""
+
+_WITHOUT_SCORE = ((90.0, "×"), (95.0, "○"))
+"""Where these stand, and by which signs the words tell them."""
+
 
 def differences(tables: Sequence[MetricTable]) -> list[Panel]:
     """Return the differences with their intervals: a panel for two conditions, or of several one for each metric."""
     compared = [table for table in tables if table.differences and table.max > table.min]
     pairs = {(each.condition, each.baseline) for table in compared for each in table.differences}
     panels: dict[tuple[str, float], list[tuple[str, Difference]]] = {}
+    by_scale: dict[float, list[Difference]] = {}
     for table in compared:
         name = metric_name(table.metric, table.judge, tables)
         for each in table.differences:
             of_pair = f"{each.condition} minus {each.baseline}"
             caption, row = (of_pair, name) if len(pairs) == 1 else (name, of_pair)
             panels.setdefault((caption, table.max - table.min), []).append((row, each))
+            by_scale.setdefault(table.max - table.min, []).append(each)
+    reach = {scale: _reach(scale, _ends(found)) for scale, found in by_scale.items()}
     return [
-        Panel(caption, _about_zero(_reach(scale, [each for _, each in rows]), rows[0][1].baseline),
-              tuple(_difference(name, each, _reach(scale, [each for _, each in rows])) for name, each in rows), 50.0)
+        Panel(caption, _about_zero(reach[scale], [each.baseline for _, each in rows]),
+              tuple(_difference(name, each, reach[scale]) for name, each in rows), 50.0)
         for (caption, scale), rows in panels.items()
     ]  # fmt: skip
 
 
-def _reach(scale: float, found: Sequence[Difference]) -> float:
-    """Return how far an axis reaches to each side of 0."""
-    values = [value for each in found for value in (each.difference, each.ci_lower, each.ci_upper) if value is not None]
-    return min(scale, max([LEAST_REACH * scale, *(1.1 * abs(value) for value in values)]))
+def _ends(found: Sequence[Difference]) -> list[float]:
+    return [value for each in found for value in (each.difference, each.ci_lower, each.ci_upper) if value is not None]
 
 
-def _about_zero(reach: float, baseline: str) -> tuple[Tick, ...]:
-    return Tick(0.0, f"{number(-reach, '+')} lower"), Tick(50.0, baseline), Tick(100.0, f"higher {number(reach, '+')}")
+def _reach(scale: float, values: Iterable[float]) -> float:
+    """Return how far an axis reaches to each side of 0: as far as any of the values, in eighths of the scale."""
+    furthest = max([LEAST_REACH * scale, *map(abs, values)])
+    return ceil(round(furthest / scale * 8, 6)) / 8 * scale
+
+
+def _about_zero(reach: float, baselines: Sequence[str]) -> tuple[Tick, ...]:
+    """Return the ticks of an axis of differences; 0 is the baseline, where all rows have the same one."""
+    zero = baselines[0] if len(set(baselines)) == 1 else "0"
+    return Tick(0.0, f"{number(-reach, '+')} lower"), Tick(50.0, zero), Tick(100.0, f"higher {number(reach, '+')}")
 
 
 def _difference(name: str, found: Difference, reach: float) -> Strip:
@@ -52,8 +68,8 @@ def _difference(name: str, found: Difference, reach: float) -> Strip:
     return Strip(
         name,
         f"{number(found.difference, '+')} {within}",
-        found.conclusion,
-        sides.get(found.conclusion, "none"),
+        found.conclusion + (f", {found.qualification}" if found.qualification else ""),
+        "none" if found.qualification else sides.get(found.conclusion, "none"),
         axis.mark(found.difference),
         axis.line(found.ci_lower, found.ci_upper),
         None if margin is None else axis.line(-margin, margin),
@@ -74,24 +90,25 @@ def _of(samples: ConditionSamples) -> tuple[str, str, str, str]:
     return samples.judge_id, samples.metric, samples.condition_id, samples.agent_id
 
 
-def _over_scale(table: MetricTable) -> tuple[Tick, ...]:
+def _over_scale(table: MetricTable, width: float = 100.0) -> tuple[Tick, ...]:
     places = (table.min, (table.min + table.max) / 2, table.max)
-    return tuple(Tick(50.0 * place, f"{value:g}") for place, value in enumerate(places))
+    return tuple(Tick(width / 2 * place, f"{value:.6g}") for place, value in enumerate(places))
 
 
 def _means(table: MetricTable, samples: dict[tuple[str, str, str, str], ConditionSamples]) -> Iterator[Strip]:
     axis, baselines = Axis(table.min, table.max), {each.baseline for each in table.differences}
-    for score in table.scores:
-        key = (table.judge_id, table.metric, score.condition_id, score.agent_id)
-        values = samples[key].means if key in samples else ()
-        dots = axis.dots([(f"{name} {number(value)}", value) for name, value in values])
+    keys = [(table.judge_id, table.metric, score.condition_id, score.agent_id) for score in table.scores]
+    values = [samples[key].means if key in samples else () for key in keys]
+    dots = [axis.dots([(f"{name} {number(value)}", value) for name, value in each]) for each in values]
+    counted = are_too_many(dots)
+    for score, of_score, stacked in zip(table.scores, values, dots, strict=True):
         yield Strip(
             score.condition,
             _mean_in_words(score, table),
             mark=axis.mark(score.mean),
             line=axis.line(score.ci_lower, score.ci_upper),
-            dots=dots,
-            columns=() if dots else axis.columns((value, 1) for _, value in values),
+            dots=() if counted else stacked,
+            columns=axis.columns((value, 1) for _, value in of_score) if counted else (),
             is_baseline=score.condition in baselines,
         )
 
@@ -110,38 +127,52 @@ def samples_compared(tables: Sequence[MetricTable], details: Details | None) -> 
         (each.judge_id, each.metric, each.condition, each.baseline): each
         for each in (details.differences if details else ())
     }
-    panels = []
-    for table in tables:
-        keys = [(table.judge_id, table.metric, each.condition, each.baseline) for each in table.differences]
-        rows = [found[key] for key in keys if key in found]
-        if rows and table.max > table.min:
-            reach = max(
-                [LEAST_REACH * (table.max - table.min), *(abs(d) for each in rows for _, d in each.differences)]
-            )
-            strips = tuple(_sample_differences(each, Axis(-reach, reach)) for each in rows)
-            ticks = (
-                Tick(0.0, f"{number(-reach, '+')} worse"),
-                Tick(50.0, "0"),
-                Tick(100.0, f"better {number(reach, '+')}"),
-            )
-            panels.append(Panel(metric_name(table.metric, table.judge, tables), ticks, strips, 50.0))
-    return panels
+    rows = [
+        (table, [found[key] for each in table.differences
+                 if (key := (table.judge_id, table.metric, each.condition, each.baseline)) in found])
+        for table in tables if table.max > table.min
+    ]  # fmt: skip
+    by_scale: dict[float, list[float]] = {}
+    for table, of_table in rows:
+        values = [value for each in of_table for _, value in each.differences]
+        by_scale.setdefault(table.max - table.min, []).extend(values)
+    reach = {scale: _reach(scale, values) for scale, values in by_scale.items()}
+    return [
+        Panel(metric_name(table.metric, table.judge, tables), _worse_to_better(reach[table.max - table.min]),
+              tuple(_samples_differences(of_table, reach[table.max - table.min])), 50.0)
+        for table, of_table in rows if of_table
+    ]  # fmt: skip
 
 
-def _sample_differences(found: SampleDifferences, axis: Axis) -> Strip:
+def _worse_to_better(reach: float) -> tuple[Tick, ...]:
+    return Tick(0.0, f"{number(-reach, '+')} worse"), Tick(50.0, "0"), Tick(100.0, f"better {number(reach, '+')}")
+
+
+def _samples_differences(rows: Sequence[SampleDifferences], reach: float) -> Iterator[Strip]:
+    axis = Axis(-reach, reach)
+    dots = [
+        axis.dots([(f"{name} {number(value, '+')}", value) for name, value in found.differences], compared=True)
+        for found in rows
+    ]
+    counted = are_too_many(dots)
+    for found, stacked in zip(rows, dots, strict=True):
+        yield _sample_differences(found, axis, None if counted else stacked)
+
+
+def _sample_differences(found: SampleDifferences, axis: Axis, dots: tuple[Dot, ...] | None) -> Strip:
+    """Return the strip of two conditions, with columns where there are too many samples for dots."""
     values = [value for _, value in found.differences]
-    dots = axis.dots([(f"{name} {number(value, '+')}", value) for name, value in found.differences], compared=True)
     better, worse = sum(value > 0 for value in values), sum(value < 0 for value in values)
     return Strip(
         f"{found.condition} minus {found.baseline}",
         f"better on {count(better)}, equal on {count(len(values) - better - worse)}, worse on {count(worse)}",
-        dots=dots,
-        columns=() if dots else axis.columns(((value, 1) for value in values), compared=True),
+        dots=dots or (),
+        columns=() if dots is not None else axis.columns(((value, 1) for value in values), compared=True),
     )
 
 
 def scores_given(tables: Sequence[MetricTable], details: Details | None) -> list[Panel]:
-    """Return a panel for each metric: how many answers have each score; what has none is told in words."""
+    """Return a panel for each metric: how many answers have each score, and beside the scale how many have none."""
     found = {_of(each): each for each in (details.conditions if details else ())}
     panels = []
     for table in tables:
@@ -150,16 +181,20 @@ def scores_given(tables: Sequence[MetricTable], details: Details | None) -> list
             for score in table.scores
         }
         if table.max > table.min and any(key in found for key in keys.values()):
-            axis = Axis(table.min, table.max)
+            are_all_there = not any(score.agent_failed or score.not_measured for score in table.scores)
+            axis = Axis(table.min, table.max, 100.0 if are_all_there else BESIDE)
             strips = tuple(
                 Strip(
                     score.condition,
                     _given(found[key].scores if key in found else (), score),
-                    columns=axis.columns(found[key].scores) if key in found else (),
+                    columns=(axis.columns(found[key].scores) if key in found else ())
+                    + axis.beside((("failed", score.agent_failed), ("unmeasured", score.not_measured))),
                 )
                 for score, key in zip(table.scores, keys.values(), strict=True)
             )
-            panels.append(Panel(metric_name(table.metric, table.judge, tables), _over_scale(table), strips))
+            ticks = _over_scale(table, axis.width)
+            ticks += () if are_all_there else tuple(Tick(x, text) for x, text in _WITHOUT_SCORE)
+            panels.append(Panel(metric_name(table.metric, table.judge, tables), ticks, strips))
     return panels
 
 
@@ -170,8 +205,8 @@ def _given(scores: Sequence[tuple[float, int]], score: ConditionScore) -> str:
     else:
         middle = median(value for value, times in scores for _ in range(times))
         said = [f"{scores[0][0]:g} to {scores[-1][0]:g}, median {number(middle)}"]
-    said += [f"agent failed: {count(score.agent_failed)}"] if score.agent_failed else []
-    said += [f"no score: {count(score.not_measured)}"] if score.not_measured else []
+    said += [f"× agent failed: {count(score.agent_failed)}"] if score.agent_failed else []
+    said += [f"○ not measured: {count(score.not_measured)}"] if score.not_measured else []
     return " · ".join(said) or "none"
 
 
@@ -195,7 +230,7 @@ def _completeness(score: ConditionScore) -> Strip:
         ("undone", score.not_done or 0),
     )
     words = [f"{count(score.scored)} of {count(sum(times for _, times in counts))} scored"]
-    names = {"failed": "agent failed", "unmeasured": "not measured", "undone": "not done"}
+    names = {"failed": "agent failed", "unmeasured": "not measured", "undone": "not scored yet"}
     words += [f"{names[kind]} {count(times)}" for kind, times in counts[1:] if times]
     words += [", ".join(f"{kind} {times}" for kind, times in score.failed.items())] if score.failed else []
     return Strip(score.condition, " · ".join(words), parts=bar(counts))

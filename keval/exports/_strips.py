@@ -18,7 +18,7 @@ Kind = Literal["scored", "failed", "unmeasured", "undone"]
 """What became of a part of the answers that were planned."""
 
 MOST_DOTS = 200
-"""Samples that are drawn as a dot each; more are counted in columns."""
+"""Samples of a row that are drawn as a dot each; of more all rows are counted in columns."""
 
 MOST_STACKED = 12
 """Dots that stand on each other; where more would, they are counted in columns too."""
@@ -42,12 +42,13 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How many items lie in a part of the axis: as a share of the highest column of its strip."""
+    """How many items lie in a part of the axis, or beside it: those that have no place on it."""
 
     x: float
     width: float
-    height: float
+    times: int
     side: Side
+    kind: Kind = "scored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,11 @@ class Panel:
     zero: float | None = None
     """Where the heavy line stands, if the axis has one."""
 
+    @property
+    def highest(self) -> int:
+        """How many items the highest column of all strips stands for: all have one scale of height."""
+        return max((column.times for strip in self.strips for column in strip.columns), default=1)
+
 
 @dataclass(frozen=True, slots=True)
 class Axis:
@@ -104,11 +110,13 @@ class Axis:
 
     lowest: float
     highest: float
+    width: float = 100.0
+    """Percent of the strip that it takes; what stands beside it is at no value."""
 
     def place(self, value: float) -> float:
-        """Return where a value stands, in percent of the width; what lies beyond stands at the end."""
+        """Return where a value stands, in percent of the strip; what lies beyond stands at the end."""
         share = (value - self.lowest) / (self.highest - self.lowest)
-        return round(100 * min(max(share, 0.0), 1.0), 2)
+        return round(self.width * min(max(share, 0.0), 1.0), 2)
 
     def mark(self, value: float | None) -> float | None:
         """Return where an estimate stands, if there is one."""
@@ -119,9 +127,7 @@ class Axis:
         return None if lower is None or upper is None else (self.place(lower), self.place(upper))
 
     def dots(self, items: Sequence[tuple[str, float]], *, compared: bool = False) -> tuple[Dot, ...]:
-        """Return a dot for each named value, ascending; none where there are too many. `compared`: 0 is a side."""
-        if len(items) > MOST_DOTS:
-            return ()
+        """Return a dot for each named value, ascending; `compared`: 0 is a side."""
         stacked: Counter[float] = Counter()
         made = []
         for name, value in items:
@@ -129,26 +135,49 @@ class Axis:
             nearest = round(x / _DOT_WIDTH)
             made.append(Dot(x, stacked[nearest], _side(value) if compared else "none", name))
             stacked[nearest] += 1
-        return () if max(stacked.values(), default=0) > MOST_STACKED else tuple(made)
+        return tuple(made)
 
     def columns(self, values: Iterable[tuple[float, int]], *, compared: bool = False) -> tuple[Column, ...]:
-        """Return how many values lie in each part of the axis, from values with how often each is there."""
-        bins = BINS + 1 if compared else BINS  # of differences one in the middle, for those that are none
-        width = 100 / bins
+        """Return how many values lie around each of some places of the axis, from values with how often each is there.
+
+        The places are the ends and those between in equal steps, so that whole numbers of a small scale, and 0 of a
+        difference, each stand in the middle of a column.
+        """
+        steps = self._steps()
+        step, middle = self.width / steps, steps // 2
         found: Counter[int] = Counter()
         for value, times in values:
-            found[min(int(self.place(value) / width), bins - 1)] += times
-        highest = max(found.values(), default=1)
-        middle = BINS / 2
+            nearest = round(self.place(value) / step)
+            if compared and value and nearest == middle:  # what is a little better is not equal
+                nearest += 1 if value > 0 else -1
+            found[nearest] += times
         return tuple(
             Column(
-                round(number * width + width / 10, 2),
-                round(width * 0.8, 2),
-                round(times / highest, 3),
+                round((number - 0.4) * step, 2),
+                round(0.8 * step, 2),
+                times,
                 _side(number - middle) if compared else "none",
             )
             for number, times in sorted(found.items())
         )
+
+    def _steps(self) -> int:
+        span = self.highest - self.lowest
+        return BINS // int(span) * int(span) if span == int(span) and 1 <= span <= BINS else BINS
+
+    def beside(self, counts: Sequence[tuple[Kind, int]]) -> tuple[Column, ...]:
+        """Return a column for each count, to the right of the axis: of what has no value."""
+        step = (100 - self.width) / (len(counts) + 1)
+        return tuple(
+            Column(round(self.width + step * place - 2, 2), 4.0, times, "none", kind)
+            for place, (kind, times) in enumerate(counts, start=1)
+            if times
+        )
+
+
+def are_too_many(rows: Iterable[Sequence[Dot]]) -> bool:
+    """Return whether the samples of any row of a plot are too many for a dot each: then all rows have columns."""
+    return any(len(dots) > MOST_DOTS or max((dot.level for dot in dots), default=0) >= MOST_STACKED for dots in rows)
 
 
 def _side(value: float) -> Side:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from itertools import combinations
 from typing import Any, TypeVar
 
 from keval.counted import counted
 from keval.ids import JsonObject
+from keval.metric_names import full_name
 from keval.projections import NOISE
 from keval.stats.conclusions import Conclusion, concluded, missing_share
 from keval.stats.intervals import FEWEST_SAMPLES
@@ -224,22 +224,34 @@ def _interval(body: JsonObject, n: int) -> tuple[float | None, float | None, Map
 
 
 def reversals(tables: Iterable[MetricTable]) -> Iterator[ReportWarning]:
-    """Yield a sentence for each two conditions that the treatment of failures ranks differently."""
+    """Yield a sentence for each two compared conditions that the treatment of failures ranks differently."""
+    found: dict[tuple[str, str], list[str]] = {}
     for table in tables:
-        for one, other in combinations(table.scores, 2):
+        for one, other in _compared(table):
             means = (one.mean, other.mean, one.mean_complete_case, other.mean_complete_case)
             noise = NOISE * max((abs(mean) for mean in means if mean is not None), default=0.0)
             counted = _gap(one.mean, other.mean, noise)
             completed = _gap(one.mean_complete_case, other.mean_complete_case, noise)
             if counted * completed < 0:
                 high, low = (one, other) if counted > 0 else (other, one)
-                yield ReportWarning(
-                    "ranking_depends_on_failures",
-                    f"{table.metric}, judge {table.judge}: The order depends on how failures count: with them "
-                    f"{high.condition} ({high.mean:.2f}) is above {low.condition} ({low.mean:.2f}), among completed "
-                    f"answers {low.condition} ({low.mean_complete_case:.2f}) is above {high.condition} "
-                    f"({high.mean_complete_case:.2f}).",
+                found.setdefault((high.condition, low.condition), []).append(
+                    f"{full_name(table.judge, table.metric)} {high.mean:.2f} and {low.mean:.2f}, "
+                    f"of completed answers {high.mean_complete_case:.2f} and {low.mean_complete_case:.2f}"
                 )
+    for (high_name, low_name), numbers in found.items():
+        yield ReportWarning(
+            "ranking_depends_on_failures",
+            f"The order depends on how failures count: with them {high_name} is above {low_name}, among completed "
+            f"answers {low_name} is above {high_name} ({'; '.join(numbers)}).",
+        )
+
+
+def _compared(table: MetricTable) -> Iterator[tuple[ConditionScore, ConditionScore]]:
+    """Yield the scores of each two conditions whose difference the table has."""
+    scores = {score.condition: score for score in table.scores}
+    for each in table.differences:
+        if each.condition in scores and each.baseline in scores:
+            yield scores[each.baseline], scores[each.condition]
 
 
 def _gap(one: float | None, other: float | None, noise: float) -> float:

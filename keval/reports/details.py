@@ -10,6 +10,7 @@ import orjson
 
 from keval.ids import JsonObject
 from keval.reports.queries import ask
+from keval.secrets.masking import masked
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -73,7 +74,7 @@ class Details:
     conditions: tuple[ConditionSamples, ...]
     differences: tuple[SampleDifferences, ...]
     config: str | None
-    """The config of the newest run as keval understood it, as JSON with a key on each line."""
+    """The config of the newest run as keval understood it, as JSON; what may be a secret is left out."""
     versions: tuple[tuple[str, str], ...]
     """What the newest run ran with: keval, Python and others, with their versions."""
     cases: tuple[Case, ...] = ()
@@ -84,7 +85,9 @@ def details(connection: DuckDBPyConnection) -> Details:
     """Return the details of a report, without answers to read."""
     (ran,) = ask(connection, "ran_with")
     versions = tuple((name, str(value)) for name, value in (_read(ran["environment"]) or {}).items() if value)
-    config = None if ran["config"] is None else orjson.dumps(_read(ran["config"]), option=orjson.OPT_INDENT_2).decode()
+    config = None
+    if ran["config"] is not None:
+        config = orjson.dumps(masked(_read(ran["config"])), option=orjson.OPT_INDENT_2).decode()
     return Details(tuple(_conditions(connection)), tuple(_differences(connection)), config, versions)
 
 

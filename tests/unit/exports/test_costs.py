@@ -18,7 +18,7 @@ def test_what_was_gained_stands_beside_what_it_cost() -> None:
     """Money and time per answer, each with its sign and how many times as much it is."""
     (sentence,) = said(agent_cost_per_answer_usd=0.0164, median_duration_ms=500.0)
     assert sentence == (
-        "with_docs beside baseline: +0.38 completeness, for +$0.0082 (2.0 times the cost) and -0.50 s "
+        "with_docs beside baseline: +0.38 completeness (higher), for +$0.0082 (2.0 times the cost) and -0.50 s "
         "(0.5 times the median time) per answer."
     )
 
@@ -26,6 +26,6 @@ def test_what_was_gained_stands_beside_what_it_cost() -> None:
 def test_what_is_not_known_is_not_said() -> None:
     """An unknown cost is never 0; of nothing known there is no sentence."""
     assert said(agent_cost_per_answer_usd=None) == [
-        "with_docs beside baseline: +0.38 completeness, for the same median time per answer."
+        "with_docs beside baseline: +0.38 completeness (higher), for the same median time per answer."
     ]
     assert not said(agent_cost_per_answer_usd=None, median_duration_ms=None)

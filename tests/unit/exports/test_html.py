@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import html
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval import exports
+from keval.errors import UsageError
 from keval.exports.html import Html
 from keval.exports.text import Text
 from keval.reports.model import BANNER, Report
@@ -100,7 +102,7 @@ def test_the_tab_says_the_conclusion() -> None:
     assert (
         Outline(page(mocked))
         .texts["title"][0]
-        .startswith("MOCK · with_docs scored higher than baseline. · docs-server · keval")
+        .startswith("MOCK · INCOMPLETE · with_docs scored higher than baseline. · docs-server · keval")
     )
 
 
@@ -122,7 +124,7 @@ def test_page_and_text_say_the_same() -> None:
         assert sentence in words
 
 
-@pytest.mark.parametrize(("megabytes", "kept"), [(0.00001, 0), (0.06, 1), (1, 2)])
+@pytest.mark.parametrize(("megabytes", "kept"), [(0.00001, 0), (0.07, 1), (1, 2)])
 def test_answers_that_do_not_fit_are_left_out_with_a_word(megabytes: float, kept: int) -> None:
     """As many samples as fit have their answers in the page, in the order of the report; the rest is counted."""
     (case,) = small_details().cases
@@ -139,7 +141,56 @@ def test_a_report_without_anything_answers_every_question() -> None:
     empty = dataclasses.replace(
         small_report(), headlines=(), read_with_care=None, conditions=(), metrics=(), changed_scores=(), claims=(),
         failures=(), warnings=(), retractions=(), notes=(), warnings_first=(),
+        header=dataclasses.replace(small_report().header, judges=()),
     )  # fmt: skip
     drawn = page(empty).decode()
     for said in ("Nothing was scored.", "nothing to warn of", "No sample changed", "The input does not say it."):
         assert said in drawn
+
+
+@pytest.mark.parametrize("text", ["x" * 300, "&<>'" * 80, "\u202e" * 50, "é" * 200])
+@pytest.mark.parametrize("megabytes", [0.1, 0.2, 0.5])
+def test_a_page_is_no_larger_than_it_may_be(text: str, megabytes: float) -> None:
+    """What is escaped counts as it stands on the page; most of the room is used."""
+    (case,) = small_details().cases
+    answer = dataclasses.replace(case.answers[0], texts=(("Answer", text),), steps=(("1 search", text),) * 5)
+    one = dataclasses.replace(case, answers=(answer,) * 4)
+    details = dataclasses.replace(small_details(), cases=(one,) * 500)
+    drawn = page(dataclasses.replace(small_report(), details=details), max_megabytes=megabytes)
+    assert 0.6 * megabytes * 1e6 < len(drawn) <= megabytes * 1e6
+
+
+@pytest.mark.parametrize("megabytes", [0, -1, float("nan")])
+def test_a_size_that_no_page_has_is_refused(megabytes: float) -> None:
+    """It would leave out everything without a word."""
+    with pytest.raises(UsageError):
+        Html(max_megabytes=megabytes)
+
+
+def test_a_table_that_is_too_wide_for_paper_stands_in_parts() -> None:
+    """Each part has the first column, and together they have every cell."""
+    names = [f"condition-{number}" for number in range(20)]
+    conditions = tuple(dataclasses.replace(small_report().conditions[0], name=name) for name in names)
+    drawn = page(dataclasses.replace(small_report(), conditions=conditions)).decode()
+    widest = max(row.count("<th") for row in re.findall(r"<thead>.*?</thead>", drawn, re.DOTALL))
+    assert widest <= 9
+    assert all(f">{name}<" in drawn for name in names)
+
+
+def test_commands_can_be_typed_as_they_stand() -> None:
+    """A log's name is quoted for a shell, and stdin is no file."""
+    header = dataclasses.replace(small_report().header, files=("my log;$(id).jsonl",))
+    drawn = html.unescape(page(dataclasses.replace(small_report(), header=header)).decode())
+    assert "keval report 'my log;$(id).jsonl' -o PAGE.html" in drawn
+    piped = dataclasses.replace(small_report().header, files=("stdin",))
+    assert "keval report LOG -o" in page(dataclasses.replace(small_report(), header=piped)).decode()
+
+
+def test_no_condition_speaks_for_others_in_the_title() -> None:
+    """Of one comparison it is the conclusion, of several how many there are; what is incomplete is said."""
+    (headline,) = small_report().headlines
+    several = dataclasses.replace(small_report(), headlines=(headline, dataclasses.replace(headline, condition="b")))
+    title = re.search(r"<title>(.*?)</title>", page(several).decode(), re.DOTALL)
+    assert title is not None
+    assert "2 comparisons, baseline is the baseline" in title[1]
+    assert "INCOMPLETE" in title[1]

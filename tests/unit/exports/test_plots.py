@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import pytest
-
 from keval.exports import _plots
 from keval.reports.conclusions import MetricTable
 from tests.reports import difference, score, small_details, small_report
@@ -78,8 +76,11 @@ def test_each_sample_stands_by_its_difference() -> None:
 def test_scores_are_counted_and_what_has_none_is_told() -> None:
     """An agent's failure is at no score; of many different scores the range stands there."""
     (panel,) = _plots.scores_given([TABLE], small_details())
-    assert panel.strips[0].words == "1: 3 · 5: 14 · agent failed: 1"
-    assert [column.height for column in panel.strips[0].columns] == [pytest.approx(3 / 14, abs=1e-3), 1]
+    assert panel.strips[0].words == "1: 3 · 5: 14 · × agent failed: 1"
+    assert [(column.times, column.kind) for column in panel.strips[0].columns] == [
+        (3, "scored"), (14, "scored"), (1, "failed")
+    ]  # fmt: skip
+    assert [tick.text for tick in panel.ticks] == ["1", "3", "5", "×", "○"]
     details = small_details()
     many = dataclasses.replace(details.conditions[0], scores=tuple((1 + place / 10, 1) for place in range(40)))
     (panel,) = _plots.scores_given([TABLE], dataclasses.replace(details, conditions=(many,)))
@@ -96,7 +97,7 @@ def test_the_bar_of_a_condition_is_what_was_planned() -> None:
         ("scored", 50), ("failed", 10), ("unmeasured", 15), ("undone", 25)
     ]  # fmt: skip
     assert panel.strips[0].words == (
-        "10 of 20 scored · agent failed 2 · not measured 3 · not done 5 · timeout 2"
+        "10 of 20 scored · agent failed 2 · not measured 3 · not scored yet 5 · timeout 2"
     )  # fmt: skip
 
 
@@ -104,3 +105,25 @@ def test_a_metric_without_a_range_has_no_plot() -> None:
     """Nothing is divided by 0."""
     flat = [table(min=1, max=1)]
     assert not [*_plots.differences(flat), *_plots.means(flat, None), *_plots.samples_compared(flat, small_details())]
+
+
+def test_all_metrics_of_one_scale_have_one_axis() -> None:
+    """So that what is longer is more, from one panel to the next."""
+    wide = difference("with_docs", difference=2.0, ci_lower=1.0, ci_upper=3.0)
+    tables = [table(), table(metric="tone", differences=(wide, dataclasses.replace(wide, condition="other")))]
+    assert [panel.ticks[2].text for panel in _plots.differences(tables)] == ["higher +3.00"] * 2
+
+
+def test_what_a_conclusion_is_qualified_by_stands_beside_it() -> None:
+    """What does not hold after adjusting is not drawn as if it did."""
+    found = difference("with_docs", qualification="not after adjusting for 19 comparisons")
+    (panel,) = _plots.differences([table(differences=(found,))])
+    assert panel.strips[0].conclusion == "higher, not after adjusting for 19 comparisons"
+    assert panel.strips[0].side == "none"
+
+
+def test_zero_is_no_ones_name_where_rows_have_several_baselines() -> None:
+    """A comparison of logs may have a baseline in each."""
+    found = (difference("a", baseline="one"), difference("b", baseline="other"))
+    (panel,) = _plots.differences([table(differences=found)])
+    assert panel.ticks[1].text == "0"

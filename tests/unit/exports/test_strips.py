@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.exports._strips import BINS, MOST_DOTS, MOST_STACKED, Axis, bar
+from keval.exports._strips import BINS, MOST_DOTS, MOST_STACKED, Axis, Panel, Strip, are_too_many, bar
 
 VALUES = st.floats(min_value=-4, max_value=4)
 
@@ -34,37 +34,65 @@ def test_what_lies_beyond_the_axis_stands_at_its_end() -> None:
 
 @given(st.lists(VALUES, max_size=MOST_DOTS))
 def test_no_two_dots_stand_on_one_place(values: list[float]) -> None:
-    """Each sample has a dot of its own, or all are counted in columns."""
+    """Each sample has a dot of its own; where they pile up too high, columns are drawn instead."""
     dots = Axis(-4, 4).dots([(str(place), value) for place, value in enumerate(sorted(values))], compared=True)
-    assert len(dots) in {0, len(values)}
+    assert len(dots) == len(values)
     assert len({(round(dot.x), dot.level) for dot in dots}) == len(dots)
-    assert all(dot.level < MOST_STACKED for dot in dots)
+    assert are_too_many([dots]) == any(dot.level >= MOST_STACKED for dot in dots)
     assert all((dot.side == "better") == (dot.x > 50) for dot in dots if dot.x != 50)
 
 
 def test_too_many_samples_are_counted() -> None:
-    """Of more than fit there is no dot."""
-    assert not Axis(0, 1).dots([("", place / MOST_DOTS) for place in range(MOST_DOTS + 1)])
-    assert not Axis(0, 1).dots([("", 0.5)] * (MOST_STACKED + 1))
+    """If those of one row are too many, no row of the plot has dots: the two would be read alike."""
+    few = Axis(0, 1).dots([("", 0.5)] * MOST_STACKED)
+    assert not are_too_many([few, ()])
+    assert are_too_many([few, Axis(0, 1).dots([("", 0.5)] * (MOST_STACKED + 1))])
+    assert are_too_many([Axis(0, 1).dots([("", place / MOST_DOTS) for place in range(MOST_DOTS + 1)])])
 
 
 @given(st.dictionaries(VALUES, st.integers(min_value=1, max_value=1000)))
 def test_columns_count_everything_once(found: dict[float, int]) -> None:
-    """Their heights are shares of the highest one, and they lie beside each other within the axis."""
+    """They lie beside each other, around places of the axis."""
     columns = Axis(-4, 4).columns(found.items(), compared=True)
-    assert all(0 < column.height <= 1 for column in columns)
-    assert max((column.height for column in columns), default=1) == 1
+    assert sum(column.times for column in columns) == sum(found.values())
     ends = [place for column in columns for place in (column.x, column.x + column.width)]
     assert ends == sorted(ends)
-    assert all(0 <= end <= 100 for end in ends)
+    assert all(-3 < end < 103 for end in ends)
 
 
 def test_columns_of_differences_have_one_for_those_that_are_none() -> None:
     """What is equal is neither better nor worse; what is a little better is not drawn as equal."""
     columns = Axis(-4, 4).columns([(-4, 1), (0, 2), (4, 1)], compared=True)
-    assert [(column.side, column.height) for column in columns] == [("worse", 0.5), ("equal", 1), ("better", 0.5)]
-    assert len(Axis(1, 5).columns([(score, 1) for score in (1, 2, 3, 4, 5)])) == 5
-    assert len(Axis(0, 1).columns([(place / 1000, 1) for place in range(1001)])) == BINS
+    assert [(column.side, column.times) for column in columns] == [("worse", 1), ("equal", 2), ("better", 1)]
+    little = Axis(-4, 4).columns([(-0.01, 1), (0, 1), (0.01, 1)], compared=True)
+    assert [column.side for column in little] == ["worse", "equal", "better"]
+    assert len(Axis(0, 1).columns([(place / 1000, 1) for place in range(1001)])) == BINS + 1
+
+
+@pytest.mark.parametrize("highest", [1, 2, 3, 4, 5, 7, 10, 19])
+def test_a_whole_number_stands_in_the_middle_of_its_column(highest: int) -> None:
+    """A tick below it is below it."""
+    axis = Axis(0, highest)
+    columns = axis.columns([(score, 1) for score in range(highest + 1)])
+    middles = [column.x + column.width / 2 for column in columns]
+    assert middles == pytest.approx([axis.place(score) for score in range(highest + 1)], abs=0.02)
+
+
+def test_all_columns_of_a_plot_have_one_scale() -> None:
+    """What is twice as high is twice as many, in whichever row it stands."""
+    rows = [Axis(0, 1).columns([(0, 28)]), Axis(0, 1).columns([(0, 14), (1, 7)])]
+    panel = Panel("", (), tuple(Strip("", "", columns=columns) for columns in rows))
+    assert panel.highest == 28
+
+
+def test_what_has_no_value_stands_beside_the_axis() -> None:
+    """A failure is at no score; what is not there has no column."""
+    axis = Axis(1, 5, 85)
+    assert axis.place(5) == 85
+    failed, unmeasured = axis.beside([("failed", 3), ("unmeasured", 2)])
+    assert 85 < failed.x < unmeasured.x < 100
+    assert (failed.kind, failed.times, unmeasured.kind) == ("failed", 3, "unmeasured")
+    assert axis.beside([("failed", 0)]) == ()
 
 
 @given(st.tuples(*[st.integers(min_value=0, max_value=10_000)] * 4))

@@ -162,15 +162,21 @@ def test_each_judge_and_metric_has_its_own_table() -> None:
 
 
 def test_a_ranking_that_failures_turn_around_is_said() -> None:
-    """A is above B on completed answers only, B above A with A's failures counted."""
+    """A is above B on completed answers only, B above A with A's failures counted; all metrics in one sentence."""
     bodies = [
-        aggregate("a", mean=3.0, mean_complete_case=4.5, agent_failed=30, scored=60),
-        aggregate("b", mean=4.0, mean_complete_case=4.0),
+        {**body, "metric": metric}
+        for metric in ("completeness", "tone")
+        for body in (
+            aggregate("baseline", mean=3.0, mean_complete_case=4.5, agent_failed=30, scored=60),
+            aggregate("b", mean=4.0, mean_complete_case=4.0),
+            comparison("b", 0.1, 0.5),
+        )
     ]
     (warning,) = reversals(metric_tables(bodies))
     assert warning.text == (
-        "completeness, judge rubric: The order depends on how failures count: "
-        "with them b (4.00) is above a (3.00), among completed answers a (4.50) is above b (4.00)."
+        "The order depends on how failures count: with them b is above baseline, among completed answers baseline is "
+        "above b (rubric/completeness 4.00 and 3.00, of completed answers 4.00 and 4.50; rubric/tone 4.00 and 3.00, "
+        "of completed answers 4.00 and 4.50)."
     )
 
 
@@ -178,8 +184,9 @@ def test_a_ranking_that_failures_turn_around_is_said() -> None:
 def test_a_ranking_that_stays_is_not_mentioned(completed_a: float | None, completed_b: float) -> None:
     """The same order, a tie and an unknown mean are no reversal."""
     bodies = [
-        aggregate("a", mean=3.0, mean_complete_case=completed_a),
+        aggregate("baseline", mean=3.0, mean_complete_case=completed_a),
         aggregate("b", mean=4.0, mean_complete_case=completed_b),
+        comparison("b", 0.1, 0.5),
     ]
     assert list(reversals(metric_tables(bodies))) == []
 
