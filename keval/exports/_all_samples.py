@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.exports._words import count, number
 from keval.reports.conclusions import MetricTable
@@ -12,32 +15,69 @@ from keval.reports.sentences import metric_name
 MOST_SAMPLES = 200
 """Rows of the table; which they are is said below it."""
 
-Key = tuple[str, str, str, str]
+
+@dataclass(frozen=True, slots=True)
+class GridColumn:
+    """The samples' means by one metric under one condition."""
+
+    table: MetricTable
+    metric: str
+    """The metric's name in the report."""
+    condition: str
+    means: Mapping[str, float]
+    """By sample; one that was not measured is not there."""
+    failed: frozenset[str]
+    """The samples of which the agent failed an answer, which counts in the mean as the worst score."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleGrid:
+    """Samples by conditions."""
+
+    columns: tuple[GridColumn, ...]
+    samples: tuple[str, ...]
+    """Those first that got worst against the baseline; `MOST_SAMPLES` at most."""
+    left_out: int
+    """How many others there are."""
+
+
+def sample_grid(report: Report) -> SampleGrid | None:
+    """Return the mean of each sample under each condition; None where no sample has one."""
+    if report.details is None or not report.details.conditions:
+        return None
+    found = {(each.judge_id, each.metric, each.condition_id, each.agent_id): each for each in report.details.conditions}
+    columns = tuple(
+        GridColumn(
+            table,
+            metric_name(table.metric, table.judge, report.metrics),
+            score.condition,
+            dict(samples.means) if samples else {},
+            frozenset(samples.failed if samples else ()),
+        )
+        for table in report.metrics
+        for score in table.scores
+        for samples in [found.get((table.judge_id, table.metric, score.condition_id, score.agent_id))]
+    )
+    ids = _worst_first(report.metrics, report.details, {name: None for column in columns for name in column.means})
+    return SampleGrid(columns, tuple(ids[:MOST_SAMPLES]), max(0, len(ids) - MOST_SAMPLES))
 
 
 def all_samples(report: Report) -> Section | None:
     """Show the mean of each sample under each condition, those first that got worst against the baseline."""
-    if report.details is None or not report.details.conditions:
+    grid = sample_grid(report)
+    if grid is None:
         return None
-    means = {
-        (each.judge_id, each.metric, each.condition_id, each.agent_id): dict(each.means)
-        for each in report.details.conditions
-    }
-    columns: list[tuple[str, Key]] = [
-        (f"{metric_name(table.metric, table.judge, report.metrics)}, {score.condition}", key)
-        for table in report.metrics
-        for score in table.scores
-        if (key := (table.judge_id, table.metric, score.condition_id, score.agent_id)) in means
-    ]
-    ids = _worst_first(report.metrics, report.details, {name: None for _, key in columns for name in means[key]})
     rows: list[tuple[Cell, ...]] = [
-        (sample_id, *(number(means[key].get(sample_id)) for _, key in columns)) for sample_id in ids[:MOST_SAMPLES]
+        (sample_id, *(number(column.means.get(sample_id)) for column in grid.columns)) for sample_id in grid.samples
     ]
-    drawn = Table(("sample", *(heading for heading, _ in columns)), tuple(rows), by_condition=True)
-    if len(ids) <= MOST_SAMPLES:
-        return Section(f"All samples ({count(len(ids))})", (drawn,))
-    left = f'The other {count(len(ids) - MOST_SAMPLES)} are left out: keval sql LOG "FROM sample_scores"'
-    return Section(f"{count(MOST_SAMPLES)} of {count(len(ids))} samples", (drawn, Lines(((left,),))))
+    headings = (f"{column.metric}, {column.condition}" for column in grid.columns)
+    drawn = Table(("sample", *headings), tuple(rows), by_condition=True)
+    if not grid.left_out:
+        return Section(f"All samples ({count(len(grid.samples))})", (drawn,))
+    left = f'The other {count(grid.left_out)} are left out: keval sql LOG "FROM sample_scores"'
+    return Section(
+        f"{count(MOST_SAMPLES)} of {count(MOST_SAMPLES + grid.left_out)} samples", (drawn, Lines(((left,),)))
+    )
 
 
 def _worst_first(tables: tuple[MetricTable, ...], details: Details, ids: dict[str, None]) -> list[str]:

@@ -28,6 +28,8 @@ class ConditionSamples:
     """Each sample with its mean, ascending."""
     scores: tuple[tuple[float, int], ...]
     """How many answers have each score, ascending; a failure of the agent has none."""
+    failed: tuple[str, ...] = ()
+    """The samples of which the agent failed an answer; it counts in their means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ def _conditions(connection: DuckDBPyConnection) -> Iterator[ConditionSamples]:
         scores.setdefault(_key(row), []).append((row["score"], row["answers"]))
     for row in ask(connection, "means_of_samples"):
         means = tuple((each["sample_id"], each["mean"]) for each in row["means"])
-        yield ConditionSamples(**row | {"means": means, "scores": tuple(scores.get(_key(row), ()))})
+        failed = tuple(each["sample_id"] for each in row["means"] if each["agent_failed"])
+        yield ConditionSamples(**row | {"means": means, "scores": tuple(scores.get(_key(row), ())), "failed": failed})
 
 
 def _key(row: JsonObject) -> tuple[object, ...]:

@@ -38,6 +38,7 @@ def test_details_are_means_scores_and_differences_of_samples(log: Path) -> None:
     assert [type(each) for each in found.conditions] == [ConditionSamples, ConditionSamples]
     assert (baseline.means, baseline.scores) == ((("q2", 2.0), ("q1", 3.5)), ((2.0, 2), (3.0, 1), (4.0, 1)))
     assert (with_docs.means, with_docs.scores) == ((("q2", 1.5), ("q1", 5.0)), ((2.0, 1), (5.0, 2)))
+    assert (baseline.failed, with_docs.failed) == ((), ("q2",))
     (compared,) = found.differences
     assert isinstance(compared, SampleDifferences)
     assert (compared.condition, compared.baseline) == ("with_docs", "baseline")
