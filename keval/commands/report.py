@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from keval.exports import Export
     from keval.projections.log_file import LogFile
     from keval.reports.model import Report
+
+    Adding = Callable[[Report, DuckDBPyConnection, Sequence[LogFile]], Report]
+    """Gives a report details out of the logs that it is of."""
 
 
 @click.command(epilog="Example: keval report run.jsonl -o report.md")
@@ -87,6 +90,20 @@ def _rendered(
     logs: Sequence[LogFile], export: Export, *, everything: bool, allow_mixed: bool, by: Sequence[str] = ()
 ) -> bytes:
     """Return the report of logs; of several evaluations, one for each."""
+    adding = _with_answers if export.shows_details else None
+    found = reports(logs, adding, everything=everything, allow_mixed=allow_mixed, by=by)
+    return export.render(found[0]) if len(found) == 1 else export.render_all(found)
+
+
+def reports(
+    logs: Sequence[LogFile],
+    adding: Adding | None = None,
+    *,
+    everything: bool,
+    allow_mixed: bool,
+    by: Sequence[str] = (),
+) -> list[Report]:
+    """Return the report of each evaluation of logs, of none an empty one; `adding` gives it details."""
     from keval import projections
     from keval.logs.evaluations import evaluations
     from keval.reports import builder
@@ -94,17 +111,22 @@ def _rendered(
     with projections.connect(logs, everything=everything, texts=bool(by)) as connection:
         names = builder.evaluation_names(connection)
         if len(names) <= 1:
-            return export.render(_composed(connection, logs, export, by, allow_mixed=allow_mixed))
-    reports = []
+            return [_composed(connection, logs, adding, by, allow_mixed=allow_mixed)]
+    found = []
     with evaluations(logs, names) as parts:
         for part in parts:
             with projections.connect(part, everything=everything, texts=bool(by)) as connection:
-                reports.append(_composed(connection, part, export, by, allow_mixed=allow_mixed))
-    return export.render_all(reports)
+                found.append(_composed(connection, part, adding, by, allow_mixed=allow_mixed))
+    return found
 
 
 def _composed(
-    connection: DuckDBPyConnection, logs: Sequence[LogFile], export: Export, by: Sequence[str], *, allow_mixed: bool
+    connection: DuckDBPyConnection,
+    logs: Sequence[LogFile],
+    adding: Adding | None,
+    by: Sequence[str],
+    *,
+    allow_mixed: bool,
 ) -> Report:
     from keval.reports import builder, drift
 
@@ -112,10 +134,18 @@ def _composed(
     if by:
         warn_of_ungrouped(connection, by)
     report = builder.compose(connection, builder.saved_aggregates(connection, logs), by, logs=logs)
-    return _with_details(report, connection, logs) if export.shows_details else report
+    return report if adding is None else adding(report, connection, logs)
 
 
-def _with_details(report: Report, connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Report:
+def with_details(report: Report, connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Report:
+    """Return a report with the numbers of single samples."""
+    from keval.reports.details import details
+
+    del logs
+    return replace(report, details=details(connection))
+
+
+def _with_answers(report: Report, connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Report:
     from keval.reports.details import details
     from keval.transcripts.cases import cases
 
