@@ -29,7 +29,7 @@ LAYERS = (
     ("mock", "documents", "stats"),
     ("agents", "events", "datasets", "judges", "reports"),
     ("logs", "config", "exports", "formats"),
-    ("labels", "starters", "transcripts"),
+    ("labels", "plots", "starters", "transcripts"),
     ("execution",),
     ("commands",),
     ("cli",),
@@ -142,6 +142,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "unit/judges/test_code_execution.py": (
         "code is shut in where it is tested",
         {"judges._code_isolation", "judges._code_proxy", "judges._code_tester"},
+    ),
+    "unit/plots/test_strips.py": (
+        "what a plot of strips shows is what the page does",
+        {"plots.captions", "plots.forest", "plots.paired"},
     ),
     "unit/logs/test_secret_scan.py": ("it prints what the scanner finds", {"commands.scan"}),
     "unit/mock/test_mock.py": (
