@@ -26,6 +26,7 @@ COMMANDS = (
     "judge",
     "aggregate",
     "report",
+    "plot",
     "export",
     "plan",
     "gate",

@@ -1,0 +1,91 @@
+"""Draw a log as a picture for papers and slides: PNG, SVG or PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from keval.commands.messages import say, warn
+from keval.commands.newest import chosen
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PATH, SKIP_INVALID
+from keval.commands.report import reports, with_details
+from keval.errors import UsageError
+from keval.logs.collect import check_named_not_empty, collected
+from keval.logs.outputs import STDIN, check_no_input, check_output, replaced
+from keval.plots.kinds import KINDS, drawn
+
+
+@click.command(epilog="Example: keval plot run.jsonl --kind forest -o forest.svg")
+@LOGS
+@click.option("-k", "--kind", type=click.Choice(KINDS), required=True,
+              help=f"{'; '.join(f'{name}: {kind.about}' for name, kind in KINDS.items())}.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", type=PATH, required=True,
+              help="Write to FILE, which ends in .png, .svg or .pdf.")  # fmt: skip
+@EVERYTHING
+@ALLOW_MIXED
+@SKIP_INVALID
+def command(
+    logs: tuple[Path, ...], kind: str, output: Path, everything: bool, allow_mixed: bool, skip_invalid: bool
+) -> None:
+    """Draw a log as a picture for papers and slides.
+
+    Reads logs, or stdin; where nothing is piped in, the newest log of this folder. The numbers and
+    marks are those of `keval report -f html`. Of several evaluations each has its own file, named
+    after FILE and the evaluation; the names of these files are printed. Needs Matplotlib:
+    pip install 'keval[plots]'.
+    """
+    from keval.plots.picture import check_library, is_own
+
+    read = chosen(logs)
+    ending = _ending(output)
+    check_no_input(output, read or [STDIN])
+    check_library()
+    check_output(output, read or [STDIN], lambda head: is_own(head, ending))
+    with collected(read, warn, skip_invalid=skip_invalid) as files:
+        check_named_not_empty(read, files)
+        adding = with_details if KINDS[kind].of_samples else None
+        found = reports(files, adding, everything=everything, allow_mixed=allow_mixed)
+        pictures = [drawn(report, kind, ending) for report in found]
+    named = [output] if len(found) == 1 else paths(output, [report.header.name or "" for report in found])
+    _write([(path, picture.content) for path, picture in zip(named, pictures, strict=True)], read, ending)
+    lacking = sorted(set().union(*(picture.lacking for picture in pictures)))
+    if lacking and ending != "svg":
+        warn(f"the font lacks {len(lacking)} of the characters, such as {lacking[0]}; an .svg keeps them as text")
+
+
+def _ending(output: Path) -> str:
+    """Return what a picture is to be, by the ending of its file. Raises UsageError."""
+    from keval.plots.picture import ENDINGS
+
+    ending = output.suffix.removeprefix(".").lower()
+    if ending not in ENDINGS:
+        raise UsageError(f"{output}: a plot is a file that ends in {', '.join(f'.{each}' for each in ENDINGS)}")
+    return ending
+
+
+def paths(output: Path, names: Sequence[str]) -> list[Path]:
+    """Return a file for each evaluation; names that come to the same are numbered."""
+    from keval.formats import part_of_path
+
+    parts = list(map(part_of_path, names))
+    found = []
+    for place, part in enumerate(parts):
+        number = f"-{parts[:place].count(part) + 1}" if parts.count(part) > 1 else ""
+        found.append(output.with_name(f"{output.stem}-{part}{number}{output.suffix}"))
+    return found
+
+
+def _write(pictures: Sequence[tuple[Path, bytes]], logs: Sequence[Path], ending: str) -> None:
+    """Write all pictures, or where one may not be written none."""
+    from keval.plots.picture import is_own
+
+    with ExitStack() as written:
+        for path, content in pictures:
+            temporary = written.enter_context(replaced(path, logs or [STDIN], lambda head: is_own(head, ending)))
+            temporary.write_bytes(content)
+    if len(pictures) > 1:
+        for path, _ in pictures:
+            say(str(path))
