@@ -17,7 +17,10 @@ from keval.processes import environment, memory
 LIBRARIES = ("claude-agent-sdk", "anthropic", "mcp", "duckdb", "jsonschema")
 """Libraries whose versions matter when something is odd."""
 
-EXTRAS = {"vertex": ("google.auth", "models of Anthropic on Google Cloud")}
+EXTRAS = {
+    "plots": ("matplotlib", "the pictures of keval plot"),
+    "vertex": ("google.auth", "models of Anthropic on Google Cloud"),
+}
 """What can be installed in addition: a module by which it is known, and what it is for."""
 
 KEYS = {"ANTHROPIC_API_KEY": "agents and judges that ask the service; --mock needs no key"}
