@@ -70,6 +70,7 @@ def _panel(picture: Picture, panel: Panel, name: str) -> None:
         picture.line((MARGIN, row_top), (picture.width - MARGIN, row_top), GRID, 0.5)
         _write(picture, NAMES[0], row_top, [(line, False) for line in names])
         _write(picture, WORDS[0], row_top, words)
+        _columns(picture, strip.columns, panel.highest, row_top + _ABOVE + height, f"{name}-{number}")
         _marks(picture, strip, row_top + _ABOVE, height, f"{name}-{number}")
     picture.bottom = tops[-1]
     if panel.ticks:
@@ -102,7 +103,6 @@ def _height(strip: Strip) -> float:
 
 def _marks(picture: Picture, strip: Strip, top: float, height: float, name: str) -> None:
     middle = top + _MARK_HEIGHT / 2
-    _columns(picture, strip.columns, top + height, name)
     _dots(picture, strip.dots, top + height - _DOT_STEP / 2, name)
     if strip.line is not None:
         left, right = map(_x, strip.line)
@@ -114,8 +114,9 @@ def _marks(picture: Picture, strip: Strip, top: float, height: float, name: str)
         picture.marks([(_x(strip.mark), middle)], shape, f"mark-{name}", fill=fill, edge=edge)
 
 
-def _columns(picture: Picture, columns: Sequence[Column], bottom: float, name: str) -> None:
-    corners = [(_x(each.x), bottom - _COLUMN_HEIGHT * each.height, _x(each.x + each.width), bottom) for each in columns]
+def _columns(picture: Picture, columns: Sequence[Column], highest: int, bottom: float, name: str) -> None:
+    tops = [bottom - _COLUMN_HEIGHT * each.times / highest for each in columns]
+    corners = [(_x(each.x), top, _x(each.x + each.width), bottom) for each, top in zip(columns, tops, strict=True)]
     for side in dict.fromkeys(each.side for each in columns):
         own = [place for place, each in zip(corners, columns, strict=True) if each.side == side]
         picture.areas(own, [FILLS[side]] * len(own), EDGES[side], f"columns-{name}-{side}")

@@ -44,6 +44,7 @@ READS_A_LOG = {
     "judge": ("log.jsonl",),
     "aggregate": ("log.jsonl",),
     "report": ("log.jsonl",),
+    "plot": ("log.jsonl", "--kind", "forest", "-o", "plot.svg"),
     "show": ("log.jsonl",),
     "compare": ("log.jsonl", "../plain.jsonl"),
     "plan": ("log.jsonl", "--difference", "0.3"),

@@ -33,6 +33,7 @@ PRINTS = {
     "judge": "judge -q - < LOG",
     "aggregate": "aggregate LOG",
     "report": "report LOG",
+    "plot": "plot --help",
     "export": "export LOG -f parquet -o tables",
     "plan": "plan --difference 1 --var-samples 1 --var-responses 1",
     "gate": "gate LOG --rule 'exact_match >= 0' --on mean",
@@ -57,7 +58,7 @@ PRINTS = {
     "plugins": "plugins",
     "doctor": "doctor",
 }
-"""What makes each command write to stdout; `label` and `retract` write nothing but their help."""
+"""What makes each command write to stdout; `label`, `plot` and `retract` write nothing but their help."""
 
 READS = ("judge -q", "aggregate", "report -", "sql - 'select 1'", "validate -")
 

@@ -82,7 +82,7 @@ def test_samples_stand_where_the_page_has_them(report: Report) -> None:
         for side in ("worse", "equal", "better"):
             dots = percents(row, rf'class="dot {side}" cx="([\d.]+)%"')
             assert sorted(strip.get(f"dots-{side}", [])) == pytest.approx(sorted(dots), abs=0.01)
-            columns = percents(row, rf'class="column {side}" x="([\d.]+)%"')
+            columns = percents(row, rf'class="column {side} scored" x="(-?[\d.]+)%"')
             lefts = sorted({round(x, 2) for x in strip.get(f"columns-{side}", [])})[::2]
             assert lefts == pytest.approx(sorted(columns), abs=0.02)
 
