@@ -338,6 +338,12 @@ def _names(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
+def test_tests_call_commands_through_the_root() -> None:
+    """As users do: click keeps the help option of the first call, and a command called by itself has another one."""
+    called = re.compile(r"\bcommand\.main\(|\.invoke\(command\b")
+    assert not [path for path in sorted(TESTS.rglob("*.py")) if called.search(path.read_text(encoding="utf-8"))]
+
+
 def test_every_suppression_carries_its_reason() -> None:
     """`noqa` and `type: ignore` name their rules and say why, on the same line."""
     suppressed = re.compile(r"#\s*(?:noqa|type:\s*ignore)\b(.*)")

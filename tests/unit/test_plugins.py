@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keval import plugins
-from keval.commands.plugins import command
+from keval import cli, plugins
 from keval.errors import PluginError, UsageError
 from keval.plugins import Option, option
 
@@ -137,7 +136,7 @@ def test_a_broken_plugin_hides_no_other(package: Path, capsys: pytest.CaptureFix
     install(package, "raises", "raises", '"""Raises."""\n\nVALUE = 1 / 0\n')
     install(package, "silent", "silent_agent", WORKS)
     with pytest.raises(PluginError, match=r"agent 'raises' .*division by zero \(.*raises\.py:3\)"):
-        command.main(["agent"], standalone_mode=False)
+        cli.root.main(["plugins", "agent"], standalone_mode=False)
     listed = capsys.readouterr().out
     assert "agent echo:" in listed
     assert "agent silent: Answers with nothing." in listed
