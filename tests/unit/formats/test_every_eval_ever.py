@@ -69,6 +69,30 @@ def test_each_row_belongs_to_one_result_of_its_record(tmp_path: Path) -> None:
             assert sum(scores) / len(scores) == pytest.approx(mean)
 
 
+def test_each_repetition_has_a_row_of_what_it_did_itself(tmp_path: Path) -> None:
+    """Its own text, kind and tool calls: none speaks for the others."""
+    turns: list[list[JsonObject]] = [[CALL], [], [CALL, CALL]]
+    answers = [
+        response_event("q1", "A", number, text=f"Answer {number}.", turns=[*made, TEXT | {"text": f"Answer {number}."}])
+        for number, made in enumerate(turns, 1)
+    ]
+    events = [run_event(["A"], samples=1, repetitions=3), *answers, *map(judgment_event, answers)]
+    ((_, rows),) = records(tmp_path, events)
+    found = {
+        row["metadata"]["repetition"]: (
+            row["answer_attribution"][0]["extracted_value"],
+            row["interaction_type"],
+            row["evaluation"]["tool_calls_count"],
+        )
+        for row in rows
+    }
+    assert found == {
+        "1": ("Answer 1.", "agentic", 1),
+        "2": ("Answer 2.", "single_turn", 0),
+        "3": ("Answer 3.", "agentic", 2),
+    }
+
+
 def test_answers_with_tools_are_conversations(tmp_path: Path) -> None:
     """The call and its result are messages of their own, and the last one is the answer."""
     by_type = {rows[0]["interaction_type"]: rows for _, rows in records(tmp_path, log())}
