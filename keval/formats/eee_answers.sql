@@ -1,5 +1,5 @@
 -- One row per current answer of a condition that has a score, in the order of the log: what was asked and answered, and
--- its scores as JSON.
+-- its scores as JSON. passed: what the judge says, else whether the score is at least its pass_from; null without one.
 select
     r.id, r.sample, r.sample_id, r.condition, r.repetition, r.text, r.turns, r.usage, r.duration_ms, r.num_turns,
     s.scores
@@ -9,12 +9,14 @@ join (
         response_id,
         to_json(list(
             {
-                judge: judge, judge_id: judge_id, metric: metric, score: score, max: max, passed: passed,
+                judge: judge, judge_id: judge_id, metric: metric, score: score, max: max,
+                passed: coalesce(passed, score >= pass_from - 1e-6),
                 replicate: replicate, judgment_id: judgment_id, reasoning: reasoning
             }
             order by position, metric
         ))::varchar as scores
     from scores
+    left join (select response_id, judge_id, metric, pass_from from ($verdicts)) using (response_id, judge_id, metric)
     where condition_id = $condition_id and agent_id = $agent_id and current and computed is null and score is not null
     group by response_id
 ) as s on s.response_id = r.id

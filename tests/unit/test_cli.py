@@ -48,6 +48,15 @@ def test_a_misspelt_command_is_a_usage_error_with_a_hint(keval: Keval) -> None:
     assert "did you mean 'judge'?" in done.stderr
 
 
+@pytest.mark.parametrize("number", ["0", "-1", "abc", "1.5", ""])
+@pytest.mark.parametrize("option", ["-k", "--trials"])
+def test_a_number_of_trials_is_1_at_least(option: str, number: str) -> None:
+    """Of no trial everything could be said; what is no number is refused as well, before anything is read."""
+    done = CliRunner().invoke(root, ["trials", option, number, "nowhere.yaml"], prog_name="keval")
+    assert done.exit_code == 2
+    assert f"Invalid value for '{option}" in done.stderr or f"Invalid value for '-n' / '{option}" in done.stderr
+
+
 def test_an_error_about_the_run_is_one_line(keval: Keval) -> None:
     """Nothing of the machinery of Python is shown for what a user can mend."""
     done = keval("report", "nowhere.jsonl")

@@ -54,6 +54,13 @@ def test_a_judgment_is_made_from_what_the_judge_is_given() -> None:
     assert len({made(one), made(corrected), made(noted)}) == 3
 
 
+def test_a_judgment_is_of_the_whole_text_by_one_judge() -> None:
+    """Long answers that differ in their last character, and another judge, take judgments of their own."""
+    long = "x" * 100_000
+    judgments = {ids.judgment_id("r", long + end, "g", judge, 1) for end in "ab" for judge in ("j", "k")}
+    assert len(judgments) == 4
+
+
 def test_a_comparison_of_two_responses_is_another_judgment() -> None:
     """A judge of pairs may judge a response beside several others."""
     alone = ids.judgment_id("r", "text", "g", "j", 1)

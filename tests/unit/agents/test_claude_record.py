@@ -12,6 +12,7 @@ from claude_agent_sdk import (
     ProcessError,
     ResultError,
     ResultMessage,
+    StreamEvent,
     TextBlock,
     ToolResultBlock,
     ToolUseBlock,
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 
 from keval.agents import AgentError
 from keval.agents._claude_record import Record
+from keval.usage import Usage
 from tests.servers.scripted_api import LIKE_A_LOST_CONNECTION
 
 
@@ -100,10 +102,29 @@ def result(**fields: Any) -> ResultMessage:  # noqa: ANN401 - any field of the m
     return ResultMessage(**given)
 
 
+def event(told: dict[str, Any]) -> StreamEvent:
+    """Return what the CLI passes on of a reply while it comes."""
+    return StreamEvent(uuid="u", session_id="s", event=told)
+
+
 def test_a_cli_that_ends_without_a_result_has_not_answered() -> None:
     """Silence is a failure."""
     with pytest.raises(AgentError, match="without a result"):
         Record(()).answer()
+
+
+def test_tokens_that_the_prompt_cache_read_and_took_are_counted() -> None:
+    """Of all models, in the CLI's sums as in what the stream has told until a task ends without them."""
+    one = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 300, "cacheCreationInputTokens": 40}
+    record = Record(())
+    record.add(result(model_usage={"m": one, "helper": one}))
+    assert record.answer().usage == Usage(2, 4, 600, 80)
+    told = {"input_tokens": 1, "output_tokens": 1, "cache_read_input_tokens": 300, "cache_creation_input_tokens": 40}
+    record = Record(())
+    for _ in range(2):
+        record.add(event({"type": "message_start", "message": {"usage": told}}))
+        record.add(event({"type": "message_delta", "delta": {}, "usage": {"output_tokens": 2}}))
+    assert record.so_far().usage == Usage(2, 4, 600, 80)
 
 
 def test_an_unanswered_message_is_not_made_up_for_by_an_earlier_answer() -> None:
@@ -141,6 +162,19 @@ def test_two_calls_of_one_tool_are_two_turns() -> None:
     turns = record.so_far().turns
     assert [(turn.input, turn.result) for turn in turns] == [({"n": 1}, "result 1"), ({"n": 2}, "result 2")]
     assert all(turn.duration_ms is not None for turn in turns)
+
+
+def test_the_duration_of_a_call_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From when it was made to when its result came, whatever the task took before and after it."""
+    now_s = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now_s)
+    record = Record(())
+    for call, seconds in (("1", 2), ("2", 5)):
+        record.add(AssistantMessage([ToolUseBlock(call, "Bash", {})], "m"))
+        now_s += seconds
+        record.add(UserMessage([ToolResultBlock(call, "done")]))
+        now_s += 30
+    assert [turn.duration_ms for turn in record.so_far().turns] == [2000, 5000]
 
 
 def test_a_result_of_several_blocks_is_one_text() -> None:

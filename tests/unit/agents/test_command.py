@@ -42,6 +42,12 @@ async def test_the_answer_is_what_the_program_writes(tmp_path: Path) -> None:
     assert answer == Answer("answered", "ä b \n", turns=(Turn("text", text="ä b \n"),))
 
 
+async def test_words_on_stderr_are_no_failure(tmp_path: Path) -> None:
+    """Programs tell there how far they are; the exit status says whether they failed."""
+    answer = await python("import sys; print('loading', file=sys.stderr); print('yes')").answer(prompt(tmp_path))
+    assert (answer.status, answer.text) == ("answered", "yes")
+
+
 async def test_silence_is_an_empty_answer(tmp_path: Path) -> None:
     """A program that says nothing but white space has not failed; it has not answered either."""
     assert (await python("").answer(prompt(tmp_path))).status == "empty"

@@ -67,6 +67,20 @@ async def test_what_is_not_settled_is_given_back() -> None:
     assert (ledger.spent_usd, ledger.reserved_usd, ledger.in_flight) == (0.0, 0.0, 0)
 
 
+async def test_what_would_go_beyond_the_limit_is_not_begun() -> None:
+    """Of $10 of which $9.99 are spent a call of $0.02 is refused, and nothing is booked for it; one of $0.01 is not."""
+    ledger, stop = Ledger(limit_usd=10.0), asyncio.Event()
+    for name, cost in (("large", 9.99), ("cent", 0.01), ("two", 0.02)):
+        ledger.assume(name, cost, name)
+    for name, cost in (("large", 9.99), ("cent", 0.0)):
+        reservation = await ledger.reserve(name, stop)
+        assert reservation is not None
+        with reservation:
+            reservation.settle(cost)
+    assert await ledger.reserve("two", stop) is None
+    assert (stop.is_set(), ledger.spent_usd, ledger.reserved_usd) == (True, 9.99, 0.0)
+
+
 def test_a_ledger_that_refused_says_how_to_go_on() -> None:
     """The message has the limit, what was spent and the next step."""
     ledger = Ledger(limit_usd=0.05)

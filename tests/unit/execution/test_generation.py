@@ -97,6 +97,24 @@ def test_each_task_ends_in_one_response_that_carries_its_sample(config: Config) 
     assert all(event["mock"] and event["attempts"] == 1 and event["cost_usd"] == 0.5 for event in events)
 
 
+def test_no_more_tasks_run_at_once_than_the_config_says(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so many do: `max_concurrent` reaches the agent."""
+    running, most = 0, 0
+
+    async def answer(_: Scripted, prompt: Prompt) -> Answer:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.001)
+        running -= 1
+        return fine(prompt)
+
+    monkeypatch.setattr(Scripted, "answer", answer)
+    many = [{"id": f"s{number}", "question": f"What is {number}?", "answer": "?"} for number in range(12)]
+    generated(config, fine, samples=many)
+    assert most == config.execution.max_concurrent == 2
+
+
 def test_the_agent_never_sees_the_golden_answer_or_the_conditions_name(config: Config) -> None:
     """Nothing of a prompt holds the sample's answer, its id, or the name of the condition."""
     _, asked = generated(config, fine)

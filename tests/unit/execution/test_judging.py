@@ -94,6 +94,17 @@ def test_the_configs_price_for_the_judges_model_comes_before_what_the_judge_says
     assert [attempt["cost_usd"] for attempt in failed["failed_attempts"]] == [3.0, 3.0]
 
 
+def test_a_judgment_and_a_failure_name_the_model_that_was_asked() -> None:
+    """Scores without it could not be told from those of another model."""
+
+    def broken(_: Case) -> Judgment:
+        raise JudgeError("judge_error", "no")
+
+    for script in (fine, broken):
+        (made,) = judged(a_judge(script, model="m"), [response(1)])
+        assert made["judge"]["model"] == "m"
+
+
 def test_a_judge_never_sees_the_condition() -> None:
     """Nothing of a case holds the condition's name."""
     judge = a_judge(fine)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -154,6 +156,22 @@ async def test_a_server_may_take_as_long_as_the_agent_lets_it(
     asked = with_config(tmp_path, CONFIG.replace("{type: echo}", agent))
     await offered(replace(asked, log=None))
     assert waited == [seconds]
+
+
+def test_a_run_records_all_that_its_numbers_come_from(prepared: Prepared, tmp_path: Path) -> None:
+    """Prompts, servers, agent, judge with the texts that it asks with, dataset and config with hashes, and versions."""
+    written = run_event(identified(prepared, V1), "generate", "r1")
+    plain, with_docs = written["conditions"].values()
+    assert (plain["system_prompt"], with_docs["mcp_servers"]) == ("Answer.", ["docs"])
+    assert written["config"]["mcp_servers"]["docs"]["args"] == ["docs.py"]
+    assert written["config_sha256"] == hashlib.sha256((tmp_path / "eval.yaml").read_bytes()).hexdigest()
+    assert written["dataset"]["sha256"] == hashlib.sha256((tmp_path / "questions.jsonl").read_bytes()).hexdigest()
+    assert (written["mcp_servers"]["docs"]["version"], written["seed"], written["repetitions"]) == ("1", 0, 3)
+    assert written["environment"]["keval"]
+    asking = with_config(tmp_path, CONFIG.replace("{type: exact_match}", "{type: rubric, model: m, temperature: 0.5}"))
+    (judge,) = run_event(asking, "generate", "r1")["judges"]
+    assert (judge["parameters"]["model"], judge["parameters"]["temperature"]) == ("m", 0.5)
+    assert "factual_adherence" in json.dumps(judge["texts"])
 
 
 def recorded(prepared: Prepared) -> list[JsonObject]:

@@ -144,6 +144,16 @@ def test_a_judge_that_fails_is_no_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_judge_that_breaks_on_one_reference_judges_the_others(tmp_path: Path) -> None:
+    """An exception is told of its own reference, and neither ends the command nor takes the others with it."""
+    (tmp_path / "own.py").write_text("def right(case):\n    return 1 / (case['response'] != '4') > 0\n")
+    with_config(tmp_path, [CAPITAL, SUM, CAPITAL | {"id": "again"}], '  - {type: python, function: "own.py:right"}\n')
+    found = judged(tmp_path)
+    assert refused(found) == [("sum", "python", None, "judge_error")]
+    assert judgments(tmp_path) == ["capital", "again"]
+
+
+@pytest.mark.slow
 def test_a_sample_without_any_reference_is_left_out(tmp_path: Path) -> None:
     """Where there are no golden answers, the samples with a `reference` are judged."""
     config = with_config(tmp_path, [{"id": "a", "question": "?", "reference": "x"}, {"id": "b", "question": "!"}])

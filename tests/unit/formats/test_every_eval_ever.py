@@ -12,7 +12,7 @@ import pytest
 
 from keval.formats.every_eval_ever import EveryEvalEver
 from keval.ids import JsonObject
-from tests.builders import judgment_event, response_event, run_event
+from tests.builders import judge_entry, judgment_event, response_event, run_event
 from tests.exporting import exported
 
 SCHEMAS = Path(__file__).parents[4] / "shared" / "eee"
@@ -67,6 +67,54 @@ def test_each_row_belongs_to_one_result_of_its_record(tmp_path: Path) -> None:
         for result, mean in results.items():
             scores = [row["evaluation"]["score"] for row in rows if row["evaluation_result_id"] == result]
             assert sum(scores) / len(scores) == pytest.approx(mean)
+
+
+def test_correct_is_what_passes(tmp_path: Path) -> None:
+    """As the judge says, else from the metric's threshold on; where there is none only the highest score is."""
+    metrics = [{"name": "graded", "min": 1, "max": 5, "pass_from": 4}, {"name": "plain", "min": 1, "max": 5}]
+    expected = {
+        ("graded", 4, None): True,
+        ("graded", 3, None): False,
+        ("graded", 5, False): False,
+        ("graded", 2, True): True,
+        ("plain", 4, None): False,
+        ("plain", 5, None): True,
+    }
+    events = [run_event(["A"], samples=len(expected), judges=[judge_entry(metrics)])]
+    for number, (metric, score, passed) in enumerate(expected):
+        answer = response_event(f"q{number}", "A")
+        judgment = judgment_event(answer, {metric: score})
+        judgment["scores"][metric]["passed"] = passed
+        events += [answer, judgment]
+    ((_, rows),) = records(tmp_path, events)
+    found = [row["evaluation"] for row in sorted(rows, key=lambda row: str(row["sample_id"]))]
+    assert [(each["score"], each["is_correct"]) for each in found] == [
+        (score, correct) for (_, score, _), correct in expected.items()
+    ]
+
+
+def test_each_repetition_has_a_row_of_what_it_did_itself(tmp_path: Path) -> None:
+    """Its own text, kind and tool calls: none speaks for the others."""
+    turns: list[list[JsonObject]] = [[CALL], [], [CALL, CALL]]
+    answers = [
+        response_event("q1", "A", number, text=f"Answer {number}.", turns=[*made, TEXT | {"text": f"Answer {number}."}])
+        for number, made in enumerate(turns, 1)
+    ]
+    events = [run_event(["A"], samples=1, repetitions=3), *answers, *map(judgment_event, answers)]
+    ((_, rows),) = records(tmp_path, events)
+    found = {
+        row["metadata"]["repetition"]: (
+            row["answer_attribution"][0]["extracted_value"],
+            row["interaction_type"],
+            row["evaluation"]["tool_calls_count"],
+        )
+        for row in rows
+    }
+    assert found == {
+        "1": ("Answer 1.", "agentic", 1),
+        "2": ("Answer 2.", "single_turn", 0),
+        "3": ("Answer 3.", "agentic", 2),
+    }
 
 
 def test_answers_with_tools_are_conversations(tmp_path: Path) -> None:

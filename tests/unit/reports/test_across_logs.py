@@ -98,6 +98,20 @@ def test_a_copy_is_all_ties(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_logs_of_one_file_name_are_told_apart(tmp_path: Path) -> None:
+    """By their folders; a log beside itself, or beside a link to it, has a number."""
+    paths = []
+    for name, scores in (("old", LOW), ("new", HIGH)):
+        (tmp_path / name).mkdir()
+        paths.append(write_log(tmp_path / name / "run", events(scores)))
+    found = only(compare(list(map(as_log_file, paths)), {}))
+    assert (found.baseline, found.condition) == tuple(f"docs in {path}" for path in paths)
+    assert (found.n_paired, found.conclusion) == (7, "higher")
+    found = only(compare([as_log_file(paths[0])] * 2, {}))
+    assert (found.baseline, found.condition) == tuple(f"docs in {paths[0]} ({number})" for number in (1, 2))
+
+
+@pytest.mark.slow
 def test_of_three_logs_each_is_compared_with_each(tmp_path: Path) -> None:
     """What is best of all decides nothing between the other two."""
     best = [5] * len(LOW)
