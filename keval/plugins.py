@@ -26,7 +26,7 @@ from keval.errors import PluginError, UsageError
 
 Base = TypeVar("Base")
 
-KINDS = ("agent", "judge", "dataset", "export", "format")
+KINDS = ("agent", "judge", "dataset", "export", "format", "origin")
 """What can be added by a file; `keval/<kind>s/` holds those of the package."""
 
 

@@ -27,7 +27,7 @@ LAYERS = (
     ("plugins", "processes", "sampling", "secrets"),
     ("schema", "models", "projections"),
     ("mock", "documents", "stats"),
-    ("agents", "events", "datasets", "judges", "reports"),
+    ("agents", "events", "datasets", "judges", "origins", "reports"),
     ("logs", "config", "exports", "formats"),
     ("labels", "plots", "starters", "transcripts"),
     ("execution",),

@@ -9,42 +9,50 @@ from pathlib import Path
 
 import click
 
+from keval import plugins
 from keval.commands.messages import warn
 from keval.commands.options import INPUT_FILE, OUTPUT, PATH, SKIP_INVALID
-from keval.config.import_mapping import load, mistyped
+from keval.config.import_mapping import load, mistyped, of_results
 from keval.counted import counted
 from keval.datasets import format_of
-from keval.errors import UsageError
+from keval.documents.packed import opened
+from keval.errors import InputError, UsageError
 from keval.execution.importing import AnswerFile, import_answers
+from keval.logs.foreign import HEAD
 from keval.logs.outputs import check_stdout
 from keval.logs.stream import Stdout
 from keval.logs.writer import open_log
+from keval.origins import Origin
 
 
 @click.command(epilog='Example: keval import answers.csv --map text="{output}" --map condition="{model}" -o run.jsonl')
 @click.argument("answers", metavar="FILE", type=INPUT_FILE)
 @click.option("-c", "--config", "mapping_path", metavar="MAPPING", type=PATH,
               help="YAML that says how rows become events.")  # fmt: skip
+@click.option("--from", "origin", metavar="TOOL",
+              help="The tool that wrote FILE (default: what FILE looks like); see `keval plugins origin`.")  # fmt: skip
 @click.option("-m", "--map", "rules", metavar="NAME=RULE", multiple=True,
               help="Make one field by a template, such as question={prompt}.")  # fmt: skip
 @OUTPUT
 @SKIP_INVALID
 def command(
-    answers: Path, mapping_path: Path | None, rules: tuple[str, ...], output: Path | None, skip_invalid: bool
+    answers: Path,
+    mapping_path: Path | None,
+    origin: str | None,
+    rules: tuple[str, ...],
+    output: Path | None,
+    skip_invalid: bool,
 ) -> None:
     """Make events of answers that were saved elsewhere, to judge, compare and query them.
 
     FILE is jsonl, json, csv or parquet, also packed (.gz). Each row is an answer, with its question and,
-    if there are any, its scores. What no rule says is taken from the row's field of the same name.
+    if there are any, its scores. What no rule says is taken from the row's field of the same name. A
+    result file of a tool that keval knows needs no rules.
     Appends to LOG what LOG does not hold yet; without -o events go to stdout.
     """
-    format_of(answers)
-    given = dict(map(_rule, rules))
-    mapping = load(mapping_path, given, answers.name.partition(".")[0] or answers.name)
-    for name, meant in mistyped(given):
-        warn(f"--map {name}: a field of the sample, as no other is called so; did you mean {meant!r}?")
-    found = AnswerFile(answers, mapping)
-    inputs = [answers, *([] if mapping_path is None else [mapping_path])]
+    known = _of_another_tool(answers, origin, mapped=bool(mapping_path or rules))
+    found = known or _table(answers, mapping_path, rules)
+    mapping, inputs = found.mapping, [answers, *([] if mapping_path is None else [mapping_path])]
     if output is None and sys.stdout.isatty():
         output = Path(f"{mapping.name}.jsonl")
         warn(f"writing to {output}")
@@ -63,6 +71,39 @@ def command(
         with open_log(output, ("generate",), warn, inputs) as log:
             written, there = import_answers(events, log, output, warn, skip_invalid=skip_invalid)
     warn(f"{counted(written, 'event')} imported; {there:,} there already")
+
+
+def _of_another_tool(path: Path, name: str | None, *, mapped: bool) -> AnswerFile | None:
+    """Return the answers of a tool's result file; None for a table, and for a file that rules are given for."""
+    if name is None and mapped:
+        return None
+    if mapped:
+        raise UsageError(f"--from {name}: rules are for tables; {name} says itself what is what")
+    chosen = name or _tool(path)
+    if chosen is None:
+        return None
+    try:
+        results = plugins.load("origin", Origin, chosen)().read(path)
+    except InputError as error:
+        raise InputError(f"{path}: {error}", f"it was read as a file of {chosen}; --from names another tool") from error
+    for sentence in results.left_out:
+        warn(f"{path}: {sentence}")
+    return AnswerFile(path, of_results(results.mapping()), results.rows)
+
+
+def _tool(path: Path) -> str | None:
+    with opened(path) as file:
+        head = file.read(HEAD)
+    return next((name for name in plugins.find("origin") if plugins.load("origin", Origin, name)().fits(head)), None)
+
+
+def _table(path: Path, mapping_path: Path | None, rules: tuple[str, ...]) -> AnswerFile:
+    format_of(path)
+    given = dict(map(_rule, rules))
+    mapping = load(mapping_path, given, path.name.partition(".")[0] or path.name)
+    for name, meant in mistyped(given):
+        warn(f"--map {name}: a field of the sample, as no other is called so; did you mean {meant!r}?")
+    return AnswerFile(path, mapping)
 
 
 def _rule(text: str) -> tuple[str, str]:

@@ -123,6 +123,13 @@ def load(path: Path | None, given: Mapping[str, str], default_name: str) -> Impo
     return mapping
 
 
+def of_results(written: JsonObject) -> ImportMapping:
+    """Return the mapping of a file of another tool, as the tool's origin says it."""
+    draft = _Draft(None, {})
+    draft.written = {**written, "sample": {}, "response": written["response"]}
+    return draft.mapping(str(written["name"]))
+
+
 def mistyped(given: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield rules that may be typing errors, as a sample may have any field, and what they are near to."""
     known = ("id", "question", "answer", *RESPONSE)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from keval import datasets, ids
 from keval.config.import_mapping import IMPORTED, ImportMapping
-from keval.datasets import ROW, ROW_TAKEN
+from keval.datasets import ROW, ROW_TAKEN, Row
 from keval.documents.row_problems import RowProblems
 from keval.errors import InputError
 from keval.events import InvalidEventError, event, written
@@ -100,6 +100,8 @@ class AnswerFile:
 
     path: Path
     mapping: ImportMapping
+    records: Callable[[], Iterator[JsonObject]] | None = None
+    """Yields the records of a file of another tool; None for a table, which is read as datasets are."""
 
     @cached_property
     def sha256(self) -> str:
@@ -121,8 +123,7 @@ class AnswerFile:
         """Yield where each row stands, and what it says. Raises InputError for a file that cannot be read."""
         reader = RowReader(self.mapping)
         try:
-            rows = datasets.reader(self.path, self.mapping.columns).rows(self.path)
-            for number, row in enumerate(rows, start=1):
+            for number, row in enumerate(self._rows(), start=1):
                 where = f"{self.path}:{row.line}" if row.line is not None else f"{self.path}: row {number}"
                 record = row.record or {}
                 problem = row.problem or datasets.unfit(record)
@@ -133,6 +134,11 @@ class AnswerFile:
             raise InputError(f"{self.path}: {error}") from error
         except (OSError, EOFError) as error:
             raise InputError(f"{self.path}: {getattr(error, 'strerror', None) or error}") from error
+
+    def _rows(self) -> Iterator[Row]:
+        if self.records is not None:
+            return (Row(None, record) for record in self.records())
+        return datasets.reader(self.path, self.mapping.columns).rows(self.path)
 
     def numbered(self) -> Iterator[tuple[str, ImportedRow]]:
         """Yield the rows; one that does not say which repetition it is, is counted."""

@@ -301,3 +301,40 @@ def test_values_that_are_not_there_stay_unknown(keval: Keval, tmp_path: Path) ->
     )
     assert (second["cost_usd"], second["usage"]["output_tokens"]) == (0.25, 3)
     assert [each["response_id"] for each in events if each["type"] == "judgment"] == [second["id"]]
+
+
+def promptfoo(folder: Path) -> Path:
+    """Write a small result file of promptfoo: two providers, of one of which a test passes."""
+    rows = [
+        {"testIdx": place, "promptIdx": 0, "vars": {"question": f"q{place}"}, "provider": {"id": name},
+         "prompt": {"label": "p"}, "response": {"output": "x"}, "success": passes, "score": score, "failureReason": 0}
+        for name, outcomes in (("a", [(True, 1.0), (False, 0.25)]), ("b", [(True, 1.0), (True, 0.5)]))
+        for place, (passes, score) in enumerate(outcomes)
+    ]  # fmt: skip
+    path = folder / "results.json"
+    path.write_bytes(orjson.dumps({"evalId": "e", "results": {"version": 3, "results": rows}}))
+    return path
+
+
+@pytest.mark.slow
+def test_a_result_file_of_another_tool_needs_no_rules(keval: Keval, tmp_path: Path) -> None:
+    """Its means are those that the tool has, by condition; the same file again adds nothing."""
+    path = promptfoo(tmp_path)
+    events = imported(keval, tmp_path, path)
+    means = asked(keval, tmp_path / "run.jsonl", "SELECT condition, metric, mean FROM condition_scores ORDER BY ALL")
+    assert [(each["condition"], each["metric"], each["mean"]) for each in means] == [
+        ("a", "pass", 0.5), ("a", "score", 0.625), ("b", "pass", 1.0), ("b", "score", 0.75),
+    ]  # fmt: skip
+    assert imported(keval, tmp_path, path, "--from", "promptfoo") == events
+
+
+def test_rules_are_for_tables(keval: Keval, tmp_path: Path) -> None:
+    """A tool's file says itself what is what; a tool that is not known is told with those that are."""
+    path = promptfoo(tmp_path)
+    refused = keval("import", path, "--from", "promptfoo", "--map", "text={output}")
+    assert (refused.returncode, "rules are for tables" in refused.stderr) == (2, True)
+    misspelt = keval("import", path, "--from", "promtfoo")
+    assert (misspelt.returncode, "promptfoo" in misspelt.stderr) == (2, True)
+    wrong = keval("import", path, "--from", "inspect")
+    assert wrong.returncode == 3
+    assert "it was read as a file of inspect" in wrong.stderr

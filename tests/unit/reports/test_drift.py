@@ -111,3 +111,14 @@ def test_commands_refuse_to_pool_and_say_the_way_out(capfd: pytest.CaptureFixtur
     assert run(["aggregate", log]) == 3
     assert run(["aggregate", log, "--allow-mixed"]) == 0
     assert "MIXED" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_conditions_of_an_import_may_be_models(tmp_path: Path) -> None:
+    """They are compared because they differ; within one condition two models are still two."""
+    imported = {"name": "imported", "type": "imported", "model": None}
+    one = run_of(1, 2, "baseline", agent=imported, models=("gpt",))
+    assert told(tmp_path, one, run_of(2, 2, agent=imported, models=("opus",))) == []
+    assert told(tmp_path, one, run_of(2, 2, "baseline", agent=imported, models=("opus",))) == [
+        f"{SAID}: baseline: 2 answers by gpt, 2 by opus"
+    ]

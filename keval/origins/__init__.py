@@ -1,0 +1,108 @@
+"""What an origin is: another tool, whose result files become answers and scores in keval's own words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import jsonschema_rs
+
+from keval.errors import InputError
+from keval.ids import JsonObject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Validator = jsonschema_rs.Validator
+LONGEST_MESSAGE = 200
+OBJECT: JsonObject = {"type": ["object", "null"]}
+LIST: JsonObject = {"type": ["array", "null"]}
+OBJECTS: JsonObject = {"type": ["array", "null"], "items": {"type": "object"}}
+NUMBER: JsonObject = {"type": ["number", "null"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a result file holds."""
+
+    name: str
+    """What the tool calls the evaluation."""
+    rows: Callable[[], Iterator[JsonObject]]
+    """Yields a record for each answer: fields of an import in keval's words, and one for each metric."""
+    judge: str
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    """The tool's metrics, each with the field of a record that has its score, from 0 to 1."""
+    has_golden_answers: bool = True
+    has_tool_calls: bool = False
+    """Whether the tool says which tools an agent called; else it is not known."""
+    left_out: Sequence[str] = ()
+    """What of the file becomes no record, in sentences."""
+
+    def mapping(self) -> JsonObject:
+        """Return how the records become events, as the file of a mapping says it."""
+        call = {"each": "tool_calls", "name": "{name}", "input": {"field": "input"}, "result": {"field": "result"}}
+        metrics = {
+            name: {"score": {"field": place}, "min": 0, "max": 1, "type": "continuous"}
+            for name, place in self.metrics.items()
+        }
+        judges = [{"name": self.judge, "metrics": metrics}] if metrics else []
+        return {
+            "name": self.name,
+            "golden_answers": self.has_golden_answers,
+            "response": {"tool_calls": call} if self.has_tool_calls else {},
+            "judges": judges,
+        }
+
+
+class Origin(ABC):
+    """Base of all origins: a tool whose files are read."""
+
+    @abstractmethod
+    def fits(self, head: bytes) -> bool:
+        """Return whether a file that begins so is one of the tool's."""
+
+    @abstractmethod
+    def read(self, path: Path) -> Results:
+        """Read a file. Raises InputError, without the path in its message, for one that is none of the tool's."""
+
+
+def named_scores(found: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], list[str]]:
+    """Return the metrics whose scores all lie from 0 to 1, with a field for each, and the names of the others.
+
+    A tool that writes scores says nothing of their scale. Of what leaves 0 to 1 it is not known where it ends.
+    """
+    seen: dict[str, bool] = {}
+    for scores in found:
+        for name, score in scores.items():
+            seen[name] = seen.get(name, True) and as_score(score) is not None
+    kept, others = ([name for name, fits in seen.items() if fits is wanted] for wanted in (True, False))
+    return {name: f"score_{place}" for place, name in enumerate(kept)}, others
+
+
+def check(validator: Validator, found: object, where: str) -> JsonObject:
+    """Return a record that has the form which its tool gives it. Raises InputError that says what has another one."""
+    for error in validator.iter_errors(found):
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
+        raise InputError(f"{where}{place}: {error.message[:LONGEST_MESSAGE]}")
+    return cast("JsonObject", found)
+
+
+def shape(**fields: object) -> Validator:
+    """Return what holds an object to types of some of its fields: a JSON Schema of each; others may be anything."""
+    return jsonschema_rs.validator_for({"type": "object", "properties": fields})
+
+
+def as_score(value: object) -> float | None:
+    """Return a number from 0 to 1, or None: true is 1."""
+    if isinstance(value, bool | int | float) and 0 <= value <= 1:
+        return float(value)
+    return None
+
+
+def told(kinds: Counter[str]) -> list[str]:
+    """Return a sentence for each kind of record that is left out, with how many there are."""
+    return [f"{times:,} {'row is' if times == 1 else 'rows are'} left out: {kind}" for kind, times in kinds.items()]

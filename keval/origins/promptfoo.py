@@ -1,0 +1,181 @@
+"""Results of promptfoo, as `promptfoo eval -o results.json` or `.jsonl` writes them.
+
+A condition is what differs between columns there: the provider, the prompt, or both. A repeated test is a repetition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from keval.documents.packed import opened
+from keval.errors import InputError
+from keval.ids import JsonObject, digest
+from keval.origins import NUMBER, OBJECT, OBJECTS, Origin, Results, as_score, check, named_scores, shape, told
+
+ERROR = 2
+"""`failureReason` of a row for which there is no answer; of 1 the answer is there, and an assertion failed."""
+
+ROW = shape(
+    response={"type": ["object", "null"], "properties": {"tokenUsage": OBJECT}}, vars=OBJECT, tokenUsage=OBJECT,
+    namedScores=OBJECT, cost=NUMBER, latencyMs=NUMBER, promptIdx={"type": ["integer", "null"]},
+    prompt=OBJECT, provider={"type": ["object", "string", "null"]},
+    testCase={"type": ["object", "null"], "properties": {"assert": OBJECTS}},
+)  # fmt: skip
+"""What is read of a row."""
+
+QUESTIONS = ("question", "query", "input", "prompt", "message", "text")
+"""Variables that are what is asked, the first that there is; else all of them are."""
+
+EXPECTED = ("equals", "iequals", "contains", "icontains", "similar", "factuality", "levenshtein", "rouge-n", "bleu")
+"""Assertions whose value is a golden answer."""
+
+LONGEST_LABEL = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promptfoo(Origin):
+    """Reads results of promptfoo: answers, whether assertions passed, scores, cost and time."""
+
+    def fits(self, head: bytes) -> bool:
+        """Return whether it is an object with an evalId and results, or a row with what only promptfoo writes."""
+        whole = rb'\A\s*\{\s*("evalId"\s*:|"results"\s*:\s*\{\s*"(version|timestamp|prompts|stats)"\s*:)'
+        row = rb'\A\s*\{.*"(namedScores|gradingResult)"\s*:.*"(promptIdx|latencyMs)"\s*:'
+        return re.match(whole, head) is not None or re.match(row, head.replace(b"\n", b" ")) is not None
+
+    def read(self, path: Path) -> Results:
+        """Read a file of either kind; all of it is in memory."""
+        document, rows = _read(path)
+        answered = [row for row in rows if _has_answer(row)]
+        left_out = Counter({"the provider failed": len(rows) - len(answered)} if len(answered) < len(rows) else {})
+        metrics, without_scale = named_scores(map(_scores, answered))
+        goldens = [_golden(row) for row in answered]
+        name_of = _condition_names(answered)
+        time = (document.get("results") or {}).get("timestamp") if isinstance(document.get("results"), dict) else None
+        has_golden = bool(goldens) and all(golden is not None for golden in goldens)
+
+        def records() -> Iterator[JsonObject]:
+            for row in answered:
+                yield _record(row, name_of(row), metrics, time, has_golden=has_golden)
+
+        config = document.get("config")
+        described = config.get("description") if isinstance(config, dict) else None
+        name = described if isinstance(described, str) and described else path.name.partition(".")[0]
+        unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
+        return Results(
+            name, records, "promptfoo", metrics, has_golden_answers=has_golden, left_out=[*told(left_out), *unscaled]
+        )
+
+
+def _read(path: Path) -> tuple[JsonObject, list[JsonObject]]:
+    """Return the document and its rows; of JSON lines an empty document."""
+    with opened(path) as file:
+        content = file.read()
+    try:
+        document = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return {}, _lines(content)
+    found = document.get("results") if isinstance(document, dict) else None
+    rows = found.get("results") if isinstance(found, dict) else found
+    if not isinstance(rows, list):
+        if isinstance(document, dict) and "testIdx" in document:
+            return {}, [check(ROW, document, "the row")]
+        raise InputError("no rows of promptfoo: an object with results.results, or a row in each line, is expected")
+    return document, [check(ROW, row, f"results.results[{place}]") for place, row in enumerate(rows)]
+
+
+def _lines(content: bytes) -> list[JsonObject]:
+    rows = []
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                row = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise InputError(f"line {number} is not JSON: {error}") from error
+            rows.append(check(ROW, row, f"line {number}"))
+    return rows
+
+
+def _has_answer(row: JsonObject) -> bool:
+    return row.get("failureReason") != ERROR and (row.get("response") or {}).get("output") is not None
+
+
+def _scores(row: JsonObject) -> JsonObject:
+    return {"pass": row.get("success"), "score": row.get("score"), **(row.get("namedScores") or {})}
+
+
+def _condition_names(rows: Sequence[JsonObject]) -> Any:  # noqa: ANN401 - a function of a row
+    """Return what names the condition of a row: the prompt, the provider, or both, as far as they differ."""
+    providers = {_provider(row) for row in rows}
+    prompts = {_prompt(row) for row in rows}
+
+    def name(row: JsonObject) -> str:
+        parts = [_provider(row)] if len(providers) > 1 or len(prompts) == 1 else []
+        return ", ".join([*parts, *([_prompt(row)] if len(prompts) > 1 else [])])
+
+    return name
+
+
+def _provider(row: JsonObject) -> str:
+    provider = row.get("provider") or {}
+    if isinstance(provider, str):
+        return provider
+    return str(provider.get("label") or provider.get("id") or "provider")
+
+
+def _prompt(row: JsonObject) -> str:
+    label = str((row.get("prompt") or {}).get("label") or "")
+    is_name = 0 < len(label) <= LONGEST_LABEL and "\n" not in label
+    return label if is_name else f"prompt {int(row.get('promptIdx') or 0) + 1}"
+
+
+def _record(
+    row: JsonObject, condition: str, metrics: Mapping[str, str], time: str | None, *, has_golden: bool
+) -> JsonObject:
+    response, scores = row["response"], _scores(row)
+    output, usage = response["output"], row.get("tokenUsage") or response.get("tokenUsage") or {}
+    cost, latency = row.get("cost"), row.get("latencyMs")
+    variables = row.get("vars") or {}
+    return {
+        "id": digest("promptfoo", variables, (row.get("testCase") or {}).get("description")),
+        "question": _question(variables, row),
+        **({"answer": _golden(row)} if has_golden else {}),
+        "text": output if isinstance(output, str) else orjson.dumps(output).decode(),
+        "condition": condition,
+        "time": time,
+        "input_tokens": usage.get("prompt") or None,
+        "output_tokens": usage.get("completion") or None,
+        "cost_usd": cost or None,  # 0 where promptfoo knows no price
+        "duration_ms": round(latency) if isinstance(latency, int | float) else None,
+        **{place: as_score(scores.get(name)) for name, place in metrics.items()},
+    }
+
+
+def _question(variables: Mapping[str, Any], row: JsonObject) -> str:
+    for name in QUESTIONS:
+        if isinstance(variables.get(name), str) and variables[name].strip():
+            return str(variables[name])
+    if variables:
+        return "\n".join(f"{name}: {_text(value)}" for name, value in variables.items())
+    return str((row.get("prompt") or {}).get("raw") or "")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _golden(row: JsonObject) -> str | None:
+    """Return what an answer should be by the first assertion that says it, or by a variable called so."""
+    for assertion in (row.get("testCase") or {}).get("assert") or []:
+        value = assertion.get("value") if isinstance(assertion, dict) else None
+        if isinstance(value, str) and value.strip() and assertion.get("type") in EXPECTED:
+            return value
+    variables = row.get("vars") or {}
+    found = (variables.get(name) for name in ("answer", "expected", "golden_answer", "reference", "target"))
+    return next((value for value in found if isinstance(value, str) and value.strip()), None)

@@ -1,0 +1,48 @@
+"""What all origins share: which scores have a scale, and what is held to a form."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from keval.errors import InputError
+from keval.origins import NUMBER, Results, as_score, check, named_scores, shape, told
+
+
+def test_only_scores_from_0_to_1_have_a_scale() -> None:
+    """One score outside of it, or one that is no number, leaves its metric without."""
+    kept, others = named_scores([{"a": 1, "b": 0.5, "c": "good"}, {"a": False, "b": 1.5, "d": None}])
+    assert (kept, others) == ({"a": "score_0"}, ["b", "c", "d"])
+    assert [as_score(value) for value in (True, 0, 0.25, 1.01, -1, "1", None)] == [
+        1.0,
+        0.0,
+        0.25,
+        None,
+        None,
+        None,
+        None,
+    ]
+
+
+def test_a_record_of_another_form_is_told_with_its_place() -> None:
+    """Down to the field; fields that are not read may be anything."""
+    form = shape(cost=NUMBER)
+    assert check(form, {"cost": None, "other": []}, "row 1") == {"cost": None, "other": []}
+    with pytest.raises(InputError, match=r"row 2\.cost: "):
+        check(form, {"cost": "free"}, "row 2")
+    with pytest.raises(InputError, match="row 3: "):
+        check(form, [], "row 3")
+
+
+def test_the_mapping_is_that_of_a_table() -> None:
+    """Each metric is read from its field; tools that say nothing of tool calls have no rule for them."""
+    mapping = Results("e", lambda: iter(()), "tool", {"pass": "score_0"}, has_golden_answers=False).mapping()
+    assert mapping["judges"][0]["metrics"]["pass"]["score"] == {"field": "score_0"}
+    assert (mapping["response"], mapping["golden_answers"]) == ({}, False)
+    assert "tool_calls" in Results("e", lambda: iter(()), "tool", has_tool_calls=True).mapping()["response"]
+
+
+def test_what_is_left_out_is_counted() -> None:
+    """In the singular and the plural."""
+    assert told(Counter({"x": 1, "y": 2})) == ["1 row is left out: x", "2 rows are left out: y"]
