@@ -189,15 +189,19 @@ class Adopted:
         """Return whether a process is a living child of ours without a mark, in a session other than ours."""
         if process.parent != os.getpid() or process.session == os.getsid(0) or process.state in ENDED:
             return False
-        folder = Path(f"/proc/{pid}")
+        # One that becomes another program, or ends, has no environment for a moment: none of these lasts for two looks.
+        return all(self._is_unmarked(Path(f"/proc/{pid}")) for _ in range(2))
+
+    def _is_unmarked(self, folder: Path) -> bool:
+        """Return whether a process is a program that bears no mark, by its folder in /proc."""
         try:
+            command_line = (folder / "cmdline").read_bytes()
             entries = (folder / "environ").read_bytes().split(b"\0")
-            # A copy of this process that has not become another program yet is ours as well.
-            return not any(entry.startswith(MARKS) for entry in entries) and (
-                (folder / "cmdline").read_bytes() != self._own_command_line
-            )
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             return False  # it has ended, or is not ours to look at
+        # A copy of this process that has not become another program yet is ours as well.
+        is_program = command_line not in (b"", self._own_command_line)
+        return is_program and not any(entry.startswith(MARKS) for entry in entries)
 
 
 adopted = Adopted()
