@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from keval.processes import memory
 from keval.projections.loading import load_lines
 from keval.projections.log_file import LogFile
-from keval.projections.views import ALL, DERIVED, TEXTS, VIEWS, apart_views, definition, made, schemas
+from keval.projections.views import ALL, DERIVED, SAVED, TEXTS, VIEWS, apart_views, definition, made, schemas
 
 if TYPE_CHECKING:
     import duckdb
@@ -48,6 +48,13 @@ def make_views(
     for name in VIEWS:
         if name in asked and (texts or name not in TEXTS):
             connection.execute(made("VIEW", name, definition(name, file=f"(file + {before})::smallint")))
+
+
+def save_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Turn the views that take long and have few rows into tables."""
+    for name in SAVED:
+        connection.execute(made("TABLE", "saved", f"from {name}"))
+        connection.execute(f"DROP VIEW {name}; ALTER TABLE saved RENAME TO {name}")
 
 
 def build_apart(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], *, everything: bool) -> None:

@@ -58,6 +58,7 @@ DERIVED = {
     "outcomes": "VIEW",
     "sample_means": "TABLE",
     "newest_samples": "TABLE",
+    "pass_counts": "VIEW",
     "paid": "VIEW",
     "paid_attempts": "VIEW",
 }
@@ -99,6 +100,9 @@ VIEWS = (
 ALL = (*DERIVED, *VIEWS)
 """All tables and views."""
 
+SAVED = ("label_facts", "pass_counts", "paired_samples", "condition_aggregates", "comparisons")
+"""Views whose rows an index has: few, found among all lines and scores. Each stands after those that it reads."""
+
 TEXTS = {"samples", "responses", "judgments", "failures", "scores", "tool_calls", "labels"}
 """Those of them that read texts from the log, by a function of keval's own, which another DuckDB lacks."""
 
@@ -133,6 +137,7 @@ def definition(name: str, *, everything: bool = False, line: str = "null", file:
         everything=str(everything).lower(),
         failure_kinds=kinds,
         line=line,
+        verdicts=load("projections", "verdicts", given="(null, null::double)"),
     )
     return query if file is None else _FIELD.sub(rf"field_at({file}, line_offset, '\2') \1 '$'", query)
 

@@ -40,6 +40,7 @@ READ = (
     "conditions",
     "facts",
     "newest_samples",
+    "pass_counts",
     "run_facts",
     "sample_means",
 )

@@ -60,9 +60,9 @@ class Passes:
 
 def passes(connection: DuckDBPyConnection, verdicts: str | None) -> Mapping[Key, Passes]:
     """Return the trials of each condition by each metric; `verdicts` as in `Asked`."""
-    query = load("projections", "verdicts", given="(null, null::double)") if verdicts is None else verdicts
+    query = "from pass_counts" if verdicts is None else load("projections", "pass_counts", verdicts=verdicts)
     found: dict[Key, Passes] = defaultdict(Passes)
-    for row in rows(connection, load("projections", "pass_counts", verdicts=query)):
+    for row in rows(connection, query):
         of = found[row["condition_id"], row["agent_id"], row["judge_id"], row["metric"]]
         of.groups.append(Alike(row["trials"], row["passes"], row["samples"], row["cluster"]))
         of.unknown += row["unknown"]
