@@ -3,9 +3,9 @@
 No model is asked. Two lists are scored apart: `retrieved`, what the agent's tools gave it, in order, and `cited`, what
 the answer itself names. A source is a title, a path or an address. Case, spaces and underscores do not count, and a
 title or path is the address that ends with it, so that `https://en.wikipedia.org/wiki/Consumer_behaviour` is
-`consumer behaviour`; two addresses are compared whole. Ranks begin at 1. Where the agent reports neither tool calls nor
-sources, or nothing in the tools' results can be read as a source, what was retrieved is not known, and its metrics are
-not applicable. A result is read as JSON, several documents of it too, as lines such as `Title: …`, and as addresses.
+`consumer behaviour`; two addresses are compared whole. Ranks begin at 1. What the tools gave goes before the sources that
+an agent says it used, which count only where the tools' results are not reported or cannot be read. Where there is
+neither, what was retrieved is not known, and its metrics are not applicable. A result is read as JSON, several documents of it too, as lines such as `Title: …`, and as addresses.
 """
 
 from __future__ import annotations
@@ -100,16 +100,18 @@ class Sources(Judge):
         return Judgment(scores, outcome={"expected": list(expected), **found})
 
     def _retrieved(self, case: Case) -> list[str] | None:
-        """Return the sources that the tools gave, in order, None if not known; duplicates keep their ranks."""
-        if case.sources and not self.tools:
-            return list(case.sources)
+        """Return the sources that the tools gave, in order, None if not known; duplicates keep their ranks.
+
+        What an agent says of its sources cannot show that it has read them.
+        """
+        said = list(case.sources) if case.sources and not self.tools else None
         if not case.reports_tool_calls:
-            return None
+            return said
         calls = (turn for turn in case.turns if turn.get("type") == "tool_call" and not turn.get("error"))
         results = (call["result"] for call in calls if self._counts(call) and isinstance(call.get("result"), str))
         read = [sources_in(result, self.result_keys) for result in results if result.strip()]
         if read and all(sources is None for sources in read):
-            return None
+            return said
         return [source for sources in read for source in sources or ()]
 
     def _counts(self, call: Mapping[str, Any]) -> bool:

@@ -48,12 +48,13 @@ async def test_ranks_begin_at_1_and_duplicates_keep_theirs(
     wanted: tuple[float, ...],
 ) -> None:
     """Hit rate, MRR, recall and success@3 of what the tools gave."""
-    assert numbers(await judged(expected, sources), "retrieved") == pytest.approx(wanted)
+    turns = (call("mcp__wiki__search", [{"title": title} for title in sources]),)
+    assert numbers(await judged(expected, turns=turns), "retrieved") == pytest.approx(wanted)
 
 
 async def test_a_question_whose_source_was_not_found_counts_as_0_in_the_mean() -> None:
     """Ranks of 1, none and 2 give a mean reciprocal rank of a half."""
-    found = [await judged(["x"], sources) for sources in (("x",), ("a",), ("a", "x"))]
+    found = [await judged(["x"], sources, reports_tool_calls=False) for sources in (("x",), ("a",), ("a", "x"))]
     ranks = [numbers(judgment, "retrieved")[1] or 0 for judgment in found]
     assert sum(ranks) / len(ranks) == 0.5
 
@@ -130,6 +131,23 @@ async def test_what_was_retrieved_is_not_known_if_no_result_can_be_read() -> Non
     assert judgment.scores["cited_recall"].score == 0
     judgment = await judged("A", turns=(unread, call("mcp__wiki__search", [{"title": "A"}])))
     assert judgment.scores["retrieved_recall"].score == 1
+
+
+@pytest.mark.parametrize(
+    ("turns", "retrieved"),
+    [
+        ((), []),
+        ((call("mcp__wiki__search", [{"title": "B"}]),), ["B"]),
+        ((call("mcp__wiki__search", "Marketing is what sells."),), ["A"]),
+    ],
+)
+async def test_sources_that_an_agent_only_says_it_used_are_none_that_its_tools_gave(
+    turns: tuple[dict[str, Any], ...], retrieved: list[str]
+) -> None:
+    """What it says counts where nothing can be read from what they gave."""
+    judgment = await judged("A", ("A",), turns=turns)
+    assert judgment.outcome is not None
+    assert judgment.outcome["retrieved"] == retrieved
 
 
 async def test_what_is_no_source_is_an_error() -> None:
