@@ -124,16 +124,16 @@ def test_repetitions_are_pooled_over_samples_that_have_several(tmp_path: Path) -
 
 @pytest.mark.slow
 def test_order_is_that_of_the_config(tmp_path: Path) -> None:
-    """Conditions as in the config, metrics as the judge lists them, a condition before its samples."""
+    """Conditions as in the config, metrics as the judge lists them, a condition before its samples, q2 before q10."""
     metrics = [{"name": name, "min": 1, "max": 5} for name in ("zeal", "accuracy")]
     events = [run_event(("b", "a"), judges=[judge_entry(metrics)])]
-    for condition, sample in (("a", "q2"), ("b", "q1"), ("a", "q1")):
+    for condition, sample in (("a", "q10"), ("a", "q2"), ("b", "q1"), ("a", "q1")):
         response = response_event(sample, condition)
         events += [response, judgment_event(response, {"accuracy": 1, "zeal": 2})]
     found = bodies(tmp_path, events, ["condition", "sample"])
     expected = [
         *(("b", metric, sample) for metric in ("zeal", "accuracy") for sample in (None, "q1")),
-        *(("a", metric, sample) for metric in ("zeal", "accuracy") for sample in (None, "q1", "q2")),
+        *(("a", metric, sample) for metric in ("zeal", "accuracy") for sample in (None, "q1", "q2", "q10")),
     ]
     assert [(body["condition"], body["metric"], body["sample_id"]) for body in found[:-2]] == expected
     assert [(body["type"], body["metric"]) for body in found[-2:]] == [
