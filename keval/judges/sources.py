@@ -3,9 +3,11 @@
 No model is asked. Two lists are scored apart: `retrieved`, what the agent's tools gave it, in order, and `cited`, what
 the answer itself names. A source is a title, a path or an address. Case, spaces and underscores do not count, and a
 title or path is the address that ends with it, so that `https://en.wikipedia.org/wiki/Consumer_behaviour` is
-`consumer behaviour`; two addresses are compared whole. Ranks begin at 1. What the tools gave goes before the sources that
-an agent says it used, which count only where the tools' results are not reported or cannot be read. Where there is
-neither, what was retrieved is not known, and its metrics are not applicable. A result is read as JSON, several documents of it too, as lines such as `Title: …`, and as addresses.
+`consumer behaviour`; two addresses are compared whole. Ranks begin at 1.
+
+What the tools gave goes before the sources that an agent says it used, which count only where the tools' results are
+not reported or cannot be read. Where there is neither, what was retrieved is not known, and its metrics are not
+applicable. A result is read as JSON, several documents of it too, as lines such as `Title: …`, and as addresses.
 """
 
 from __future__ import annotations
