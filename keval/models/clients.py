@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from keval.models.services import ANTHROPIC_URL, Service
 
 if TYPE_CHECKING:
     import anthropic
+    from google.oauth2.service_account import Credentials
 
     Client = anthropic.AsyncAnthropic | anthropic.AsyncAnthropicBedrock | anthropic.AsyncAnthropicVertex
 
@@ -60,9 +61,10 @@ def _vertex(service: Service) -> str | None:
     return f"https://{service.region}-aiplatform.googleapis.com/v1"
 
 
-def _google(path: str) -> object:
+def _google(path: str) -> Credentials:
     try:
         from google.oauth2 import service_account
     except ImportError as error:
         raise ImportError("Google's login is not installed; pip install 'keval[vertex]'") from error
-    return service_account.Credentials.from_service_account_file(path, scopes=[GOOGLE_SCOPE])
+    read = service_account.Credentials.from_service_account_file
+    return cast("Credentials", read(path, scopes=[GOOGLE_SCOPE]))  # type: ignore[no-untyped-call] # Google's

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from keval.models.messages_api import Model, ModelError
 from keval.models.services import Service
@@ -47,6 +50,29 @@ async def test_a_service_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch
     assert [headers.get(name) for name in ("authorization", "x-api-key")] == ["Bearer the-key", None]
     assert headers["x-mine"] == "1"
     assert "stray" not in str(headers)
+
+
+async def test_google_is_logged_in_to_with_the_key_file_that_the_environment_names(tmp_path: Path) -> None:
+    """Its token comes from the address in the file, and the model is asked with it, by project and region."""
+
+    def logging_in(asked: Asked) -> Reply:
+        token = {"access_token": "the-token", "expires_in": 3600, "token_type": "Bearer"}
+        return Reply(json.dumps(token)) if asked.path == "/answer/token" else replying(asked)
+
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    written = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    with serving(logging_in) as cloud:
+        account = {"client_email": "keval@p", "private_key": written, "token_uri": f"{cloud.url}/token"}
+        (tmp_path / "account.json").write_text(json.dumps({"type": "service_account", **account}))
+        service = Service(provider="vertex", region="us-east5", project="p", base_url=cloud.url)
+        environment = {"GOOGLE_APPLICATION_CREDENTIALS": str(tmp_path / "account.json")}
+        reply = await Model(name="claude-opus-5", max_tokens=9, service=service).ask(
+            environment, system="", messages=QUESTION
+        )
+    login, asked = cloud.asked
+    path = "/answer/projects/p/locations/us-east5/publishers/anthropic/models/claude-opus-5:rawPredict"
+    assert (login.path, asked.path, reply.text) == ("/answer/token", path, path)
+    assert {name.lower(): value for name, value in asked.headers.items()}["authorization"] == "Bearer the-token"
 
 
 async def test_a_key_file_that_is_not_there_is_said(tmp_path: object) -> None:
