@@ -79,13 +79,18 @@ def _of_another_tool(path: Path, name: str | None, *, mapped: bool) -> AnswerFil
         return None
     if mapped:
         raise UsageError(f"--from {name}: rules are for tables; {name} says itself what is what")
-    chosen = name or _tool(path)
-    if chosen is None:
-        return None
     try:
+        chosen = name or _tool(path)
+        if chosen is None:
+            return None
         results = plugins.load("origin", Origin, chosen)().read(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
     except InputError as error:
-        raise InputError(f"{path}: {error}", f"it was read as a file of {chosen}; --from names another tool") from error
+        raise InputError(
+            f"{path}: {error}",
+            f"it was read as a file of {chosen}; --from names another tool, rules (-c, --map) make it a table",
+        ) from error
     for sentence in results.left_out:
         warn(f"{path}: {sentence}")
     return AnswerFile(path, of_results(results.mapping()), results.rows)

@@ -126,7 +126,7 @@ def load(path: Path | None, given: Mapping[str, str], default_name: str) -> Impo
 def of_results(written: JsonObject) -> ImportMapping:
     """Return the mapping of a file of another tool, as the tool's origin says it."""
     draft = _Draft(None, {})
-    draft.written = {**written, "sample": {}, "response": written["response"]}
+    draft.written = written
     return draft.mapping(str(written["name"]))
 
 

@@ -265,9 +265,20 @@ def _call(said: _Said) -> JsonObject:
         "input": said.value("input", _arguments),
         "result": result,
         # Of a call whose answer was not kept nobody knows that it failed.
-        "error": False,
-        "duration_ms": None,
+        "error": said.value("error", _failed) or False,
+        "duration_ms": said.value("duration_ms", _milliseconds),
     }
+
+
+def _failed(value: object) -> bool:
+    if value in NONE or isinstance(value, bool):
+        return bool(value)
+    return _TRUTHS.get(_text(value), True)
+
+
+def _milliseconds(value: object) -> int | None:
+    number = _number(value)
+    return _count(None if number is None else round(number))
 
 
 def _result(value: object) -> str | None:

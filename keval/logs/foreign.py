@@ -15,6 +15,9 @@ HEAD = 4096
 SHOWN_KEYS, SHOWN_KEY = 4, 20
 """How many keys of a foreign file's first object a message shows, and how much of each."""
 
+_HARNESS = rb'\A\s*\{\s*"id"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"input"\s*:'
+"""How rows of agent-eval-harness begin."""
+
 _BEGINNINGS = (
     ("promptfoo's output", (rb'\A\s*\{\s*"evalId"\s*:', rb'"results"\s*:')),
     ("promptfoo's output", (rb'\A\s*\{\s*"results"\s*:\s*\{\s*"(version|timestamp|prompts|stats)"\s*:',)),
@@ -22,6 +25,9 @@ _BEGINNINGS = (
     ("a log of Inspect", (rb'\A\s*\{\s*"version"\s*:', rb'"eval"\s*:\s*\{')),
     ("samples of lm-evaluation-harness", (rb'\A\s*\{\s*"doc_id"\s*:', rb'"(doc|resps)"\s*:')),
     ("results of lm-evaluation-harness", (rb'\A\s*\{\s*"results"\s*:', rb'"(alias|[\w ]+,[\w-]+)"\s*:')),
+    ("results of k-eval", (rb'\A\s*\{\s*"schema_version"\s*:\s*"instance_level_eval_', rb'"sample_idx"\s*:')),
+    ("results of agent-eval-harness", (_HARNESS, rb'"trajectory"\s*:\s*\[', rb'"timing"\s*:')),
+    ("results of agent-eval-harness", (_HARNESS, rb'"trials"\s*:\s*\[\s*\{\s*"trialNum"\s*:')),
     ("a log of OpenAI Evals", (rb'\A\s*\{\s*"spec"\s*:', rb'"completion_fns"\s*:')),
     ("a packed file (zip), such as an .eval log of Inspect or an Excel sheet", (rb"\APK\x03\x04",)),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,12 @@ LIST: JsonObject = {"type": ["array", "null"]}
 OBJECTS: JsonObject = {"type": ["array", "null"], "items": {"type": "object"}}
 NUMBER: JsonObject = {"type": ["number", "null"]}
 
+OF_A_CALL = ("server", "input", "result", "error", "duration_ms")
+"""What a record says of a tool call beside its name."""
+
+SERVER = re.compile(r"mcp__(.+?)__.+", re.DOTALL)
+"""How a tool of an MCP server is called."""
+
 
 @dataclass(frozen=True, slots=True)
 class Results:
@@ -36,6 +43,10 @@ class Results:
     judge: str
     metrics: Mapping[str, str] = field(default_factory=dict)
     """The tool's metrics, each with the field of a record that has its score, from 0 to 1."""
+    scaled: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Metrics of which the tool says more, each as a mapping writes it: its scale, and where its reasoning stands."""
+    sample_fields: Mapping[str, str] = field(default_factory=dict)
+    """Further fields of a sample, each with the field of a record that has it."""
     has_golden_answers: bool = True
     has_tool_calls: bool = False
     """Whether the tool says which tools an agent called; else it is not known."""
@@ -44,15 +55,17 @@ class Results:
 
     def mapping(self) -> JsonObject:
         """Return how the records become events, as the file of a mapping says it."""
-        call = {"each": "tool_calls", "name": "{name}", "input": {"field": "input"}, "result": {"field": "result"}}
-        metrics = {
+        call = {"each": "tool_calls", "name": "{name}", **{name: {"field": name} for name in OF_A_CALL}}
+        unscaled = {
             name: {"score": {"field": place}, "min": 0, "max": 1, "type": "continuous"}
             for name, place in self.metrics.items()
         }
+        metrics = {**self.scaled, **unscaled}
         judges = [{"name": self.judge, "metrics": metrics}] if metrics else []
         return {
             "name": self.name,
             "golden_answers": self.has_golden_answers,
+            "sample": {name: {"field": place} for name, place in self.sample_fields.items()},
             "response": {"tool_calls": call} if self.has_tool_calls else {},
             "judges": judges,
         }
@@ -91,9 +104,29 @@ def check(validator: Validator, found: object, where: str) -> JsonObject:
     return cast("JsonObject", found)
 
 
-def shape(**fields: object) -> Validator:
+def shape(required: Sequence[str] = (), **fields: object) -> Validator:
     """Return what holds an object to types of some of its fields: a JSON Schema of each; others may be anything."""
-    return jsonschema_rs.validator_for({"type": "object", "properties": fields})
+    return jsonschema_rs.validator_for({"type": "object", "required": list(required), "properties": fields})
+
+
+def tool_call(
+    name: str,
+    arguments: object = None,
+    result: str | None = None,
+    *,
+    failed: bool = False,
+    duration_ms: float | None = None,
+) -> JsonObject:
+    """Return a tool call of a record; its server is known by its name."""
+    of_a_server = SERVER.fullmatch(name)
+    return {
+        "name": name,
+        "server": of_a_server and of_a_server[1],
+        "input": arguments if isinstance(arguments, dict) else None,
+        "result": result,
+        "error": failed,
+        "duration_ms": duration_ms,
+    }
 
 
 def as_score(value: object) -> float | None:

@@ -6,7 +6,6 @@ The condition is the model, an epoch is a repetition. A sample that ended in an 
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,21 @@ import orjson
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import NUMBER, OBJECT, OBJECTS, Origin, Results, as_score, check, named_scores, shape, told
+from keval.origins import (
+    NUMBER,
+    OBJECT,
+    OBJECTS,
+    Origin,
+    Results,
+    as_score,
+    check,
+    named_scores,
+    shape,
+    told,
+    tool_call,
+)
+from keval.origins._archive import Archive
+from keval.origins._files import document_of
 
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Correct, incorrect, partially correct, no answer: as Inspect's own `value_to_float` counts them."""
@@ -31,8 +44,8 @@ SAMPLE = shape(
 
 HEADER = shape(eval=OBJECT)
 
-MOST_BYTES = 2**30
-"""The largest member of an archive that is read: a file that says more of itself may be made to fill a memory."""
+START = "_journal/start.json"
+"""What stands in for the header where a run was ended before it was written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +94,7 @@ def _is_archive(path: Path) -> bool:
 
 def _json(path: Path) -> tuple[JsonObject, Any]:
     try:
-        document = orjson.loads(path.read_bytes())
+        document = orjson.loads(document_of(path))
     except orjson.JSONDecodeError as error:
         raise InputError(f"not JSON: {error}") from error
     found = document.get("samples") if isinstance(document, dict) else None
@@ -92,34 +105,16 @@ def _json(path: Path) -> tuple[JsonObject, Any]:
 
 
 def _archive(path: Path) -> tuple[JsonObject, Any]:
-    if sys.version_info >= (3, 14):
-        import zipfile
-    else:
-        from backports.zstd import zipfile
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = sorted(name for name in archive.namelist() if re.fullmatch(r"samples/.+\.json", name))
-            is_whole = "header.json" in archive.namelist()
-            header = check(HEADER, _member(archive, "header.json" if is_whole else "_journal/start.json"), "header")
-    except (zipfile.BadZipFile, KeyError, OSError, EOFError) as error:
-        raise InputError(f"cannot be read as an archive of Inspect: {error}") from error
+    with Archive(path) as archive:
+        names = sorted(name for name in archive.names if re.fullmatch(r"samples/.+\.json", name))
+        header = check(HEADER, archive.member("header.json" if "header.json" in archive.names else START), "header")
 
     def samples() -> Iterator[JsonObject]:
-        with zipfile.ZipFile(path) as archive:
+        with Archive(path) as archive:
             for name in names:
-                yield check(SAMPLE, _member(archive, name), name)
+                yield check(SAMPLE, archive.member(name), name)
 
     return header, samples
-
-
-def _member(archive: Any, name: str) -> object:  # noqa: ANN401 - a ZipFile of one of two packages
-    if archive.getinfo(name).file_size > MOST_BYTES:
-        raise InputError(f"{name} is larger than 1 GiB")
-    try:
-        found = orjson.loads(archive.read(name))
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"{name} is not JSON: {error}") from error
-    return found
 
 
 def _scores(sample: JsonObject) -> dict[str, object]:
@@ -185,14 +180,20 @@ def _completion(output: JsonObject) -> str:
 
 def _calls(messages: Sequence[JsonObject]) -> list[JsonObject]:
     """Return the tool calls with their results, which come as messages of their own."""
-    results = {each.get("tool_call_id"): each for each in messages if each.get("role") == "tool"}
+    results = {str(each.get("tool_call_id")): each for each in messages if each.get("role") == "tool"}
     return [
-        {
-            "name": str(call.get("function") or "tool"),
-            "input": call.get("arguments") if isinstance(call.get("arguments"), dict) else {},
-            "result": _content((results.get(call.get("id")) or {}).get("content")),
-        }
+        _call(call, results.get(str(call.get("id"))))
         for each in messages
         for call in each.get("tool_calls") or []
         if isinstance(call, dict)
     ]
+
+
+def _call(call: JsonObject, answer: JsonObject | None) -> JsonObject:
+    """Return a call; one that was never answered failed, without a result."""
+    name, arguments = str(call.get("function") or "tool"), call.get("arguments")
+    if answer is None:
+        return tool_call(name, arguments, failed=True)
+    error = answer.get("error")
+    why = str(error.get("message") or "") if isinstance(error, dict) else ""
+    return tool_call(name, arguments, _content(answer.get("content")) or why, failed=bool(error))

@@ -15,10 +15,9 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
-from keval.documents.packed import opened
-from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import Origin, Results, as_score, check, named_scores
+from keval.origins import Origin, Results, as_score, named_scores
+from keval.origins._files import rows_of
 
 FILE = re.compile(r"samples_(.+?)_\d{4}-\d{2}-\d{2}T.*")
 """The name of a file: the task, and when it was written."""
@@ -32,6 +31,9 @@ ROW = jsonschema_rs.validator_for({
     },
 })  # fmt: skip
 """What is read of a row."""
+
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|-?inf", re.ASCII)
+"""How likely a choice is, as a logarithm."""
 
 _LIKELIHOOD = 2
 """A choice has a pair: how likely it is, and whether it would be the greedy answer."""
@@ -47,23 +49,25 @@ class LmEval(Origin):
 
     def read(self, path: Path) -> Results:
         """Read a file; what is kept of each row is in memory."""
-        by_document: dict[object, JsonObject] = {}
+        found: dict[object, tuple[JsonObject, dict[tuple[str, str], object]]] = {}
         filters: dict[str, None] = {}
-        for row in _rows(path):
-            filters[str(row.get("filter"))] = None
-            first = by_document.setdefault(row["doc_id"], row)
-            first.setdefault("scores", {}).update(
-                {(name, str(row.get("filter"))): row.get(name) for name in row.get("metrics") or []}
-            )
-        for row in by_document.values():
-            row["scores"] = {_metric(name, used, len(filters)): score for (name, used), score in row["scores"].items()}
-        metrics, without_scale = named_scores(row["scores"] for row in by_document.values())
+        for row in rows_of(path, ROW):
+            used = str(row.get("filter"))
+            filters[used] = None
+            _, scores = found.setdefault(row["doc_id"], (row, {}))
+            scores |= {(name, used): row.get(name) for name in row.get("metrics") or []}
+        documents = [
+            (row, {_metric(name, used, len(filters)): score for (name, used), score in scores.items()})
+            for row, scores in found.values()
+        ]
+        metrics, without_scale = named_scores(scores for _, scores in documents)
         named = FILE.fullmatch(path.name)
-        has_golden = all(_target(row).strip() for row in by_document.values())
+        has_golden = all(_target(row).strip() for row, _ in documents)
 
         def records() -> Iterator[JsonObject]:
-            for row in by_document.values():
-                yield from _records(row, path.resolve().parent.name or "model", metrics, has_golden=has_golden)
+            for row, scores in documents:
+                placed = {place: as_score(scores.get(name)) for name, place in metrics.items()}
+                yield from _records(row, path.resolve().parent.name or "model", placed, has_golden=has_golden)
 
         return Results(
             named[1] if named else path.name.partition(".")[0],
@@ -75,26 +79,13 @@ class LmEval(Origin):
         )
 
 
-def _rows(path: Path) -> Iterator[JsonObject]:
-    with opened(path) as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise InputError(f"line {number} is not JSON: {error}") from error
-            yield check(ROW, row, f"line {number}")
-
-
 def _metric(name: str, used: str, filters: int) -> str:
     return name if filters == 1 else f"{name},{used}"
 
 
-def _records(row: JsonObject, condition: str, metrics: dict[str, str], *, has_golden: bool) -> Iterator[JsonObject]:
+def _records(row: JsonObject, condition: str, scores: JsonObject, *, has_golden: bool) -> Iterator[JsonObject]:
     """Yield a record for each repetition; the harness scores them together, and so the first has the scores."""
     for repetition, text in enumerate(_answers(row), start=1):
-        scores = row["scores"] if repetition == 1 else {}
         yield {
             "id": str(row["doc_id"]),
             "question": _question(row),
@@ -102,7 +93,7 @@ def _records(row: JsonObject, condition: str, metrics: dict[str, str], *, has_go
             "text": text,
             "condition": condition,
             "repetition": repetition,
-            **{place: as_score(scores.get(name)) for name, place in metrics.items()},
+            **(scores if repetition == 1 else dict.fromkeys(scores)),
         }
 
 
@@ -119,7 +110,9 @@ def _question(row: JsonObject) -> str:
 
 
 def _is_choice(response: object) -> bool:
-    return isinstance(response, list) and len(response) == _LIKELIHOOD and str(response[1]) in {"True", "False"}
+    if not isinstance(response, list) or len(response) != _LIKELIHOOD or str(response[1]) not in {"True", "False"}:
+        return False
+    return isinstance(response[0], int | float | str) and NUMBER.fullmatch(str(response[0])) is not None
 
 
 def _choices(row: JsonObject) -> Sequence[Any] | None:
@@ -134,14 +127,18 @@ def _answers(row: JsonObject) -> list[str]:
         first = row["resps"][0] if row["resps"] else []
         return [str(each) for each in (first if isinstance(first, list) else [first])]
     best = max(range(len(choices)), key=lambda place: float(choices[place][0]))
-    requests = _requests(row)
-    return [str(requests[best][1]).strip() if best < len(requests) else str(best)]
+    return [_choice(row, best)]
 
 
 def _target(row: JsonObject) -> str:
     """Return the golden answer; of a choice its text, where the target is its place."""
     target = str(row.get("target", ""))
+    is_place = _choices(row) is not None and re.fullmatch(r"\d{1,9}", target, re.ASCII) is not None
+    return _choice(row, int(target)) if is_place else target
+
+
+def _choice(row: JsonObject, place: int) -> str:
+    """Return the text of a choice, or its place where the row has no text of it."""
     requests = _requests(row)
-    if _choices(row) is not None and target.isdecimal() and int(target) < len(requests):
-        return str(requests[int(target)][1]).strip()
-    return target
+    has_text = place < len(requests) and len(requests[place]) > 1
+    return str(requests[place][1]).strip() if has_text else str(place)

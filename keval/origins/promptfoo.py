@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 
-from keval.documents.packed import opened
 from keval.errors import InputError
 from keval.ids import JsonObject, digest
 from keval.origins import NUMBER, OBJECT, OBJECTS, Origin, Results, as_score, check, named_scores, shape, told
+from keval.origins._files import document_of, row_in
 
 ERROR = 2
 """`failureReason` of a row for which there is no answer; of 1 the answer is there, and an assertion failed."""
@@ -75,8 +75,7 @@ class Promptfoo(Origin):
 
 def _read(path: Path) -> tuple[JsonObject, list[JsonObject]]:
     """Return the document and its rows; of JSON lines an empty document."""
-    with opened(path) as file:
-        content = file.read()
+    content = document_of(path)
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:
@@ -91,15 +90,8 @@ def _read(path: Path) -> tuple[JsonObject, list[JsonObject]]:
 
 
 def _lines(content: bytes) -> list[JsonObject]:
-    rows = []
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if line.strip():
-            try:
-                row = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise InputError(f"line {number} is not JSON: {error}") from error
-            rows.append(check(ROW, row, f"line {number}"))
-    return rows
+    numbered = enumerate(content.split(b"\n"), start=1)
+    return [row_in(line, number, ROW) for number, line in numbered if line.strip()]
 
 
 def _has_answer(row: JsonObject) -> bool:

@@ -338,3 +338,13 @@ def test_rules_are_for_tables(keval: Keval, tmp_path: Path) -> None:
     wrong = keval("import", path, "--from", "inspect")
     assert wrong.returncode == 3
     assert "it was read as a file of inspect" in wrong.stderr
+
+
+@pytest.mark.parametrize("named", [(), ("--from", "promptfoo")])
+def test_a_damaged_packed_file_is_told_in_words(keval: Keval, tmp_path: Path, named: tuple[str, ...]) -> None:
+    """It is an error of the input, and nothing is begun."""
+    path = tmp_path / "results.json.gz"
+    path.write_bytes(gzip.compress(orjson.dumps({"evalId": "e", "results": {}}))[:-12])
+    refused = keval("import", path, *named, "-o", tmp_path / "run.jsonl")
+    assert (refused.returncode, "damaged or not packed as its name says" in refused.stderr) == (3, True)
+    assert not (tmp_path / "run.jsonl").exists()

@@ -93,3 +93,22 @@ def test_arguments_are_an_object_or_its_text(tmp_path: Path, arguments: object) 
     call = {"function": {"name": "add", "arguments": arguments}, "result": "2"}
     turn, _ = reader(tmp_path).read({**ROW, "calls": [call]}).turns
     assert (turn["input"], turn["result"]) == ({"a": 1}, "2")
+
+
+@pytest.mark.parametrize(
+    ("said", "failed"),
+    [(True, True), (False, False), ("timed out", True), ("False", False), ("", False), (None, False)],
+)
+def test_a_call_fails_if_it_is_said(tmp_path: Path, said: object, failed: bool) -> None:
+    """By true, or by what went wrong; how long it took is a number of whole milliseconds."""
+    call = {"function": {"name": "add", "arguments": {}}, "result": "2", "error": said, "duration_ms": 12.4}
+    turn, _ = reader(tmp_path).read({**ROW, "calls": [call]}).turns
+    assert (turn["error"], turn["duration_ms"]) == (failed, 12)
+
+
+@pytest.mark.parametrize(("name", "value"), [("error", 1), ("error", []), ("duration_ms", -1), ("duration_ms", "x")])
+def test_what_a_call_says_otherwise_is_a_problem(tmp_path: Path, name: str, value: object) -> None:
+    """Nothing is guessed of it."""
+    call = {"function": {"name": "add", "arguments": {}}, "result": "2", name: value}
+    (problem,) = reader(tmp_path).read({**ROW, "calls": [call]}).problems
+    assert problem.startswith(f"tool_calls: {name}: must be")

@@ -5,64 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
-from backports.zstd import zipfile
 
 from keval.errors import InputError
 from keval.ids import JsonObject
+from keval.origins import tool_call
 from keval.origins.inspect import Inspect
-
-HEADER: JsonObject = {
-    "version": 2, "status": "success",
-    "eval": {"task": "lamps", "model": "mockllm/model", "created": "2026-03-01T12:00:00+00:00"},
-}  # fmt: skip
-CALLS = [
-    {"role": "user", "content": "How long?"},
-    {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": "search", "arguments": {"q": "lamp"}}]},
-    {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "30 days"}]},
-]
+from tests.origins import INSPECT_SAMPLES, inspect_archive, inspect_json, inspect_sample
 
 
-def sample(name: str, epoch: int, grade: object, **fields: Any) -> JsonObject:  # noqa: ANN401 - of any type
-    """Return one sample as Inspect writes it."""
-    return {
-        "id": name, "epoch": epoch, "input": "How long?", "target": "30 days", "messages": CALLS,
-        "output": {"model": "mockllm/model", "completion": "30 days."},
-        "scores": {"match": {"value": grade}, "length": {"value": 12}}, "total_time": 1.5,
-        "model_usage": {"mockllm/model": {"input_tokens": 11, "output_tokens": 4}}, **fields,
-    }  # fmt: skip
-
-
-SAMPLES = [
-    sample("a/b", 1, "C"),
-    sample("a/b", 2, "I"),
-    sample("c", 1, "P"),
-    sample("c", 2, "C", error={"message": "down"}, scores={}),
-]
-
-
-def as_json(folder: Path, samples: list[JsonObject]) -> Path:
-    """Write a log as JSON."""
-    path = folder / "log.json"
-    path.write_bytes(orjson.dumps({**HEADER, "samples": samples}))
-    return path
-
-
-def as_archive(folder: Path, samples: list[JsonObject]) -> Path:
-    """Write a log as an archive, compressed as Inspect does it."""
-    path = folder / "log.eval"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_ZSTANDARD) as archive:
-        for place, each in enumerate(samples):
-            archive.writestr(f"samples/{place}_epoch_{each['epoch']}.json", orjson.dumps(each))
-        archive.writestr("header.json", orjson.dumps(HEADER))
-    return path
-
-
-@pytest.mark.parametrize("write", [as_json, as_archive])
+@pytest.mark.parametrize("write", [inspect_json, inspect_archive])
 def test_each_sample_and_epoch_has_its_answer_and_scores(write: Any, tmp_path: Path) -> None:  # noqa: ANN401 - a function
     """Grades are numbers from 0 to 1; a sample that failed has no answer; what has no scale is named."""
-    path = write(tmp_path, SAMPLES)
+    path = write(tmp_path, INSPECT_SAMPLES)
     assert Inspect().fits(path.read_bytes()[:4096])
     found = Inspect().read(path)
     records = list(found.rows())
@@ -72,7 +27,7 @@ def test_each_sample_and_epoch_has_its_answer_and_scores(write: Any, tmp_path: P
     assert list(found.metrics) == ["match"]
     assert found.left_out == ["1 row is left out: the sample ended in an error", "no scale is known of: length"]
     first = records[0]
-    assert first["tool_calls"] == [{"name": "search", "input": {"q": "lamp"}, "result": "30 days"}]
+    assert first["tool_calls"] == [tool_call("search", {"q": "lamp"}, "30 days")]
     assert [first[name] for name in ("text", "answer", "condition", "input_tokens", "duration_ms")] == [
         "30 days.", "30 days", "mockllm/model", 11, 1500
     ]  # fmt: skip
@@ -84,13 +39,15 @@ def test_messages_and_lists_of_targets_are_texts(tmp_path: Path) -> None:
         {"role": "system", "content": "Be short."},
         {"role": "user", "content": [{"type": "text", "text": "How?"}]},
     ]
-    (record,) = Inspect().read(as_json(tmp_path, [sample("a", 1, "C", input=asked, target=["x", "y"])])).rows()
+    (record,) = (
+        Inspect().read(inspect_json(tmp_path, [inspect_sample("a", 1, "C", input=asked, target=["x", "y"])])).rows()
+    )
     assert (record["question"], record["answer"]) == ("How?", "x | y")
 
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(b"PK\x03\x04cut", "cannot be read as an archive"), (b'{"version": 2, "eval": {}}', "no samples in it"),
+    [(b"PK\x03\x04cut", "cut off, damaged or no archive"), (b'{"version": 2, "eval": {}}', "no samples in it"),
      (b'{"version": 2, "eval": {}, "samples": [{"scores": 5}]}', r"samples\[0\].scores"), (b"{", "not JSON")],
 )  # fmt: skip
 def test_another_form_is_told_with_its_place(content: bytes, told: str, tmp_path: Path) -> None:
@@ -99,3 +56,23 @@ def test_another_form_is_told_with_its_place(content: bytes, told: str, tmp_path
     path.write_bytes(content)
     with pytest.raises(InputError, match=told):
         Inspect().read(path)
+
+
+def test_a_large_member_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small archive may hold more than a memory does."""
+    monkeypatch.setattr("keval.origins._archive.MOST_BYTES", 2**6)
+    with pytest.raises(InputError, match=r"json is larger than"):
+        Inspect().read(inspect_archive(tmp_path, INSPECT_SAMPLES))
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [({"content": "", "error": {"type": "timeout", "message": "too slow"}}, "too slow"), ({}, None)],
+)
+def test_a_call_that_has_no_answer_failed(answer: JsonObject, result: str | None, tmp_path: Path) -> None:
+    """Nor did one that the tool could not answer succeed; an id may be anything."""
+    call = {"id": [], "function": "search", "arguments": {"q": "lamp"}}
+    asked = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": [], **answer}]
+    messages = asked if answer else asked[:1]
+    (record,) = Inspect().read(inspect_json(tmp_path, [inspect_sample("a", 1, "C", messages=messages)])).rows()
+    assert record["tool_calls"] == [tool_call("search", {"q": "lamp"}, result, failed=True)]

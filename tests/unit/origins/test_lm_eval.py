@@ -4,48 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import orjson
 import pytest
 
 from keval.errors import InputError
-from keval.ids import JsonObject
 from keval.origins.lm_eval import LmEval
-
-
-def generated(document: int, answers: list[str], used: str, score: float) -> JsonObject:
-    """Return the row of an answer that a model wrote, for one filter."""
-    return {
-        "doc_id": document, "doc": {"q": "…"}, "target": "72",
-        "arguments": {"gen_args_0": {"arg_0": f"Question {document}", "arg_1": {"until": []}}},
-        "resps": [answers], "filtered_resps": ["72"], "filter": used, "metrics": ["exact_match", "bytes"],
-        "exact_match": score, "bytes": 120.5,
-    }  # fmt: skip
-
-
-def chosen(document: int, target: int, likely: list[float]) -> JsonObject:
-    """Return the row of a multiple choice."""
-    requests = {
-        f"gen_args_{n}": {"arg_0": f"Question {document}", "arg_1": f" {letter}"} for n, letter in enumerate("ABC")
-    }
-    return {
-        "doc_id": document, "target": str(target), "arguments": requests, "filter": "none", "metrics": ["acc"],
-        "resps": [[[str(each), "False"]] for each in likely], "acc": float(likely[target] == max(likely)),
-    }  # fmt: skip
-
-
-def written(folder: Path, rows: list[JsonObject]) -> Path:
-    """Write a file as the harness names it."""
-    path = folder / "my__model" / "samples_gsm8k_2026-03-01T12-00-00.jsonl"
-    path.parent.mkdir()
-    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    return path
+from tests.origins import lm_eval_answer, lm_eval_choice, lm_eval_file
 
 
 def test_filters_of_one_answer_stand_beside_each_other(tmp_path: Path) -> None:
     """Each is a metric of its own; what has no known scale is left out and named."""
-    rows = [generated(place, ["It is 72"], used, score)
+    rows = [lm_eval_answer(place, ["It is 72"], used, score)
             for used, score in (("strict", 0.0), ("flexible", 1.0)) for place in (0, 1)]  # fmt: skip
-    path = written(tmp_path, rows)
+    path = lm_eval_file(tmp_path, rows)
     assert LmEval().fits(path.read_bytes()[:4096])
     found = LmEval().read(path)
     records = list(found.rows())
@@ -58,7 +28,7 @@ def test_filters_of_one_answer_stand_beside_each_other(tmp_path: Path) -> None:
 
 def test_repeats_are_repetitions_of_which_the_first_has_the_score(tmp_path: Path) -> None:
     """The harness scores them as one."""
-    found = LmEval().read(written(tmp_path, [generated(0, ["a", "b"], "none", 1.0)]))
+    found = LmEval().read(lm_eval_file(tmp_path, [lm_eval_answer(0, ["a", "b"], "none", 1.0)]))
     assert [(each["repetition"], each["text"], each["score_0"]) for each in found.rows()] == [
         (1, "a", 1.0), (2, "b", None)
     ]  # fmt: skip
@@ -66,7 +36,9 @@ def test_repeats_are_repetitions_of_which_the_first_has_the_score(tmp_path: Path
 
 def test_the_likeliest_choice_is_the_answer(tmp_path: Path) -> None:
     """Golden answer and answer are texts of choices, not their places."""
-    found = LmEval().read(written(tmp_path, [chosen(0, 1, [-3.0, -1.0, -2.0]), chosen(1, 0, [-3.0, -1.0, -2.0])]))
+    found = LmEval().read(
+        lm_eval_file(tmp_path, [lm_eval_choice(0, 1, [-3.0, -1.0, -2.0]), lm_eval_choice(1, 0, [-3.0, -1.0, -2.0])])
+    )
     assert [(each["text"], each["answer"], each["score_0"]) for each in found.rows()] == [
         ("B", "B", 1.0),
         ("B", "A", 0.0),

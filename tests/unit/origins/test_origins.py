@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 
 from keval.errors import InputError
-from keval.origins import NUMBER, Results, as_score, check, named_scores, shape, told
+from keval.ids import JsonObject
+from keval.origins import NUMBER, Results, as_score, check, named_scores, shape, told, tool_call
 
 
 def test_only_scores_from_0_to_1_have_a_scale() -> None:
@@ -41,6 +42,23 @@ def test_the_mapping_is_that_of_a_table() -> None:
     assert mapping["judges"][0]["metrics"]["pass"]["score"] == {"field": "score_0"}
     assert (mapping["response"], mapping["golden_answers"]) == ({}, False)
     assert "tool_calls" in Results("e", lambda: iter(()), "tool", has_tool_calls=True).mapping()["response"]
+
+
+def test_more_may_be_known_of_metrics_and_samples() -> None:
+    """A scale, a reasoning, and fields of the sample beside question and answer."""
+    grade: JsonObject = {"score": {"field": "grade"}, "min": 1, "max": 5, "type": "ordinal"}
+    mapping = Results(
+        "e", lambda: iter(()), "tool", {"pass": "score_0"}, scaled={"grade": grade}, sample_fields={"level": "level_0"}
+    ).mapping()
+    assert list(mapping["judges"][0]["metrics"]) == ["grade", "pass"]
+    assert (mapping["judges"][0]["metrics"]["grade"], mapping["sample"]) == (grade, {"level": {"field": "level_0"}})
+
+
+@pytest.mark.parametrize(("name", "server"), [("mcp__shop__find", "shop"), ("search", None), ("mcp__", None)])
+def test_the_server_of_a_call_is_known_by_its_name(name: str, server: str | None) -> None:
+    """Arguments that are no object are not known."""
+    call = tool_call(name, "text", "found")
+    assert (call["server"], call["input"], call["result"], call["error"]) == (server, None, "found", False)
 
 
 def test_what_is_left_out_is_counted() -> None:

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
 
 from keval.errors import InputError
-from keval.ids import JsonObject
 from keval.origins.promptfoo import Promptfoo
-
-
-def row(test: int, provider: str, output: str | None, **fields: Any) -> JsonObject:  # noqa: ANN401 - of any type
-    """Return one row as promptfoo writes it."""
-    answered: JsonObject = {"output": output, "tokenUsage": {"prompt": 7, "completion": 3, "total": 10}}
-    return {
-        "testIdx": test, "promptIdx": 0, "vars": {"question": f"q{test % 2}", "style": "short"},
-        "provider": {"id": provider, "label": ""},
-        "prompt": {"raw": f"Answer: q{test}", "label": "Answer: {{question}}"},
-        "response": answered if output is not None else None, "success": output == "yes", "score": 0.75,
-        "failureReason": 0 if output is not None else 2, "namedScores": {"words": 12, "tone": 0.5},
-        "cost": 0, "latencyMs": 12.4, "testCase": {"assert": [{"type": "equals", "value": "yes"}]}, **fields,
-    }  # fmt: skip
-
-
-def written(folder: Path, rows: list[JsonObject]) -> Path:
-    """Write a whole result file."""
-    path = folder / "results.json"
-    results = {"version": 3, "timestamp": "2026-03-01T12:00:00Z", "prompts": [], "results": rows, "stats": {}}
-    path.write_bytes(orjson.dumps({"evalId": "e", "results": results, "config": {"description": "lamps"}}))
-    return path
-
-
-ROWS = [row(0, "a", "yes"), row(1, "a", "no"), row(0, "b", "yes"), row(1, "b", None)]
+from tests.origins import PROMPTFOO_ROWS, promptfoo_file, promptfoo_row
 
 
 def test_each_answer_has_its_question_condition_and_scores(tmp_path: Path) -> None:
     """Of several providers each is a condition; an unknown price is no price; what failed has no answer."""
-    path = written(tmp_path, ROWS)
+    path = promptfoo_file(tmp_path, PROMPTFOO_ROWS)
     assert Promptfoo().fits(path.read_bytes()[:4096])
     found = Promptfoo().read(path)
     records = list(found.rows())
@@ -63,15 +38,15 @@ def test_each_answer_has_its_question_condition_and_scores(tmp_path: Path) -> No
 def test_prompts_that_differ_are_conditions(tmp_path: Path) -> None:
     """By their labels, or by their places where a label is the prompt itself."""
     long = "Answer as a pirate. " * 10
-    rows = [row(0, "a", "yes"), row(0, "a", "no", promptIdx=1, prompt={"raw": long, "label": long})]
-    conditions = [each["condition"] for each in Promptfoo().read(written(tmp_path, rows)).rows()]
+    rows = [promptfoo_row(0, "a", "yes"), promptfoo_row(0, "a", "no", promptIdx=1, prompt={"raw": long, "label": long})]
+    conditions = [each["condition"] for each in Promptfoo().read(promptfoo_file(tmp_path, rows)).rows()]
     assert conditions == ["Answer: {{question}}", "prompt 2"]
 
 
 def test_json_lines_are_read_alike(tmp_path: Path) -> None:
     """One row a line, without the head of a whole file."""
     path = tmp_path / "results.jsonl"
-    path.write_bytes(b"\n".join(map(orjson.dumps, ROWS)))
+    path.write_bytes(b"\n".join(map(orjson.dumps, PROMPTFOO_ROWS)))
     assert Promptfoo().fits(path.read_bytes()[:4096])
     assert len(list(Promptfoo().read(path).rows())) == 3
 
