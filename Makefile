@@ -9,7 +9,7 @@ TEST := $(BIN)/python -m pytest -q --dist loadgroup
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers gateway demo check fix test test-slow docs golden bench build site man
+.PHONY: help setup servers gateway origins demo check fix test test-slow docs golden bench build site man
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -34,6 +34,13 @@ $(SERVERS): tests/servers/package.json
 gateway: ## install LiteLLM's proxy, 740 MB, for the test of models behind a gateway
 	$(PYTHON) -m venv .servers/litellm
 	.servers/litellm/bin/pip install --quiet --disable-pip-version-check 'litellm[proxy]==1.106.2'
+
+origins: ## install Inspect, lm-evaluation-harness, promptfoo and agent-eval-harness, 2 GB, for tests of imports
+	$(PYTHON) -m venv .servers/origins
+	.servers/origins/bin/pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 lm_eval==0.4.13
+	npm install --prefix .servers/origins --no-package-lock --no-audit --no-fund --loglevel=error \
+		node@22 promptfoo@0.123.1 bun@1.4.5 @plaited/agent-eval-harness@0.12.2
+	@touch .servers/origins/.ready
 
 demo: $(READY) ## run examples/quickstart with the stand-in model and show its report
 	$(BIN)/keval run examples/quickstart/eval.yaml --mock --output demo.jsonl
