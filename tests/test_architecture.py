@@ -150,7 +150,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "unit/logs/test_secret_scan.py": ("it prints what the scanner finds", {"commands.scan"}),
     "unit/mock/test_mock.py": (
         "to its clients it is one service",
-        {"mock.api", "mock.journal", "mock.server", "mock.wire"},
+        {"mock.api", "mock.journal", "mock.wire", "processes.loopback_server"},
     ),
     "unit/mock/test_stand_in.py": ("one stand-in reads, answers and judges", {"mock.conversation", "mock.judging"}),
     "unit/judges/test_rubric.py": ("the judge with one model shows what all by a rubric do", {"judges._rubric_judge"}),

@@ -16,7 +16,7 @@ from keval.processes.environment import MOCK_KEY
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from keval.mock.server import ServerThread
+    from keval.processes.loopback_server import ServerThread
 
 __all__ = ["Mock", "Recorded", "Requests"]
 
@@ -45,7 +45,7 @@ class Mock:
     def start(self) -> Self:
         """Start the server; when this returns it answers."""
         from keval.mock.api import MessagesApi
-        from keval.mock.server import ServerThread
+        from keval.processes.loopback_server import ServerThread
 
         if self._server is None:
             api = MessagesApi(self._journal, self._faults, self._latency_s, self._retry_after_s, self._bugs)

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from keval.mock import wire
-from keval.mock.server import ServerThread
+from keval.processes.loopback_server import ServerThread
 
 
 @dataclass(frozen=True)

@@ -347,7 +347,7 @@ def test_nothing_is_left_after_the_end() -> None:
     with Mock() as mock:
         send(mock, "GET", "/")
         address = urlsplit(mock.base_url)
-        assert "keval-mock" in {thread.name for thread in threading.enumerate()}
+        assert "keval-server" in {thread.name for thread in threading.enumerate()}
     assert address.hostname == "127.0.0.1"
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((address.hostname, address.port or 0), timeout=1)

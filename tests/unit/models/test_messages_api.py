@@ -312,7 +312,7 @@ async def test_a_401_is_a_refusal_that_names_the_variable() -> None:
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    from keval.mock.server import ServerThread
+    from keval.processes.loopback_server import ServerThread
 
     async def refuse(_: Request) -> Response:
         body = {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}

@@ -1,4 +1,4 @@
-"""An application served on a free loopback port by a thread of its own."""
+"""An application served on a loopback port, a free one unless it is named, by a thread of its own."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from starlette.types import ASGIApp
 
 
 class ServerThread:
-    """Serves from its creation until `stop`; `url` is where."""
+    """Serves from its creation until `stop`; `url` is where. Raises OSError for a port that it cannot have."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        listener = _listen()
+    def __init__(self, app: ASGIApp, port: int = 0) -> None:
+        listener = _listen(port)
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         started: Future[asyncio.AbstractEventLoop] = Future()
         self._server = _Uvicorn(app, started)
-        self._thread = threading.Thread(target=self._run, args=[listener, started], name="keval-mock", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=[listener, started], name="keval-server", daemon=True)
         self._thread.start()
         self._loop = started.result()
 
@@ -76,9 +76,15 @@ class _Uvicorn(uvicorn.Server):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _listen() -> socket.socket:
+def _listen(port: int) -> socket.socket:
     # asyncio switches off Nagle's algorithm only on a socket that names TCP; with it an answer takes 40 ms longer
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.bind(("127.0.0.1", 0))
+    # A port that was closed a moment ago may be had again.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError:
+        listener.close()
+        raise
     listener.listen(1024)
     return listener
