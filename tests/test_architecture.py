@@ -89,7 +89,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"execution.config_session", "execution.judge_session", "execution.session"},
     ),
     "properties/test_specs.py": ("what they hold comes back from another process", {"execution.specs"}),
-    "unit/exports/test_html.py": ("the layout of a page is right if the page is", {"exports._page"}),
+    "unit/exports/test_html.py": (
+        "the layout of a page is right if the page is",
+        {"exports._page", "exports._templates"},
+    ),
     "unit/documents/test_event_types.py": (
         "a type and what it leaves open are one definition",
         {"documents.event_checks"},

@@ -21,7 +21,7 @@ from keval.exports.text import Text
 from keval.reports.model import BANNER, Report
 from tests.reports import HOSTILE, hostile_report, small_details, small_report
 
-TEMPLATES = sorted(Path(exports.__file__).parent.glob("_page.*"))
+TEMPLATES = sorted(Path(exports.__file__).parent.glob("_page*.[hc]*"))
 
 
 class Outline(HTMLParser):
