@@ -90,7 +90,9 @@ def _rendered(
     logs: Sequence[LogFile], export: Export, *, everything: bool, allow_mixed: bool, by: Sequence[str] = ()
 ) -> bytes:
     """Return the report of logs; of several evaluations, one for each."""
-    adding = _with_answers if export.shows_details else None
+    adding: Adding | None = None
+    if export.shows_details:
+        from keval.transcripts.cases import with_answers as adding
     found = reports(logs, adding, everything=everything, allow_mixed=allow_mixed, by=by)
     return export.render(found[0]) if len(found) == 1 else export.render_all(found)
 
@@ -143,14 +145,6 @@ def with_details(report: Report, connection: DuckDBPyConnection, logs: Sequence[
 
     del logs
     return replace(report, details=details(connection))
-
-
-def _with_answers(report: Report, connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Report:
-    from keval.reports.details import details
-    from keval.transcripts.cases import cases
-
-    read = tuple(cases(connection, logs, report.changed_scores))
-    return replace(report, details=replace(details(connection), cases=read))
 
 
 def _print(rendered: bytes) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from keval.projections.log_file import LogFile
 from keval.reports.changed_scores import ChangedScores
-from keval.reports.details import Answer, Case
+from keval.reports.details import Answer, Case, details
+from keval.reports.model import Report
 from keval.transcripts.drawing import shortened, unfolded
 from keval.transcripts.sections import Section, about, question, result, steps
 from keval.transcripts.selection import Selection
@@ -16,6 +18,12 @@ from keval.transcripts.transcript import Transcript, transcripts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+def with_answers(report: Report, connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Report:
+    """Return a report with the numbers of single samples, and with the answers to those that changed most."""
+    read = tuple(cases(connection, logs, report.changed_scores))
+    return replace(report, details=replace(details(connection), cases=read))
 
 
 def cases(connection: DuckDBPyConnection, logs: Sequence[LogFile], changed: Sequence[ChangedScores]) -> Iterator[Case]:

@@ -57,6 +57,13 @@ def lines(connection: DuckDBPyConnection, selection: Selection) -> Iterator[Json
     return rows(connection, load("transcripts", "lines", chosen=selection.query()))
 
 
+def lines_of_sample(
+    connection: DuckDBPyConnection, sample_id: str, event_id: str | None = None
+) -> Iterator[JsonObject]:
+    """Yield where the lines of a sample's tasks stand, or of one answer or failure of it; see of_sample.sql."""
+    return rows(connection, load("transcripts", "of_sample", sample=literal(sample_id), id=_given(event_id)))
+
+
 def check_found(connection: DuckDBPyConnection, selection: Selection) -> None:
     """Raise UsageError for an id, or for names that no task has: what is meant instead may be near."""
     if selection.id is not None:

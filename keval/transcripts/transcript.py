@@ -12,7 +12,7 @@ import orjson
 from keval.ids import JsonObject
 from keval.projections.line_text import line_in, opened
 from keval.projections.log_file import LogFile
-from keval.transcripts.selection import Selection, check_found, lines
+from keval.transcripts.selection import Selection, check_found, lines, lines_of_sample
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -61,16 +61,33 @@ def transcripts(connection: DuckDBPyConnection, logs: Sequence[LogFile], selecti
 
     Raises UsageError for an id or a name that the logs do not have.
     """
-    is_empty = True
+    found = _read(logs, lines(connection, selection))
+    first = next(found, None)
+    if first is None:
+        check_found(connection, selection)
+        return
+    yield first
+    yield from found
+
+
+def of_sample(
+    connection: DuckDBPyConnection, logs: Sequence[LogFile], sample_id: str, event_id: str | None = None
+) -> Iterator[Transcript]:
+    """Yield the current tasks of one sample, or what has an id among all of that sample, whether it is current or not.
+
+    Conditions are in the order of the config. It is found fast in a large log, too.
+    """
+    yield from _read(logs, lines_of_sample(connection, sample_id, event_id))
+
+
+def _read(logs: Sequence[LogFile], lines: Iterator[JsonObject]) -> Iterator[Transcript]:
+    """Yield tasks, of which the lines stand together."""
     with opened(logs) as descriptors:
-        for _, found in groupby(lines(connection, selection), lambda row: row["place"]):
-            is_empty = False
+        for _, found in groupby(lines, lambda row: row["place"]):
             made = Transcript()
             for row in found:
                 _add(made, row["kind"], orjson.loads(line_in(descriptors[row["file"] - 1], row["line_offset"])))
             yield made
-    if is_empty:
-        check_found(connection, selection)
 
 
 def _add(transcript: Transcript, kind: str, event: JsonObject) -> None:

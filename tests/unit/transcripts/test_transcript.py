@@ -12,7 +12,7 @@ from keval.errors import UsageError
 from keval.projections.log_file import LogFile
 from keval.transcripts.sections import about, sections, title
 from keval.transcripts.selection import Selection
-from keval.transcripts.transcript import Transcript, transcripts
+from keval.transcripts.transcript import Transcript, of_sample, transcripts
 from tests.builders import (
     failure_event,
     judge_failure_event,
@@ -75,6 +75,22 @@ def test_all_tasks_are_shown_sample_by_sample(found: Found) -> None:
         "q2 · baseline · repetition 1",
         "q2 · with_docs · repetition 1",
     ]
+
+
+@pytest.mark.parametrize("sample_id", ["q1", "q2", "q3"])
+def test_one_sample_is_shown_as_among_all(found: Found, sample_id: str) -> None:
+    """Found by the sample alone it has the same tasks with the same events; a sample that is not there has none."""
+    alone = list(of_sample(found.connection, [LogFile(found.log, "run.jsonl")], sample_id))  # type: ignore[arg-type] # it is one
+    among_all = [each for each in found.of() if each.sample_id == sample_id]
+    assert [each.as_json() for each in alone] == [each.as_json() for each in among_all]
+
+
+def test_one_event_of_a_sample_is_found_by_its_whole_id(found: Found) -> None:
+    """That of an answer or a failure, and no other task of the sample."""
+    for event, sample_id in ((FIRST, "q1"), (EVENTS[-1], "q2")):
+        logs = [LogFile(found.log, "run.jsonl")]
+        (one,) = of_sample(found.connection, logs, sample_id, event["id"])  # type: ignore[arg-type] # it is one
+        assert one.outcome == event
 
 
 def test_samples_and_conditions_are_names_or_patterns(found: Found) -> None:
