@@ -26,6 +26,7 @@ COMMANDS = (
     "judge",
     "aggregate",
     "report",
+    "view",
     "plot",
     "export",
     "plan",
