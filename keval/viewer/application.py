@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from keval.errors import KevalError, UsageError
-from keval.viewer import addresses, report_page
+from keval.viewer import addresses, failures_page, report_page, sample_page, samples_page, sql_page
 from keval.viewer.access import Access
 from keval.viewer.pages import Pages
 from keval.viewer.snapshot import Snapshot, Snapshots
@@ -31,6 +31,12 @@ LOOK_AGAIN_S = 2
 
 PAGES: dict[str, Page] = {
     "/": report_page.show,
+    "/samples": samples_page.show,
+    "/s/{sample:text}": sample_page.show,
+    "/r/{event:text}/text/{number:int}": sample_page.show_text,
+    "/r/{event:text}": sample_page.show_response,
+    "/failures": failures_page.show,
+    "/sql": sql_page.show,
 }
 """What draws the page of each address."""
 

@@ -1,0 +1,136 @@
+"""One SELECT over the views: what `keval sql` takes, with limits of rows, of characters and of time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from keval import projections
+from keval.errors import UsageError
+from keval.projections import read_only, rows
+from keval.projections.json_values import json_text, json_value
+from keval.projections.sql_file import literal, load
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from keval.viewer.pages import Pages
+    from keval.viewer.snapshot import Snapshot, Snapshots
+
+MOST_ROWS = 1_000
+MOST_CHARACTERS = 2_000
+"""Characters of a cell."""
+
+MOST_TEXT = 2_000_000
+"""Characters of all cells."""
+
+MOST_S = 10.0
+"""Seconds after which a query is broken off."""
+
+_FREE = threading.BoundedSemaphore(2)
+"""Queries at once: the other pages need the machine, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query found, as far as it is shown."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    is_cut: bool
+    """Whether there are more rows."""
+
+
+def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Request) -> Response:
+    """Return what a query finds; without one the views that there are."""
+    query = request.query_params.get("q", "").strip()
+    found, problem = None, None
+    views: list[tuple[str, str, str]] = []
+    with snapshot.asked() as connection:
+        if query:
+            try:
+                found = answer(connection, query)
+            except UsageError as error:
+                problem = str(error)
+        else:
+            views = list(_views(connection))
+    logs = " ".join(quote(str(log)) for log in snapshots.logs)
+    return pages.draw(
+        "sql.html",
+        request,
+        snapshot,
+        "SQL",
+        status=200 if problem is None else 400,
+        query=query,
+        found=found,
+        problem=problem,
+        views=views,
+        most=MOST_ROWS,
+        command_for_all=f"keval sql {logs} -o rows.csv {quote(query)}",
+    )
+
+
+def answer(connection: DuckDBPyConnection, query: str, seconds: float = MOST_S) -> Answer:
+    """Return what a query finds. Raises UsageError for what is not one SELECT, is wrong, or takes too long."""
+    import duckdb
+
+    statement = read_only.bare(query)
+    try:
+        if not read_only.writes_nothing(connection, statement):
+            raise UsageError("this is not one SELECT that only reads")
+        with _FREE, _within(connection, seconds):
+            return _read(*projections.columns_and_rows(connection, statement))
+    except duckdb.InterruptException as error:
+        raise UsageError(f"the query took more than {seconds:g} s and was broken off") from error
+    except duckdb.OutOfMemoryException as error:
+        raise UsageError("the query needs more memory than there is for it") from error
+    except OverflowError as error:
+        raise UsageError(f"a value has no form in Python ({error}); cast it to VARCHAR") from error
+    except (duckdb.Error, UnicodeEncodeError) as error:
+        raise UsageError(*f"{error}".split("\n")) from error
+
+
+@contextmanager
+def _within(connection: DuckDBPyConnection, seconds: float) -> Iterator[None]:
+    """Break off what a connection does when the time is over."""
+    timer = threading.Timer(seconds, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _read(columns: list[str], found: Iterator[tuple[Any, ...]]) -> Answer:
+    kept: list[tuple[str, ...]] = []
+    size = 0
+    for row in found:
+        if len(kept) == MOST_ROWS or size > MOST_TEXT:
+            return Answer(tuple(columns), tuple(kept), is_cut=True)
+        cells = tuple(map(_cell, row))
+        size += sum(map(len, cells))
+        kept.append(cells)
+    return Answer(tuple(columns), tuple(kept), is_cut=False)
+
+
+def _cell(value: Any) -> str:  # noqa: ANN401 - any SQL value
+    """Return a value as text, its beginning if it is long."""
+    found = json_text(value).decode() if isinstance(value, dict | list | tuple) else json_value(value)
+    text = "NULL" if found is None else str(found)
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} … {len(text) - MOST_CHARACTERS:,} more"
+
+
+def _views(connection: DuckDBPyConnection) -> Iterator[tuple[str, str, str]]:
+    """Yield each view with what one row is, and its columns."""
+    names = f"[{', '.join(map(literal, projections.VIEWS))}]"
+    columns = {row["name"]: row["columns"] for row in rows(connection, load("viewer", "columns", views=names))}
+    for view in projections.VIEWS:
+        said = projections.about(view).removesuffix(".").partition(". ")[0]
+        yield view, said, ", ".join(columns.get(view, ()))
