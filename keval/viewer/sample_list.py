@@ -260,7 +260,7 @@ def page_of(connection: DuckDBPyConnection, found: Listing, clock: Callable[[], 
     while batch := list(islice(candidates, AT_ONCE)):
         kept += _with_text(connection, found.filters.find, batch)
         number += len(batch)
-        if len(kept) > A_PAGE:
+        if len(kept) > A_PAGE or len(batch) < AT_ONCE:
             break
         if clock() > ends_at:
             return _page(found, kept, replace(found.filters, after=found.place_of(batch[-1])), number)

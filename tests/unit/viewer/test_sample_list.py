@@ -1,0 +1,154 @@
+"""The list of samples has what was asked for, once each, and in one order over all pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from keval import projections
+from keval.errors import UsageError
+from keval.viewer import sample_list
+from keval.viewer.sample_list import SORTS, Filters, listing, page_of
+from tests.builders import failure_event, judgment_event, response_event, run_event, write_log
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SAMPLES = 9
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DuckDBPyConnection]:
+    """Give a log of samples of which several have the same score, one has none, and one failed."""
+    events = [run_event(samples=SAMPLES)]
+    for number in range(SAMPLES):
+        for name in ("baseline", "with_docs"):
+            answer = response_event(f"s{number}", name, text=f"Answer {number} of {name}", question=f"{number}?")
+            if (number, name) == (7, "with_docs"):
+                events.append(failure_event(answer, "infra_error", message="it took Too long"))
+                continue
+            events.append(answer)
+            if number != 8:
+                score = 1 + number % 3 if name == "with_docs" else 2
+                events.append(judgment_event(answer, score))
+    log = write_log(tmp_path_factory.mktemp("list") / "run.jsonl", events)
+    with projections.connect([log]) as opened:
+        yield opened
+
+
+def found(connection: DuckDBPyConnection, **query: str) -> list[str]:
+    """Return the samples of the first page of a list."""
+    return [row["sample_id"] for row in page_of(connection, listing(connection, Filters.read(query))).rows]
+
+
+def everything(connection: DuckDBPyConnection, filters: Filters) -> Iterator[str]:
+    """Yield the samples of all pages."""
+    asked: Filters | None = filters
+    while asked is not None:
+        page = page_of(connection, listing(connection, asked))
+        assert page.rows or page.later is None
+        yield from (row["sample_id"] for row in page.rows)
+        asked = None if page.later is None else Filters.read({k: v for k, v in page.later.query().items() if v})
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_pages_together_are_the_list(
+    sort: str, connection: DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each sample stands on one page, in the order of the whole list; those without a number come last."""
+    whole = found(connection, sort=sort)
+    assert sorted(whole) == [f"s{number}" for number in range(SAMPLES)]
+    if sort != "sample":
+        assert set(whole[-2:]) == {"s7", "s8"}
+    monkeypatch.setattr(sample_list, "A_PAGE", 2)
+    assert list(everything(connection, Filters(sort=sort))) == whole
+
+
+def test_differences_stand_lowest_first(connection: DuckDBPyConnection) -> None:
+    """What got worse is what people look for."""
+    rows = page_of(connection, listing(connection, Filters())).rows
+    differences = [row["difference"] for row in rows if row["difference"] is not None]
+    assert all(one <= other for one, other in pairwise(differences))
+    assert {row["sample_id"]: row["difference"] for row in rows}["s0"] == -1
+
+
+@pytest.mark.parametrize(
+    ("query", "samples"),
+    [
+        ({"score_to": "1"}, {"s0", "s3", "s6"}),
+        ({"score_from": "2", "score_to": "2"}, {"s1", "s4"}),
+        ({"difference_from": "0.5"}, {"s2", "s5"}),
+        ({"difference_to": "-0.5", "score_from": "4"}, set()),
+        ({"kind": "infra_error"}, {"s7"}),
+        ({"kind": "any"}, {"s7"}),
+        ({"kind": "judge_error"}, set()),
+        ({"condition": "baseline", "score_from": "2", "find": "answer 3 of BASELINE"}, {"s3"}),
+        ({"find": "too LONG"}, {"s7"}),
+        ({"find": "5?"}, {"s5"}),
+        ({"find": "S5"}, {"s5"}),
+        ({"find": "it says so", "score_from": "3"}, {"s2", "s5"}),
+        ({"find": "it's 100 % _"}, set()),
+    ],
+)
+def test_a_filter_leaves_what_it_says(
+    query: dict[str, str], samples: set[str], connection: DuckDBPyConnection
+) -> None:
+    """Several filters hold together; `view as SQL` is a query for the same samples."""
+    assert set(found(connection, **query)) == samples
+    statement = listing(connection, Filters.read(query)).statement()
+    assert {row[0] for row in connection.execute(statement).fetchall()} == samples
+
+
+def test_an_address_asks_again_for_the_same() -> None:
+    """Whatever is asked for, its address says it in full."""
+    filters = Filters(
+        "with docs", "rubric/a b", 1.5, 2, -0.1, 1e-3, "timeout", "a & b", "-score", (None, "s\u2028'1"),
+    )  # fmt: skip
+    assert Filters.read({name: value for name, value in filters.query().items() if value is not None}) == filters
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"sort": "name"}, {"score_to": "much"}, {"score_to": "nan"}, {"difference_from": "-inf"}, {"after": "s1"},
+        {"after": '[1, "s1", 2]'}, {"after": '["x", "s1"]'}, {"condition": "with_doc"}, {"metric": "rubric/x"},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_for_is_said(query: dict[str, str], connection: DuckDBPyConnection) -> None:
+    """It is refused with the name of the field."""
+    with pytest.raises(UsageError, match=next(iter(query))):
+        listing(connection, Filters.read(query))
+
+
+def test_a_long_search_stops_and_goes_on(connection: DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says how far it came, and the next page begins there; nothing is left out or found twice."""
+    monkeypatch.setattr(sample_list, "AT_ONCE", 2)
+    asked, samples, looked = Filters(find="answer", sort="sample"), [], 0
+    while True:
+        hours = iter(range(0, 36_000, 3_600))
+        page = page_of(connection, listing(connection, asked), lambda ticks=hours: float(next(ticks)))  # type: ignore[misc]
+        samples += [row["sample_id"] for row in page.rows]
+        if page.later is None:
+            break
+        assert page.looked_through == 2
+        looked += 2
+        asked = replace(page.later)
+    assert looked == 8
+    assert samples == [f"s{number}" for number in range(SAMPLES)]
+
+
+def test_a_log_without_scores_is_listed(tmp_path: Path) -> None:
+    """By sample, with the kinds of failure."""
+    answers = [response_event(name) for name in ("q1", "q2")]
+    log = write_log(tmp_path / "run.jsonl", [run_event(["baseline"], judges=[]), answers[0], failure_event(answers[1])])
+    with projections.connect([log]) as connection:
+        asked = listing(connection, Filters())
+        assert (asked.series, asked.baseline, asked.sort) == (None, None, "sample")
+        assert [(row["sample_id"], row["failed"]) for row in page_of(connection, asked).rows] == [
+            ("q1", []), ("q2", ["timeout"]),
+        ]  # fmt: skip
