@@ -30,7 +30,7 @@ LAYERS = (
     ("agents", "events", "datasets", "judges", "origins", "reports"),
     ("logs", "config", "exports", "formats"),
     ("labels", "plots", "starters", "transcripts"),
-    ("execution",),
+    ("execution", "viewer"),
     ("commands",),
     ("cli",),
 )
@@ -190,6 +190,8 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/reports/test_summaries.py": ("it prints each summary", {"commands.summarize"}),
     "unit/reports/test_trials.py": ("it prints what is said of each sample", {"commands.trials"}),
+    "unit/viewer/test_sample_page.py": ("what is shown of an answer is seen on its page", {"viewer.answers"}),
+    "unit/viewer/test_serving.py": ("the command serves what it is given", {"commands.view"}),
     "unit/transcripts/test_transcript.py": (
         "a transcript is right if it is of the right task and says all of it",
         {"transcripts.sections", "transcripts.selection"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html.parser import HTMLParser
 from pathlib import Path
 
 from starlette.testclient import TestClient
@@ -42,7 +43,9 @@ def small_log(path: Path) -> Path:
     """Write a log of two samples, three conditions and two repetitions, of which one failed; return its path."""
     names = ("baseline", "with_docs", "other")
     answers = [
-        response_event(sample_id, name, repetition, text=f"{name} says {sample_id}.{repetition}", question=f"{sample_id}?")
+        response_event(
+            sample_id, name, repetition, text=f"{name} says {sample_id}.{repetition}", question=f"{sample_id}?"
+        )
         for sample_id in ("q1", "q2")
         for name in names
         for repetition in (1, 2)
@@ -80,3 +83,34 @@ def log_of_text(path: Path, text: str) -> Path:
 
 def _judged(response: JsonObject, judge: JsonObject, scores: JsonObject) -> JsonObject:
     return {**judgment_event(response, judge=judge, judge_id="the-judge"), "scores": scores}
+
+
+class _Cells(HTMLParser):
+    """Collects the rows of all tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self._within = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in {"th", "td"}:
+            self.rows[-1].append("")
+            self._within = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self._within = self._within and tag not in {"th", "td"}
+
+    def handle_data(self, data: str) -> None:
+        if self._within:
+            self.rows[-1][-1] += data
+
+
+def rows_of(page: str) -> list[list[str]]:
+    """Return the rows of the tables of a page, cell by cell."""
+    reader = _Cells()
+    reader.feed(page)
+    return reader.rows

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from keval import cli, schema
 from keval.events import encode
 from keval.projections import VIEWS
+from keval.viewer import serving
 from tests.builders import judgment_event, response_event, run_event, write_log
 from tests.suites import slow_but
 
@@ -44,6 +45,7 @@ READS_A_LOG = {
     "judge": ("log.jsonl",),
     "aggregate": ("log.jsonl",),
     "report": ("log.jsonl",),
+    "view": ("log.jsonl",),
     "plot": ("log.jsonl", "--kind", "forest", "-o", "plot.svg"),
     "show": ("log.jsonl",),
     "compare": ("log.jsonl", "../plain.jsonl"),
@@ -108,6 +110,7 @@ Run = Callable[..., Done]
 def keval(folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return a function that runs a command in this process, which is ten times as fast, in the folder."""
     monkeypatch.chdir(folder)
+    monkeypatch.setattr(serving, "wait_until_stopped", lambda: None)  # whoever is shown pages has seen enough
 
     def run(*words: str) -> Done:
         monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))  # whoever is asked a question quits

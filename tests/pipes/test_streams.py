@@ -33,6 +33,7 @@ PRINTS = {
     "judge": "judge -q - < LOG",
     "aggregate": "aggregate LOG",
     "report": "report LOG",
+    "view": "view LOG",
     "plot": "plot --help",
     "export": "export LOG -f parquet -o tables",
     "plan": "plan --difference 1 --var-samples 1 --var-responses 1",

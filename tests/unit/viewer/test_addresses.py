@@ -30,7 +30,17 @@ def test_an_id_that_is_a_folder_to_a_browser_stands_in_a_field(sample_id: str) -
 
 @pytest.mark.parametrize(
     "address",
-    ["//evil.example", "/\\evil.example", "http://evil.example", "", "samples", "/a b", "/a\n", "/\t/evil.example", "/é"],
+    [
+        "//evil.example",
+        "/\\evil.example",
+        "http://evil.example",
+        "",
+        "samples",
+        "/a b",
+        "/a\n",
+        "/\t/evil.example",
+        "/é",
+    ],
 )
 def test_what_leads_elsewhere_is_not_ours(address: str) -> None:
     """Nor what a browser would correct into something else."""

@@ -95,9 +95,7 @@ def test_differences_stand_lowest_first(connection: DuckDBPyConnection) -> None:
         ({"find": "it's 100 % _"}, set()),
     ],
 )
-def test_a_filter_leaves_what_it_says(
-    query: dict[str, str], samples: set[str], connection: DuckDBPyConnection
-) -> None:
+def test_a_filter_leaves_what_it_says(query: dict[str, str], samples: set[str], connection: DuckDBPyConnection) -> None:
     """Several filters hold together; `view as SQL` is a query for the same samples."""
     assert set(found(connection, **query)) == samples
     statement = listing(connection, Filters.read(query)).statement()
