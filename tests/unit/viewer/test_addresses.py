@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from keval.viewer import addresses
 
 
-@given(st.text().filter(lambda text: "\x00" not in text and text.isprintable() or "/" in text))
+@given(st.text().filter(lambda text: ("\x00" not in text and text.isprintable()) or "/" in text))
 def test_any_id_makes_an_address_of_this_server(sample_id: str) -> None:
     """It names the id in full, as one part of a path or as a field; a browser corrects nothing in it."""
     address = addresses.sample(sample_id)
