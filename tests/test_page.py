@@ -6,9 +6,7 @@ Chromium is Debian's package; without it these tests are skipped, but where REQU
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ import pytest
 
 from keval.exports.html import Html
 from keval.reports.model import BANNER, Report
+from tests.chromium import started
 from tests.reports import HOSTILE, hostile_report, small_details, small_report
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
-CHROMIUM = shutil.which("chromium")
 MOCKED = dataclasses.replace(small_report(), mock=True, banner=BANNER, details=small_details())
 TEXT = " ".join([*HOSTILE, "a" * 300, "__proto__", "../x"])
 REPORTS = {
@@ -35,17 +33,9 @@ REPORTS = {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start Chromium; without a sandbox, as containers give it none, and with no network."""
-    if CHROMIUM is None:
-        if os.environ.get("REQUIRE_BROWSER"):
-            pytest.fail("Chromium is missing")
-        pytest.skip("Chromium is missing")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
+    """Start Chromium."""
+    with started() as opened:
+        yield opened
 
 
 class Opened:
