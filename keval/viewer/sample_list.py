@@ -25,7 +25,7 @@ A_PAGE = 50
 AT_ONCE = 200
 """Samples whose texts are looked through at once."""
 
-SEARCH_S = 0.8
+SEARCH_S = 0.6
 """Seconds after which a search stops and says how far it came."""
 
 SORTS = {
@@ -36,6 +36,9 @@ SORTS = {
     "sample": "sample",
 }
 """The orders of the list."""
+
+BEGINNING = 200
+"""Characters of an answer on the list."""
 
 NUMBERS = ("score_from", "score_to", "difference_from", "difference_to")
 
@@ -286,8 +289,14 @@ def first_answers(connection: DuckDBPyConnection, condition: str, page: Sequence
     """Return how the first answer to each sample of a page begins."""
     if not page:
         return {}
-    query = load("viewer", "first_answers", condition=literal(condition), within=_list(page))
-    return {row["sample_id"]: (row["text"] or "").strip().partition("\n")[0] for row in rows(connection, query)}
+    query = load("viewer", "first_answers", condition=literal(condition), within=_list(page), most=str(BEGINNING + 1))
+    return {row["sample_id"]: _beginning(row["text"] or "") for row in rows(connection, query)}
+
+
+def _beginning(text: str) -> str:
+    """Return the first line of a text, as far as there is room for it."""
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= BEGINNING else f"{line[:BEGINNING]}…"
 
 
 def _list(page: Sequence[JsonObject]) -> str:

@@ -13,7 +13,7 @@ import pytest
 from keval import projections
 from keval.errors import UsageError
 from keval.viewer import sample_list
-from keval.viewer.sample_list import SORTS, Filters, listing, page_of
+from keval.viewer.sample_list import BEGINNING, SORTS, Filters, first_answers, listing, page_of
 from tests.builders import failure_event, judgment_event, response_event, run_event, write_log
 
 if TYPE_CHECKING:
@@ -150,3 +150,16 @@ def test_a_log_without_scores_is_listed(tmp_path: Path) -> None:
         assert [(row["sample_id"], row["failed"]) for row in page_of(connection, asked).rows] == [
             ("q1", []), ("q2", ["timeout"]),
         ]  # fmt: skip
+
+
+def test_a_long_answer_is_cut_on_the_list(tmp_path: Path) -> None:
+    """The first line of the first repetition, and a sign where there is more of it."""
+    answers = [
+        response_event("q1", text="\nx" * 3 + "y" * 500), response_event("q2", text="z" * 500),
+        response_event("q1", repetition=2, text="later"),
+    ]  # fmt: skip
+    log = write_log(tmp_path / "run.jsonl", [run_event(["baseline"], repetitions=2), *reversed(answers)])
+    with projections.connect([log]) as connection:
+        page = [{"sample_id": name} for name in ("q1", "q2", "none")]
+        assert first_answers(connection, "baseline", page) == {"q1": "x", "q2": "z" * BEGINNING + "…"}
+        assert first_answers(connection, "baseline", []) == {}
