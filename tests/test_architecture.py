@@ -56,7 +56,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "pipes/test_files_kept.py": ("what matters is which file it writes", {"commands.report"}),
     "pipes/test_hostile_text.py": ("what matters is what a terminal gets", {"commands.messages"}),
-    "pipes/test_orphans.py": ("a process has orphans, and tests of one worker share theirs", {"processes.orphans"}),
     "pipes/test_pipes.py": (
         "they work together, as processes",
         {"commands.generate", "commands.judge", "commands.run"},
