@@ -30,7 +30,8 @@ LAYERS = (
     ("agents", "events", "datasets", "judges", "origins", "reports"),
     ("logs", "config", "exports", "formats"),
     ("labels", "plots", "starters", "transcripts"),
-    ("execution", "viewer"),
+    ("execution",),
+    ("viewer",),
     ("commands",),
     ("cli",),
 )
@@ -189,6 +190,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/reports/test_summaries.py": ("it prints each summary", {"commands.summarize"}),
     "unit/reports/test_trials.py": ("it prints what is said of each sample", {"commands.trials"}),
+    "unit/viewer/test_label_page.py": ("what a person says on it is in the log", {"viewer.labelling"}),
     "unit/viewer/test_sample_page.py": ("what is shown of an answer is seen on its page", {"viewer.answers"}),
     "unit/viewer/test_serving.py": ("the command serves what it is given", {"commands.view"}),
     "unit/transcripts/test_transcript.py": (

@@ -5,6 +5,7 @@ Chromium is Debian's package; without it these tests are skipped, but where REQU
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from keval.events import encode
+from keval.viewer.labelling import Labelling
 from keval.viewer.serving import served
 from tests.builders import response_event
 from tests.chromium import started
@@ -88,9 +90,11 @@ class Visit:
 
 
 @contextmanager
-def visiting(browser: Browser, log: Path, width: int = 1280, scheme: str = "light") -> Iterator[Visit]:
+def visiting(
+    browser: Browser, log: Path, width: int = 1280, scheme: str = "light", labelling: Labelling | None = None
+) -> Iterator[Visit]:
     """Give a visit to the pages of a log; at its end nothing was complained of."""
-    with served([log], print, port=0, page="/samples", skip_invalid=False) as address:
+    with served([log], print, port=0, page="/samples", skip_invalid=False, labelling=labelling) as address:
         visit = Visit(browser, address, width, scheme)
         try:
             yield visit
@@ -197,3 +201,24 @@ def test_a_link_leads_back_to_the_list_as_it_was(browser: Browser, tmp_path: Pat
         visit.page.go_back()
         assert visit.page.get_by_label("find").input_value() == "q2"
         assert visit.page.locator("tbody tr").count() == 1
+
+
+def test_an_answer_is_scored_by_a_button(browser: Browser, tmp_path: Path) -> None:
+    """And not by Enter in the note, which would take the lowest score; the page is for everybody, too."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    log = small_log(tmp_path / "run.jsonl")
+    labelling = Labelling.of(log, "ada", 2, print, skip_invalid=False)
+    with visiting(browser, log, 360, labelling=labelling) as visit:
+        visit.page.get_by_role("link", name="Label").click()
+        assert Axe().run(visit.page).response["violations"] == []
+        visit.page.get_by_label("note").fill("it says why")
+        visit.page.get_by_label("note").press("Enter")
+        visit.page.get_by_role("button", name="4", exact=True).click()
+        visit.page.get_by_text("2 of 2, 1 scored by").wait_for()
+        visit.page.get_by_role("button", name="2", exact=True).click()
+        visit.page.get_by_text("All that was drawn is scored.").wait_for()
+    labels = [event for line in log.read_bytes().splitlines() if (event := json.loads(line))["type"] == "label"]
+    assert [(label["scores"], label["note"]) for label in labels] == [
+        ({"completeness": 4.0}, "it says why"), ({"completeness": 2.0}, None),
+    ]  # fmt: skip

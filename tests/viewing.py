@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from keval.ids import JsonObject
 from keval.viewer.application import application
+from keval.viewer.labelling import Labelling
 from keval.viewer.snapshot import Snapshots
 from tests.builders import failure_event, judgment_event, response_event, run_event, sample, write_log
 
@@ -19,12 +20,12 @@ TOKEN = "the-token"  # noqa: S105 - one of these tests' own
 
 
 @contextmanager
-def browsing(*logs: Path, said: list[str] | None = None) -> Iterator[TestClient]:
+def browsing(*logs: Path, said: list[str] | None = None, labelling: Labelling | None = None) -> Iterator[TestClient]:
     """Give a browser that was let in; `said` gets what the terminal would say."""
     warn = ([] if said is None else said).append
     snapshots = Snapshots(logs, warn)
     try:
-        browser = TestClient(application(snapshots, TOKEN, warn), URL, raise_server_exceptions=False)
+        browser = TestClient(application(snapshots, TOKEN, warn, labelling), URL, raise_server_exceptions=False)
         browser.get(f"/style.css?token={TOKEN}")
         yield browser
     finally:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +15,12 @@ from keval.errors import UsageError
 from keval.logs.folder import newest_log
 from keval.logs.outputs import STDIN
 
+if TYPE_CHECKING:
+    from keval.viewer.labelling import Labelling
+
+DRAWN = 10
+"""Answers that are drawn to be scored, unless somebody says how many."""
+
 
 @click.command(epilog="Example: keval view run.jsonl --open '/samples?kind=timeout'")
 @click.argument("logs", metavar="[LOG]...", nargs=-1, type=PATH_OR_STDIN)
@@ -20,14 +28,20 @@ from keval.logs.outputs import STDIN
               help="The page that the address leads to, as its foot says it.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT",
               help="Serve on this port of 127.0.0.1 (default: a free one).")  # fmt: skip
+@click.option("--label", "labeler", metavar="NAME",
+              help="Add a page on which NAME scores answers drawn at random, blindly, into the log.")  # fmt: skip
+@click.option("-n", "--n", "--number", "number", type=click.IntRange(min=1), metavar="N",
+              help="With --label: how many answers to draw (default: 10).")  # fmt: skip
 @SKIP_INVALID
-def command(logs: tuple[Path, ...], page: str, port: int, skip_invalid: bool) -> None:
+def command(
+    logs: tuple[Path, ...], page: str, port: int, labeler: str | None, number: int | None, skip_invalid: bool
+) -> None:
     """Show logs as live pages.
 
     Reads logs, or the newest log of this folder, and prints an address on this machine, which opens
     the pages once, in one browser. They are served until Ctrl-C. A running `keval generate` goes
-    on: pages say what is new, and show it at a click. Nothing is written to a log, the pages run no
-    script, and nobody else can read them.
+    on: pages say what is new, and show it at a click. Nothing but labels with --label is written to
+    a log, the pages run no script, and nobody else can read them.
     """
     from keval.viewer import addresses
     from keval.viewer.serving import served, wait_until_stopped
@@ -37,11 +51,26 @@ def command(logs: tuple[Path, ...], page: str, port: int, skip_invalid: bool) ->
     if STDIN in logs:
         raise UsageError("stdin is read once and cannot be followed; name a log")
     named = logs or (_newest(),)
-    with served(named, warn, port=port, page=page, skip_invalid=skip_invalid) as address:
+    labelling = _labelling(named, labeler, number, skip_invalid=skip_invalid)
+    with served(named, warn, port=port, page=page, skip_invalid=skip_invalid, labelling=labelling) as address:
         say(address)
         sys.stdout.flush()  # before the wait, also into a pipe
         warn(f"this address opens {', '.join(map(str, named))} once, in one browser; Ctrl-C ends it")
         wait_until_stopped()
+
+
+def _labelling(
+    logs: Sequence[Path], labeler: str | None, number: int | None, *, skip_invalid: bool
+) -> Labelling | None:
+    from keval.viewer.labelling import Labelling
+
+    if labeler is None:
+        if number is not None:
+            raise UsageError("-n goes with --label")
+        return None
+    if len(logs) > 1:
+        raise UsageError("--label writes to one log; name one")
+    return Labelling.of(logs[0], labeler, DRAWN if number is None else number, warn, skip_invalid=skip_invalid)
 
 
 def _newest() -> Path:

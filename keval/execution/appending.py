@@ -13,7 +13,7 @@ from keval.execution import interrupt
 from keval.execution.session import Warn
 from keval.ids import JsonObject
 from keval.logs.stream import Announced
-from keval.logs.writer import open_log
+from keval.logs.writer import Log, open_log
 
 
 def check_appendable(path: Path) -> None:
@@ -41,10 +41,16 @@ def append_all(
     written by then stays.
     """
     with open_log(path, stages, warn, inputs) as log:
-        sink = Announced(log, *([] if announcement is None else [announcement]))
+        interrupt.run(lambda _: _append(log, announcement, events), warn)
 
-        async def main(_: asyncio.Event) -> None:
-            for event in events:
-                await sink.append(event)
 
-        interrupt.run(main, warn)
+def append_in_thread(path: Path, announcement: JsonObject | None, events: Sequence[JsonObject], warn: Warn) -> None:
+    """Append as `append_all` does, of no stage, in a thread, which the user cannot end."""
+    with open_log(path, (), warn) as log:
+        asyncio.run(_append(log, announcement, events))
+
+
+async def _append(log: Log, announcement: JsonObject | None, events: Sequence[JsonObject]) -> None:
+    sink = Announced(log, *([] if announcement is None else [announcement]))
+    for event in events:
+        await sink.append(event)

@@ -7,7 +7,7 @@ has to name a loopback host, come from no other place, and carry the cookie that
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -16,6 +16,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from keval.errors import UsageError
+
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
 """Names of this machine that nobody else can be reached by."""
 
@@ -23,6 +25,9 @@ TOKEN = "token"  # noqa: S105 - the name of it
 """The field of an address that holds the token."""
 
 READING = {"GET", "HEAD"}
+
+MOST_BYTES = 64 * 1024
+"""Bytes of a form that is sent."""
 
 POLICY = (
     "default-src 'none'; style-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; "
@@ -45,9 +50,11 @@ HEADERS = {
 class Access:
     """Lets through to an application what may be answered, and refuses the rest; every answer gets its headers."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, token: str, forms: Collection[str] = ()) -> None:
+        """`forms` are the paths to which pages send what a person says."""
         self._app = app
         self._token: str | None = token
+        self._forms = forms
         self._session = secrets.token_urlsafe(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,6 +67,8 @@ class Access:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update({**HEADERS, "content-security-policy": POLICY.format(within=within)})
+                if scope["path"] in self._forms:  # else a browser does not say where a form comes from
+                    headers["referrer-policy"] = "same-origin"
             await send(message)
 
         refused = self._refused(Request(scope))
@@ -71,14 +80,24 @@ class Access:
             return _no(400, "this server is reached by a loopback name only, such as 127.0.0.1")
         if not _comes_from_us(request.headers):
             return _no(403, "this server answers no other site")
-        if request.method not in READING:
-            return _no(405, "these pages are only read", {"allow": ", ".join(sorted(READING))})
+        wrong_method = self._refused_method(request)
+        if wrong_method is not None:
+            return wrong_method
         may_enter = secrets.compare_digest(_cookie(request, self._name(request)).encode(), self._session.encode())
         given = request.query_params.get(TOKEN)
         if given is not None and request.method == "GET" and (may_enter or self._takes(given)):
             return self._let_in(request)
         if not may_enter:
             return _no(403, "open the address that keval view printed; it works once, in one browser")
+        return None
+
+    def _refused_method(self, request: Request) -> Response | None:
+        """Return the answer to what is neither read nor a form that one of these pages sends; None for the rest."""
+        allowed = READING | {"POST"} if request.url.path in self._forms else READING
+        if request.method not in allowed:
+            return _no(405, "these pages are only read", {"allow": ", ".join(sorted(allowed))})
+        if request.method == "POST" and not request.headers.get("origin"):
+            return _no(403, "a form has to come from one of these pages")
         return None
 
     def _takes(self, given: str) -> bool:
@@ -100,6 +119,22 @@ class Access:
         """Return the name of the cookie: browsers send those of one port to all others of a host."""
         server = request.scope.get("server") or ("", 0)
         return f"keval-view-{server[1]}"
+
+
+async def form(request: Request) -> dict[str, str]:
+    """Return the fields of a form that was sent. Raises UsageError for what is no form, or too large."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise UsageError("this is no form of these pages")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BYTES:
+            raise UsageError(f"this form has more than {MOST_BYTES:,} bytes")
+    try:
+        return dict(parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict"))
+    except UnicodeError as error:
+        raise UsageError("this form is not UTF-8 text") from error
 
 
 def _no(status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:

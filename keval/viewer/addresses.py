@@ -6,6 +6,9 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
+LABEL = "/label"
+"""Where a person scores answers."""
+
 _DOTS = {".", ".."}
 """Ids that a browser takes for folders, however they are written in a path."""
 
@@ -48,6 +51,11 @@ def news(number: int, page: str) -> str:
 def newest(page: str) -> str:
     """Return where a page is shown anew, with all that the log has by then."""
     return f"/newest{_query({'page': page})}"
+
+
+def label(place: int | None) -> str:
+    """Return where one answer is scored; without a number the next one."""
+    return LABEL + _query({"n": None if place is None else str(place)})
 
 
 def is_own(address: str) -> bool:

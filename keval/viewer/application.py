@@ -15,9 +15,10 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from keval.errors import KevalError, UsageError
-from keval.viewer import addresses, failures_page, report_page, sample_page, samples_page, sql_page
+from keval.viewer import addresses, failures_page, label_page, report_page, sample_page, samples_page, sql_page
 from keval.viewer.access import Access
-from keval.viewer.pages import Pages
+from keval.viewer.labelling import Labelling
+from keval.viewer.pages import MENU, Pages
 from keval.viewer.snapshot import Snapshot, Snapshots
 
 if TYPE_CHECKING:
@@ -56,9 +57,12 @@ class _Text(Convertor[str]):
 register_url_convertor("text", _Text())
 
 
-def application(snapshots: Snapshots, token: str, warn: Warn) -> ASGIApp:
-    """Return the pages of logs; the token lets one browser in. `warn` is told what went wrong in the viewer itself."""
-    pages = Pages(snapshots.logs)
+def application(snapshots: Snapshots, token: str, warn: Warn, labelling: Labelling | None = None) -> ASGIApp:
+    """Return the pages of logs; the token lets one browser in. `warn` is told what went wrong in the viewer itself.
+
+    Without `labelling` they are only read.
+    """
+    pages = Pages(snapshots.logs, MENU if labelling is None else (*MENU, ("Label", addresses.LABEL)))
 
     def style(_: Request) -> Response:
         return Response(pages.style, media_type="text/css")
@@ -67,6 +71,11 @@ def application(snapshots: Snapshots, token: str, warn: Warn) -> ASGIApp:
         return Response(status_code=204)
 
     routes = [Route(path, partial(_page, pages, snapshots, page)) for path, page in PAGES.items()]
+    if labelling is not None:
+        routes += [
+            Route(addresses.LABEL, partial(_page, pages, snapshots, partial(label_page.show, labelling))),
+            Route(addresses.LABEL, partial(label_page.take, labelling), methods=["POST"]),
+        ]
     app = Starlette(
         routes=[
             *routes,
@@ -81,7 +90,7 @@ def application(snapshots: Snapshots, token: str, warn: Warn) -> ASGIApp:
             Exception: partial(_broken, warn),
         },
     )
-    return Access(app, token)
+    return Access(app, token, () if labelling is None else (addresses.LABEL,))
 
 
 def new_token() -> str:
@@ -126,7 +135,7 @@ def _refused(pages: Pages, snapshots: Snapshots, request: Request, error: Except
     lines = error.problems if isinstance(error, KevalError) else ()
     is_asked_wrong = isinstance(error, UsageError)
     with snapshots.newest() as snapshot:
-        title = "This cannot be shown" if is_asked_wrong else "The log cannot be read as it is now"
+        title = "This cannot be done" if is_asked_wrong else "The log cannot be used as it is now"
         return pages.message(request, snapshot, title, *lines, status=400 if is_asked_wrong else 503)
 
 

@@ -27,7 +27,8 @@ MENU = (("Overview", "/"), ("Samples", "/samples"), ("Failures", "/failures"), (
 class Pages:
     """The pages of some logs."""
 
-    def __init__(self, logs: Sequence[Path]) -> None:
+    def __init__(self, logs: Sequence[Path], menu: Sequence[tuple[str, str]] = MENU) -> None:
+        self._menu = menu
         self._logs = [str(log) for log in logs]
 
     @cached_property
@@ -55,7 +56,7 @@ class Pages:
         found = snapshot.overview
         drawn = self._templates.get_template(template).render(
             title=title,
-            menu=MENU,
+            menu=self._menu,
             here=request.url.path,
             logs=", ".join(self._logs),
             state=_state(found),

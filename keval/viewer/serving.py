@@ -14,13 +14,22 @@ from keval.errors import EnvironmentLacksError
 from keval.processes.loopback_server import ServerThread
 from keval.viewer.access import entrance
 from keval.viewer.application import application, new_token
+from keval.viewer.labelling import Labelling
 from keval.viewer.snapshot import Snapshots
 
 Warn = Callable[[str], None]
 
 
 @contextmanager
-def served(logs: Sequence[Path], warn: Warn, *, port: int, page: str, skip_invalid: bool) -> Iterator[str]:
+def served(  # noqa: PLR0913 - what a person may ask for
+    logs: Sequence[Path],
+    warn: Warn,
+    *,
+    port: int,
+    page: str,
+    skip_invalid: bool,
+    labelling: Labelling | None = None,
+) -> Iterator[str]:
     """Serve logs while entered, on a port, of which 0 is any free one; give the address that opens a page once.
 
     Raises InputError for what is no log, and EnvironmentLacksError for a port that is taken.
@@ -28,7 +37,7 @@ def served(logs: Sequence[Path], warn: Warn, *, port: int, page: str, skip_inval
     snapshots = Snapshots(logs, warn, skip_invalid=skip_invalid)
     try:
         token = new_token()
-        server = _started(application(snapshots, token, warn), port)
+        server = _started(application(snapshots, token, warn, labelling), port)
         try:
             yield entrance(server.url, page, token)
         finally:

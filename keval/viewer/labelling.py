@@ -1,0 +1,66 @@
+"""Takes a person's own scores of answers into a log, each before the next one is asked for."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from keval.errors import UsageError
+from keval.events import new_run_id
+from keval.execution.appending import append_in_thread, check_appendable
+from keval.execution.labelling import drawn
+from keval.execution.run_events import bare_run_event
+from keval.labels.draw import Entry, Wanted
+from keval.labels.labels import Said
+
+Warn = Callable[[str], None]
+
+
+class Labelling:
+    """What one person is asked about, and has said by now."""
+
+    def __init__(self, log: Path, labeler: str, entries: Iterable[Entry], warn: Warn) -> None:
+        self.log = log
+        self.labeler = labeler
+        self.entries = tuple(entries)
+        self.said: dict[int, float] = {}
+        """The score of each entry that has one, by its place."""
+        self.token = secrets.token_urlsafe(32)
+        """Stands in forms that are ours: another site cannot read it, and so cannot send one."""
+        self._warn = warn
+        self._run_id = new_run_id()
+        self._appending = threading.Lock()
+
+    @classmethod
+    def of(cls, log: Path, labeler: str, number: int, warn: Warn, *, skip_invalid: bool) -> Labelling:
+        """Draw answers at random that this person has not scored. Raises UsageError and EnvironmentLacksError."""
+        if not labeler.strip():
+            raise UsageError("--label is empty; it is the name of who says it")
+        check_appendable(log)
+        return cls(
+            log, labeler, drawn(log, Wanted(number, scores=True), warn, labeler, skip_invalid=skip_invalid), warn
+        )
+
+    def after(self, place: int) -> int | None:
+        """Return the first entry from a place on that has no score yet, then those before it; None if all have one."""
+        order = [*range(place, len(self.entries)), *range(min(place, len(self.entries)))]
+        return next((each for each in order if each not in self.said), None)
+
+    def take(self, token: str, place: int, score: float, note: str | None) -> None:
+        """Append a score; the next one of the same answer takes its place. Raises UsageError for what is none."""
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
+            raise UsageError("this form is of an earlier start of keval view; open the page anew")
+        if not 0 <= place < len(self.entries):
+            raise UsageError(f"{place} is none of the {len(self.entries)} answers")
+        entry = self.entries[place]
+        if not entry.min <= score <= entry.max:
+            raise UsageError(f"{score:g} is no number from {entry.min:g} to {entry.max:g}")
+        target = (entry.response_id, entry.judge_id, entry.metric)
+        said = Said(target, self.labeler, score=score, note=note, draw=entry.draw)
+        with self._appending:
+            announcement = None if self.said else bare_run_event("label", self._run_id)
+            labels = [each.event(self._run_id) for each in said.for_all(entry.also)]
+            append_in_thread(self.log, announcement, labels, self._warn)
+            self.said[place] = score
