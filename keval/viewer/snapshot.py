@@ -6,17 +6,21 @@ index are opened to be read only: nothing here keeps a run from writing.
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from keval import projections
-from keval.errors import KevalError
+from keval.errors import EnvironmentLacksError, KevalError
 from keval.logs.collect import check_named_not_empty, collected
+from keval.processes import temporary
 from keval.projections import read_only
 from keval.projections.log_file import LogFile
 from keval.reports.overview import Overview, overview
@@ -44,8 +48,10 @@ class Snapshot:
         """What `Snapshots.once` computes."""
         try:
             places = [Place.of(log) for log in logs if log.is_file()]
-            self.files: list[LogFile] = self._kept.enter_context(collected(logs, warn, skip_invalid=skip_invalid))
-            check_named_not_empty(logs, self.files)
+            found = self._kept.enter_context(collected(logs, warn, skip_invalid=skip_invalid))
+            check_named_not_empty(logs, found)
+            folder = self._kept.enter_context(temporary.folder())
+            self.files = [_apart(file, folder / f"{place}.index") for place, file in enumerate(found)]
             self._connection = self._kept.enter_context(projections.connect(self.files))
             read_only.lock(self._connection, [file.path for file in self.files])
         except BaseException:
@@ -81,6 +87,24 @@ class Snapshot:
     def close(self) -> None:
         """Let go of the logs."""
         self._kept.close()
+
+
+def _apart(file: LogFile, path: Path) -> LogFile:
+    """Return a log with its index under a name of its own.
+
+    DuckDB opens a file by its name, and a name that is open already as what was opened first: here an older index may
+    still be open, which had the name before. Raises EnvironmentLacksError.
+    """
+    if file.stored is None:
+        return file
+    try:
+        try:
+            os.link(file.stored.path, path, follow_symlinks=True)
+        except OSError:  # it lies on another disk, or is nobody's to link
+            shutil.copyfile(file.stored.path, path)
+    except OSError as error:
+        raise EnvironmentLacksError(f"{path}: {error.strerror}; TMPDIR names another folder") from error
+    return replace(file, stored=file.stored._replace(path=path))
 
 
 class Snapshots:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from keval.errors import InputError
 from keval.events import encode
+from keval.logs.collect import collected
+from keval.viewer import snapshot as snapshot_file
 from keval.viewer.snapshot import Snapshot, Snapshots
 from tests.builders import response_event, run_event, write_log
 
@@ -49,6 +55,30 @@ def test_a_state_stays_until_a_new_one_is_asked_for(log: Path, snapshots: Snapsh
             assert (new.number, answers(new), answers(old)) == (2, 2, 1)
             assert snapshots.look(str(old.number)) == "newer answers"
             assert snapshots.look(str(new.number)) is None
+
+
+@pytest.mark.parametrize("may_link", [True, False])
+def test_states_whose_index_was_made_anew_are_kept_apart(
+    log: Path, monkeypatch: pytest.MonkeyPatch, *, may_link: bool
+) -> None:
+    """Each index takes the name of the one before, and whoever reads an older one goes on; be it on another disk."""
+    monkeypatch.setattr(snapshot_file, "collected", partial(collected, smallest=1))
+    if not may_link:
+        monkeypatch.setattr(os, "link", refused)
+    opened = Snapshots([log], print)
+    with ExitStack() as reading:
+        states = [reading.enter_context(opened.newest())]
+        for number in range(2, 5):
+            append(log, f"q{number}")
+            opened.renew()
+            states.append(reading.enter_context(opened.newest()))
+        assert [answers(state) for state in states] == [1, 2, 3, 4]
+        assert all(state.files[0].stored for state in states)
+    opened.close()
+
+
+def refused(*_: object, **__: object) -> None:
+    raise OSError(errno.EXDEV, "Invalid cross-device link")
 
 
 def test_nothing_is_read_again_without_need(snapshots: Snapshots) -> None:
