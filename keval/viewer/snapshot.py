@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
@@ -34,6 +35,9 @@ Result = TypeVar("Result")
 
 LEAVING_S = 10.0
 """How long the end waits for pages that are being drawn, after their queries were broken off."""
+
+
+INTERRUPTED_EVERY_S = 0.05
 
 
 class Snapshot:
@@ -200,9 +204,11 @@ class Snapshots:
         """Break off what is being drawn, and let go of the logs."""
         with self._changed:
             self._is_over = True
-            for snapshot in self._users:
-                snapshot.interrupt()
-            self._changed.wait_for(lambda: not any(self._users.values()), LEAVING_S)
+            ends_at = time.monotonic() + LEAVING_S
+            while any(self._users.values()) and time.monotonic() < ends_at:
+                for snapshot in self._users:
+                    snapshot.interrupt()  # again and again: a page may ask several things
+                self._changed.wait(INTERRUPTED_EVERY_S)
             left = [snapshot for snapshot, users in self._users.items() if not users]
         for snapshot in left:
             with suppress(KevalError):

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,9 @@ MOST_CHARACTERS = 2_000
 
 MOST_TEXT = 2_000_000
 """Characters of all cells."""
+
+MOST_BRACKETS = 500
+"""Brackets within each other: DuckDB takes a second to refuse a thousand that nobody closes, and cannot be stopped."""
 
 MOST_S = 10.0
 """Seconds after which a query is broken off."""
@@ -80,6 +84,8 @@ def answer(connection: DuckDBPyConnection, query: str, seconds: float = MOST_S) 
     """Return what a query finds. Raises UsageError for what is not one SELECT, is wrong, or takes too long."""
     import duckdb
 
+    if _depth(query) > MOST_BRACKETS:
+        raise UsageError(f"the query has more than {MOST_BRACKETS} brackets within each other")
     statement = read_only.bare(query)
     try:
         if not read_only.writes_nothing(connection, statement):
@@ -94,6 +100,11 @@ def answer(connection: DuckDBPyConnection, query: str, seconds: float = MOST_S) 
         raise UsageError(f"a value has no form in Python ({error}); cast it to VARCHAR") from error
     except (duckdb.Error, UnicodeEncodeError) as error:
         raise UsageError(*f"{error}".split("\n")) from error
+
+
+def _depth(query: str) -> int:
+    """Return how many brackets of a query are open at once; those in texts count, too."""
+    return max(accumulate(("([{".count(sign) - ")]}".count(sign) for sign in query), initial=0))
 
 
 @contextmanager

@@ -85,6 +85,7 @@ def test_neither_condition_nor_judge_is_told(unlabelled: tuple[Path, TestClient]
     assert "<button" in main
 
 
+@pytest.mark.slow
 def test_who_starts_again_is_asked_about_the_rest(log: Path, browser: TestClient) -> None:
     """What has a score of this person is not drawn again."""
     browser.post("/label", data={**fields(browser.get("/label").text), "score": "3"}, headers=ORIGIN)
@@ -148,6 +149,7 @@ def test_other_pages_are_only_read(method: str, unlabelled: tuple[Path, TestClie
         assert browser.request(method, page, headers=ORIGIN).status_code == 405
 
 
+@pytest.mark.slow
 def test_a_scale_that_is_no_row_of_buttons_has_a_field(tmp_path: Path) -> None:
     """One from 0 to 1, say."""
     metric = {"name": "share", "min": 0, "max": 1.5}
@@ -162,6 +164,7 @@ def test_a_scale_that_is_no_row_of_buttons_has_a_field(tmp_path: Path) -> None:
     assert labels(log)[0]["scores"] == {"share": 0.25}
 
 
+@pytest.mark.slow
 def test_a_score_is_said_of_all_judges_with_this_metric(tmp_path: Path) -> None:
     """A person gives it once."""
     answer, other = response_event(), {"name": "other", "type": "rubric", "model": "m"}
@@ -176,6 +179,7 @@ def test_a_score_is_said_of_all_judges_with_this_metric(tmp_path: Path) -> None:
     assert len({label["judge_id"] for label in labels(log)}) == 2
 
 
+@pytest.mark.slow
 def test_a_log_without_judged_answers_has_nothing_to_be_scored(tmp_path: Path) -> None:
     """The page says so."""
     log = write_log(tmp_path / "run.jsonl", [run_event(), response_event()])

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from keval.reports.model import BANNER
 from tests.builders import response_event, run_event, write_log
+from tests.suites import slow_but
 from tests.viewing import browsing
 
 
@@ -31,7 +32,7 @@ def test_the_head_says_how_far_the_log_is(browser: TestClient) -> None:
     assert '<a href="/samples" aria-current="page">Samples</a>' in page
 
 
-@pytest.mark.parametrize("page", ["/", "/samples", "/s/q1", "/failures", "/sql"])
+@pytest.mark.parametrize("page", slow_but(["/", "/samples", "/s/q1", "/failures", "/sql"], {"/samples"}))
 def test_answers_of_a_mock_are_called_so_on_every_page(page: str, tmp_path: Path) -> None:
     """In the title and above everything else."""
     log = write_log(tmp_path / "run.jsonl", [run_event(mock=True), response_event(mock=True)])

@@ -57,6 +57,7 @@ def test_a_state_stays_until_a_new_one_is_asked_for(log: Path, snapshots: Snapsh
             assert snapshots.look(str(new.number)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("may_link", [True, False])
 def test_states_whose_index_was_made_anew_are_kept_apart(
     log: Path, monkeypatch: pytest.MonkeyPatch, *, may_link: bool
