@@ -83,7 +83,7 @@ def test_it_ends_when_it_is_told(number: signal.Signals, log: Path) -> None:
     """With success, at once, and with nothing but what it said at the start; the log is as it was."""
     before = log.read_bytes()
     with viewing() as (process, address):
-        assert "with_docs" in opened(address)[1]
+        assert "run.jsonl" in opened(address)[1]
         process.send_signal(number)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (0, "")
