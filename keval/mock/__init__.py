@@ -6,6 +6,7 @@ the CLI of the agent, MCP servers.
 
 from __future__ import annotations
 
+from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from keval.errors import UsageError
@@ -30,7 +31,13 @@ class Mock:
     """
 
     def __init__(
-        self, latency_ms: float = 0, errors: str = "", seed: int = 0, *, retry_after_s: float = 0, keep: int = 1000
+        self,
+        latency_ms: float = 0,
+        errors: str = "",
+        seed: int = 0,
+        *,
+        retry_after_s: float = 0,
+        keep: int = 1000,
     ) -> None:
         for name, value in (("latency_ms", latency_ms), ("retry_after_s", retry_after_s), ("keep", keep)):
             if not 0 <= value < float("inf"):
@@ -39,16 +46,19 @@ class Mock:
         self._retry_after_s = retry_after_s
         self._faults = faults.parse(errors, seed)
         self._journal = Journal(keep)
+        self._held = Event()
         self._bugs: list[Exception] = []
         self._server: ServerThread | None = None
 
     def start(self) -> Self:
         """Start the server; when this returns it answers."""
         from keval.mock.api import MessagesApi
+        from keval.mock.batches import Batches
         from keval.processes.loopback_server import ServerThread
 
         if self._server is None:
-            api = MessagesApi(self._journal, self._faults, self._latency_s, self._retry_after_s, self._bugs)
+            batches = Batches(self._faults, self._held)
+            api = MessagesApi(self._journal, self._faults, self._latency_s, self._retry_after_s, self._bugs, batches)
             self._server = ServerThread(api.app())
         return self
 
@@ -70,6 +80,14 @@ class Mock:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
+
+    def hold_batches(self) -> None:
+        """Let no batch end until they are released."""
+        self._held.set()
+
+    def release_batches(self) -> None:
+        """Let batches end again."""
+        self._held.clear()
 
     @property
     def base_url(self) -> str:

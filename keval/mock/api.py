@@ -13,8 +13,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from keval.ids import JsonObject
-from keval.mock import conversation, stand_in, wire
-from keval.mock.faults import HTTP_ERRORS, Faults
+from keval.mock import batches, conversation, stand_in, wire
+from keval.mock.batches import Batch, Batches
+from keval.mock.faults import HTTP_ERRORS, OF_BATCHES, OF_RESULTS, Faults
 from keval.mock.filling import SchemaError
 from keval.mock.journal import Journal, Recorded, json_object
 from keval.mock.prompt_cache import PromptCache
@@ -64,6 +65,7 @@ class MessagesApi:
     retry_after_s: float
     bugs: list[Exception]
     """What went wrong in the mock itself."""
+    batches: Batches
     prompt_cache: PromptCache = field(default_factory=PromptCache)
     marks: dict[str, dict[str, bool]] = field(default_factory=dict)
     """What MCP servers say of their tools; see `PUT /tools`."""
@@ -74,6 +76,10 @@ class MessagesApi:
             routes=[
                 self._route("POST", "/v1/messages", self._message),
                 self._route("POST", "/v1/messages/count_tokens", _count_tokens),
+                self._route("POST", "/v1/messages/batches", self._new_batch),
+                self._route("GET", "/v1/messages/batches", self._batches),
+                self._route("GET", "/v1/messages/batches/{id}", self._batch),
+                self._route("GET", "/v1/messages/batches/{id}/results", self._results),
                 self._route("GET", "/v1/models", _models),
                 self._route("GET", "/v1/models/{id}", _model),
                 self._route("GET", "/stats", self._stats),
@@ -141,6 +147,43 @@ class MessagesApi:
         middle = len(answer.chunks[0]) // 2
         return Answer("cut", [answer.chunks[0][:middle]], headers=answer.headers) if cut else answer
 
+    def _message_of(self, body: JsonObject) -> JsonObject:
+        return wire.message(body, stand_in.reply(body, self.marks), self.prompt_cache.use(body))
+
+    async def _new_batch(self, request: Request, raw: bytes) -> Answer:
+        body = json_object(raw)
+        if refused := batches.problem(body, len(raw)):
+            return _error(*refused)
+        fault = self.faults.draw(OF_BATCHES)
+        if fault == "batch_lost":
+            return _error("500")
+        made = _json(self.batches.add(body["requests"]).described(str(request.base_url)))
+        if fault == "batch_500":
+            return _error("500")
+        return _cut(made) if fault == "batch_cut" else made
+
+    async def _batches(self, request: Request, _raw: bytes) -> Answer:
+        asked = request.query_params
+        found, more = self.batches.newest(int(asked.get("limit", "20")), asked.get("after_id"))
+        data = [self._settled(batch).described(str(request.base_url)) for batch in found]
+        first, last = (found[0].batch_id, found[-1].batch_id) if found else (None, None)
+        return _json({"data": data, "has_more": more, "first_id": first, "last_id": last})
+
+    async def _batch(self, request: Request, _raw: bytes) -> Answer:
+        batch = self.batches.made.get(request.path_params["id"])
+        return _error("404") if batch is None else _json(self._settled(batch).described(str(request.base_url)))
+
+    async def _results(self, request: Request, _raw: bytes) -> Answer:
+        batch = self.batches.made.get(request.path_params["id"])
+        if batch is None or not self._settled(batch).ended:
+            return _error("404")
+        answer = Answer("ok", [b"".join(batch.lines())], headers={"content-type": "application/x-jsonl"})
+        return _cut(answer) if self.faults.draw(OF_RESULTS) else answer
+
+    def _settled(self, batch: Batch) -> Batch:
+        self.batches.settle(batch, self._message_of)
+        return batch
+
     async def _stats(self, _request: Request, _raw: bytes) -> Answer:
         return _json(asdict(self.journal.requests()))
 
@@ -181,6 +224,12 @@ def _json(value: object, kind: stand_in.Kind | None = None, *, outcome: str = "o
     whole = orjson.dumps(value)
     headers = {"content-type": "application/json", "content-length": str(len(whole))}
     return Answer(outcome, [whole], status, headers, kind)
+
+
+def _cut(answer: Answer) -> Answer:
+    """Return an answer that ends in its middle."""
+    (whole,) = answer.chunks
+    return Answer("cut", [whole[: len(whole) // 2]], headers=answer.headers)
 
 
 def _error(name: str, message: str = "", *, retry_after_s: float = 0) -> Answer:

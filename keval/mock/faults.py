@@ -1,13 +1,15 @@
 """Errors on demand: which request fails, and how.
 
 A specification is a list such as `429:0.1,cut:0.02`: a fault and its share of the calls of
-`POST /v1/messages`. Which call fails is drawn in the order of arrival from a seeded generator.
+`POST /v1/messages`, or of what it is about: of batches, of their requests, of the calls that fetch results.
+Which call fails is drawn in the order of arrival from a seeded generator.
 """
 
 from __future__ import annotations
 
 import math
 import random
+from collections.abc import Container
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -44,6 +46,23 @@ BREAKAGES = {
 }
 """What else can go wrong."""
 
+OF_REQUESTS = {
+    "errored": "a request of a batch fails in the service",
+    "expired": "a request of a batch is not processed in time",
+    "canceled": "a request of a batch is canceled",
+}
+OF_BATCHES = {
+    "batch_500": "the batch is made, and the answer is an error 500",
+    "batch_cut": "the batch is made, and the connection closes in the middle of the answer",
+    "batch_lost": "no batch is made, and the answer is an error 500",
+}
+OF_RESULTS = {"results_cut": "the connection closes in the middle of a batch's results"}
+"""What can go wrong with batches."""
+
+OF_MESSAGES = {*HTTP_ERRORS, *BREAKAGES}
+GROUPS = (OF_MESSAGES, {*OF_REQUESTS}, {*OF_BATCHES}, {*OF_RESULTS})
+"""What is drawn together: the shares of each of these add up to 1 at most."""
+
 EXAMPLE = "429:0.1,529:0.05,cut:0.02"
 
 
@@ -59,10 +78,11 @@ class Faults:
         """Whether every call is answered with 401: then the key is wrong, for other routes than messages too."""
         return self.shares.get("401") == 1
 
-    def draw(self) -> str | None:
-        """Return the fault of the next call, or None if it is to be answered."""
+    def draw(self, among: Container[str] = OF_MESSAGES) -> str | None:
+        """Return which of these faults the next call has, or None if it is to be answered."""
         drawn = self.random.random()
-        limits = zip(self.shares, accumulate(self.shares.values()), strict=True)
+        shares = {name: share for name, share in self.shares.items() if name in among}
+        limits = zip(shares, accumulate(shares.values()), strict=True)
         return next((name for name, limit in limits if drawn < limit), None)
 
 
@@ -74,12 +94,12 @@ def parse(specification: str, seed: int) -> Faults:
     shares: dict[str, float] = {}
     for item in filter(None, map(str.strip, specification.split(","))):
         name, _, share = map(str.strip, item.partition(":"))
-        if name not in HTTP_ERRORS and name not in BREAKAGES:
+        if not any(name in group for group in GROUPS):
             raise _wrong(specification, f"unknown fault {name!r}")
         if name in shares:
             raise _wrong(specification, f"{name} is there twice")
         shares[name] = _share(specification, name, share)
-    total = math.fsum(shares.values())
+    total = max(math.fsum(share for name, share in shares.items() if name in group) for group in GROUPS)
     if total > 1 + 1e-9:
         raise _wrong(specification, f"the shares add up to {total:g}, which is more than 1")
     return Faults(shares, random.Random(seed))  # noqa: S311 - reproducible, not secret
@@ -96,5 +116,5 @@ def _share(specification: str, name: str, text: str) -> float:
 
 
 def _wrong(specification: str, problem: str) -> UsageError:
-    known = ", ".join([*HTTP_ERRORS, *BREAKAGES])
+    known = ", ".join([*HTTP_ERRORS, *BREAKAGES, *OF_REQUESTS, *OF_BATCHES, *OF_RESULTS])
     return UsageError(f"mock errors {specification!r}: {problem}; write for example {EXAMPLE} (known: {known})")
