@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from keval.execution.judge_once import judge_once
 from keval.execution.specs import Failed, JudgeSpec, Outcome
-from keval.judges import Context, Judge, JudgeError, Judgment
+from keval.judges import Asking, Context, Judge, JudgeError, Judgment
 from keval.models.prices import Prices
 
 
@@ -28,8 +28,11 @@ class Scorer:
     prices: Prices
     """The shipped prices, and those of the config in place of theirs."""
 
-    async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
-        """Let the judge judge once; a judgment that is not on the judge's scales is a failure."""
+    async def judge(self, spec: JudgeSpec, asking: Asking | None = None) -> Outcome[Judgment]:
+        """Let the judge judge once; a judgment that is not on the judge's scales is a failure.
+
+        `asking` asks the models in another way than each call by itself.
+        """
         began = time.monotonic()
         judge = self.judges[spec.judge_id]
         context = Context(
@@ -38,6 +41,7 @@ class Scorer:
             env=self.env,
             prices=self.prices,
             program_env=self.program_env,
+            asking=asking,
         )
         failed = None
         try:

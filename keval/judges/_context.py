@@ -12,10 +12,10 @@ import random
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, Protocol
 
 from keval.errors import EnvironmentLacksError
 from keval.judges._judgment import JudgeError
@@ -43,6 +43,22 @@ PROGRAM_LIMITS = program.Limits(output_bytes=1024 * 1024, seconds=60)
 """What a judge's program may use unless the judge says otherwise."""
 
 
+class Asking(Protocol):
+    """Asks a model as its own `ask` does, in another way."""
+
+    async def __call__(
+        self,
+        model: Model,
+        env: Mapping[str, str],
+        /,
+        *,
+        system: str,
+        messages: Sequence[Mapping[str, Any]],
+        schema: Mapping[str, Any],
+    ) -> Reply:
+        """Return the reply. Raises ModelError."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Context:
     """What one judge may use for one judgment, and what that has cost so far."""
@@ -57,6 +73,8 @@ class Context:
     """What tokens cost: the shipped prices, and those of the config in place of theirs."""
     program_env: Mapping[str, str] = field(default_factory=lambda: environment.allowed({}), repr=False)
     """The whole environment of the judge's programs; no key is in it."""
+    asking: Asking | None = field(default=None, repr=False)
+    """What asks the models; by default each call is sent at once."""
     _replies: list[Reply] = field(default_factory=list, init=False, repr=False)
 
     @cached_property
@@ -106,7 +124,8 @@ class Context:
         if model is None:
             raise JudgeError("judge_error", "this judge has no model to ask: its class does not derive from ModelJudge")
         try:
-            reply = await model.ask(self.env, system=system, messages=messages, schema=schema)
+            asked = model.ask if self.asking is None else partial(self.asking, model)
+            reply = await asked(self.env, system=system, messages=messages, schema=schema)
         except ModelError as error:
             raise JudgeError(
                 "judge_error",
@@ -116,7 +135,8 @@ class Context:
                 overloaded=error.overloaded,
             ) from error
         if self.prices.is_own(model.name):
-            reply = replace(reply, cost_usd=self.prices.cost_usd(model.name, reply.usage))
+            cost_usd = self.prices.cost_usd(model.name, reply.usage)
+            reply = replace(reply, cost_usd=None if cost_usd is None else cost_usd * reply.price_share)
         self._replies.append(reply)
         return reply
 

@@ -91,6 +91,8 @@ class Reply:
     cost_usd: float | None
     content: tuple[JsonObject, ...] = ()
     """All blocks as the service sent them, tool calls among them: to be sent back as they are."""
+    price_share: float = 1.0
+    """Which share of the usual price is paid, already in `cost_usd`: a batch costs half."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +125,7 @@ class Model:
         """
         import anthropic
 
-        client = await _client(self.service.reached_by(env), _key(env, self.service.key_name))
+        client = await client_of(self.service, env)
         request = self._request(system, messages, schema, tools)
         try:
             async with (
@@ -139,6 +141,14 @@ class Model:
             if not is_login_error(error):
                 raise
             raise ModelError(f"the key was refused: {beginning_of(str(error), LONGEST_MESSAGE)}") from error
+
+    def batch_params(
+        self, *, system: str, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
+    ) -> JsonObject:
+        """Return what a batch holds of a conversation: the body of the request that `ask` would send."""
+        request = self._request(system, messages, schema, ())
+        request.pop("timeout")
+        return {**request, **request.pop("extra_body", {})}
 
     async def _read(self, reply: anthropic.AsyncAPIResponse[Any]) -> bytes:
         """Return the body of a reply. Raises ReplyTooLongError, and what the SDK raises when it reads one itself."""
@@ -275,6 +285,11 @@ def _key(env: Mapping[str, str], name: str) -> str:
 _clients: dict[tuple[asyncio.AbstractEventLoop, Service, str], tuple[Client, AsyncGenerator[None, None]]] = {}
 
 
+async def client_of(service: Service, env: Mapping[str, str]) -> Client:
+    """Return the client of a service as an environment has it. Raises ModelError when there is none to be had."""
+    return await _client(service.reached_by(env), _key(env, service.key_name))
+
+
 async def _client(service: Service, key: str) -> Client:
     """Return the client of this service and key; the running event loop closes it at its end."""
     index = (asyncio.get_running_loop(), service, key)
@@ -305,10 +320,15 @@ def _reply(body: bytes) -> Reply:
     except ValueError as error:
         # A proxy's page, most likely: the next call may get through.
         raise ModelError(f"the reply is not JSON: {_excerpt(body)}", retryable=True) from error
+    return reply_of(message)
+
+
+def reply_of(message: object, price_share: float = 1.0) -> Reply:
+    """Read a parsed message. Raises ModelError for an error, and for what is no message."""
     if isinstance(message, dict) and message.get("type") == "error":
-        raise _error_in_good_order(message)
+        raise error_in_good_order(message)
     if not isinstance(message, dict) or not isinstance(message.get("content"), list):
-        raise ModelError(f"the reply is not a message: {_excerpt(body)}")
+        raise ModelError(f"the reply is not a message: {_excerpt(orjson.dumps(message))}")
     model, usage = _text(message.get("model")), _usage(message.get("usage"))
     return Reply(
         text="".join(
@@ -319,13 +339,18 @@ def _reply(body: bytes) -> Reply:
         stop_reason=_text(message.get("stop_reason")),
         model=model,
         usage=usage,
-        cost_usd=prices.cost_usd(model, usage),
+        cost_usd=_share(prices.cost_usd(model, usage), price_share),
         content=tuple(block for block in message["content"] if isinstance(block, dict)),
+        price_share=price_share,
     )
 
 
-def _error_in_good_order(message: Mapping[str, Any]) -> ModelError:
-    """Return what an error means that came with HTTP 200, as gateways pass on errors of what is behind them."""
+def _share(cost_usd: float | None, price_share: float) -> float | None:
+    return None if cost_usd is None else cost_usd * price_share
+
+
+def error_in_good_order(message: Mapping[str, Any]) -> ModelError:
+    """Return what an error means that came with HTTP 200: of a gateway, or of one request of a batch."""
     error = message.get("error")
     kind = error.get("type") if isinstance(error, dict) else None
     told = error.get("message") if isinstance(error, dict) else error

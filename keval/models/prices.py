@@ -25,6 +25,9 @@ FILE = Path(__file__).parent / "prices.yaml"
 PER_TOKENS = 1_000_000
 """Prices are in USD per this many tokens."""
 
+BATCH_SHARE = 0.5
+"""Which share of the usual price a request costs that is part of a batch."""
+
 SNAPSHOT = re.compile(r"-\d{8}$")
 """The date that ends the id of a model's snapshot: claude-haiku-4-5-20251001."""
 

@@ -1,0 +1,135 @@
+"""Message Batches of the Messages API: many requests handed over at once, at half the price, answered within a day.
+
+The service knows no idempotency: each `create` that it gets makes a batch, whether or not its answer arrives. So
+nothing here is tried twice. Results are fetched from the service's own address: a batch names one too, which might be
+another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from keval.ids import JsonObject
+from keval.models.messages_api import ModelError, Reply, client_of, error_in_good_order, model_error, reply_of
+from keval.models.prices import BATCH_SHARE
+from keval.models.services import Service
+
+PATH = "/v1/messages/batches"
+
+MOST_REQUESTS = 10_000
+MOST_BYTES = 64 * 1024 * 1024
+"""What one batch holds: the service takes 100,000 requests or 256 MB, which would all be in memory twice."""
+
+TIMEOUT_S = 600.0
+"""How long one call may take: a batch of that size has to be sent."""
+
+SECONDS = len("2026-11-23T12:00:00")
+"""How much of a time is compared: the service writes more digits than keval, and both write UTC."""
+
+PAGE = 100
+"""Batches that are listed at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """What the service says of a batch."""
+
+    batch_id: str
+    has_ended: bool
+    requests: int
+    created: str
+    """When it was made, RFC 3339."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchService:
+    """One service that takes batches, as an environment has it."""
+
+    service: Service
+    env: Mapping[str, str] = field(repr=False)
+
+    async def create(self, requests: Sequence[JsonObject]) -> BatchState:
+        """Make a batch. Raises ModelError; unless its status is 4xx, the batch may have been made all the same."""
+        return _state(await self._called("post", PATH, body={"requests": list(requests)}))
+
+    async def state(self, batch_id: str) -> BatchState:
+        """Return how far a batch is. Raises ModelError."""
+        return _state(await self._called("get", f"{PATH}/{batch_id}"))
+
+    async def newest(self, since: str) -> AsyncIterator[BatchState]:
+        """Yield the batches that were made from a moment on, the newest first. Raises ModelError."""
+        after: dict[str, str] = {}
+        while True:
+            found = _parsed(await self._called("get", PATH, params={"limit": PAGE, **after}))
+            for described in found.get("data") or []:
+                state = _described(described)
+                if state.created[:SECONDS] < since[:SECONDS]:
+                    return
+                yield state
+            if not found.get("has_more") or not found.get("last_id"):
+                return
+            after = {"after_id": str(found["last_id"])}
+
+    async def results(self, batch_id: str) -> dict[str, JsonObject]:
+        """Return the results of a batch that has ended, by custom_id. Raises ModelError."""
+        body = await self._called("get", f"{PATH}/{batch_id}/results")
+        rows = [_parsed(line) for line in body.split(b"\n") if line.strip()]
+        return {str(row.get("custom_id")): _object(row.get("result")) for row in rows}
+
+    async def _called(
+        self, method: str, path: str, body: object = None, params: Mapping[str, object] | None = None
+    ) -> bytes:
+        import anthropic
+        import httpx2
+
+        client = await client_of(self.service, self.env)
+        options: Any = {"timeout": TIMEOUT_S, "params": dict(params or {})}
+        try:
+            if method == "post":
+                answer = await client.post(path, cast_to=httpx2.Response, body=body, options=options)
+            else:
+                answer = await client.get(path, cast_to=httpx2.Response, options=options)
+        except anthropic.AnthropicError as error:
+            raise model_error(error) from error
+        except httpx2.RequestError as error:
+            raise ModelError(f"the connection broke: {error}", retryable=True) from error
+        return answer.content
+
+
+def batch_reply(result: Mapping[str, Any]) -> Reply:
+    """Return the reply to one request of a batch, at its price. Raises ModelError where there is none."""
+    kind = result.get("type")
+    if kind == "succeeded":
+        return reply_of(result.get("message"), BATCH_SHARE)
+    if kind == "errored":
+        raise error_in_good_order(_object(result.get("error")))
+    told = {"expired": "was not processed in time", "canceled": "was canceled"}.get(str(kind), "has no result")
+    raise ModelError(f"the request {told} in its batch", retryable=True)
+
+
+def _state(body: bytes) -> BatchState:
+    return _described(_parsed(body))
+
+
+def _described(described: Mapping[str, Any]) -> BatchState:
+    counts = described.get("request_counts")
+    if not isinstance(described.get("id"), str) or not isinstance(counts, dict):
+        raise ModelError("the reply describes no batch", retryable=True)
+    requests = sum(count for count in counts.values() if isinstance(count, int))
+    has_ended = described.get("processing_status") == "ended"
+    return BatchState(described["id"], has_ended, requests, str(described.get("created_at")))
+
+
+def _parsed(body: bytes) -> JsonObject:
+    try:
+        return _object(orjson.loads(body))
+    except ValueError as error:
+        raise ModelError("the reply is not JSON, or is cut off", retryable=True) from error
+
+
+def _object(value: object) -> JsonObject:
+    return value if isinstance(value, dict) else {}
