@@ -9,8 +9,10 @@ import click
 
 from keval.commands.messages import warn
 from keval.commands.options import (
+    BATCH,
     CHOSEN_CONDITIONS,
     CHOSEN_SAMPLES,
+    DETACH,
     EVERYTHING,
     MAX_CONCURRENT,
     PATH,
@@ -31,7 +33,9 @@ from keval.logs.outputs import STDIN
     "-j", "--judge", "judge_files", metavar="JUDGE.yaml", multiple=True, type=PATH,
     help="Judge with this instead of the judges that the log names; may be repeated.",
 )  # fmt: skip
-@requesting(MAX_CONCURRENT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, SAMPLE_RATE, EVERYTHING, SKIP_INVALID)
+@requesting(
+    BATCH, DETACH, MAX_CONCURRENT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, SAMPLE_RATE, EVERYTHING, SKIP_INVALID
+)
 @click.pass_context
 def command(context: click.Context, log: Path | None, judge_files: tuple[Path, ...], asked: Asked) -> None:
     """Let judges score the responses that they have not scored yet.
@@ -40,6 +44,9 @@ def command(context: click.Context, log: Path | None, judge_files: tuple[Path, .
     stdin, passes every event through and adds its own as responses come in; what a pipe brings is
     judged whether it is planned or not. Without -j the judges are those of the config that the
     log's newest run recorded.
+
+    With --batch the judges' models answer by Message Batches: half the price, within a day, mostly
+    within an hour. The command waits; when it is ended, the same command goes on with its batches.
     """
     with asked as request:
         work = JudgeWork.of(judge_files, request, os.environ, warn)

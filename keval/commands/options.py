@@ -123,10 +123,25 @@ SAMPLE_RATE = click.option(
 MAX_CONCURRENT = click.option(
     "--max-concurrent", type=click.IntRange(min=1), metavar="N", help="Judgments at once (the config's, else 5)."
 )
+BATCH = click.option("--batch", is_flag=True, help="Let the judges' models answer in batches, at half the price.")
+DETACH = click.option(
+    "--detach", is_flag=True, help="With --batch: submit and leave; the same command collects what has ended."
+)
 FRESH = click.option("--fresh", is_flag=True, help="Ask for every response again; LOG keeps the old ones too.")
 
 REQUEST_FIELDS = {
-    name: name for name in ("limit", "retry_failed", "fresh", "max_concurrent", "sample_rate", "skip_invalid", "quiet")
+    name: name
+    for name in (
+        "limit",
+        "retry_failed",
+        "fresh",
+        "max_concurrent",
+        "sample_rate",
+        "skip_invalid",
+        "quiet",
+        "batch",
+        "detach",
+    )
 } | {"everything": "judge_all"}
 """The fields of a `Request` by the names of the options that say them."""
 
@@ -185,6 +200,8 @@ def _asked(mock: Sequence[Any], chosen: Mapping[str, Any], wanted: Mapping[str, 
     from keval.execution.chosen import Chosen, Shard
     from keval.execution.session import Request
 
+    if wanted.get("detach") and (mock[0] or not wanted.get("batch")):
+        raise UsageError("--detach goes with --batch, and without --mock: the mock ends with this command")
     part = chosen.get("shard")
     named = Chosen(**{**chosen, "shard": Shard() if part is None else Shard.read(part)})
     with mock_service(*mock) as mock_url:

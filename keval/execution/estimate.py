@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from keval.config.model import Condition, Config, Execution, JudgeConfig
 from keval.execution.budget import Ledger
 from keval.execution.preparation import Prepared
 from keval.logs.costs import Cost, MeasuredCosts, Spent
-from keval.models.prices import Prices
+from keval.models.prices import BATCH_SHARE, Prices
 from keval.usage import Usage
 
 ASSUMED_ANSWER = Usage(2_000, 500, 0, 0)
@@ -75,6 +75,16 @@ def estimate_judgments(
             yield _item(judge.name, judge.judge_id, number, so_far.of_judgments(judge.judge_id), assumed)
         else:
             yield _free(judge.name, judge.judge_id, number)
+
+
+def in_batches(items: Iterable[Item], measured: Container[str]) -> Iterator[Item]:
+    """Yield estimates at the price of batches; `measured` are the judges whose costs in the log are of batches."""
+    for item in items:
+        if item.each_usd is None or item.max_cost_usd is None or (item.measured and item.account in measured):
+            yield item
+        else:
+            half = item.each_usd * BATCH_SHARE, item.max_cost_usd * BATCH_SHARE
+            yield replace(item, each_usd=half[0], max_cost_usd=half[1])
 
 
 def _sum(costs: Sequence[float | None]) -> float | None:

@@ -14,7 +14,10 @@ from keval.config.reader import judge_from_description, load_judge, recorded
 from keval.counted import counted
 from keval.errors import InputError, UsageError
 from keval.events import new_run_id
-from keval.execution.estimate import estimate_judgments, ledger
+from keval.execution.batch_events import Batch, KnownBatches, known_batches
+from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork
+from keval.execution.batching import Pace
+from keval.execution.estimate import estimate_judgments, in_batches, ledger
 from keval.execution.executors import Executor, in_process
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
@@ -61,6 +64,8 @@ def judge_log(path: Path, work: JudgeWork) -> int:
 def judge_pipe(work: JudgeWork) -> int:
     """Pass stdin through to stdout and judge each response as it comes in; return how many failed."""
     request, warn = work.request, work.warn
+    if request.batch:
+        raise UsageError("--batch needs LOG: what a batch was asked for has to be on disk before it is paid for")
     check_stdout([STDIN], "`keval judge LOG` appends to a log")
     reader = standard_input(warn, skip_invalid=request.skip_invalid)
     stdout = Stdout()
@@ -95,6 +100,8 @@ class JudgeWork:
     executor: Executor | None = None
     """Who does the work; by default this process."""
     progress: Progress = field(default_factory=lambda: Progress("judge"))
+    pace: Pace = field(default_factory=Pace)
+    """How long is waited for what of batches."""
 
     @classmethod
     def of(
@@ -147,10 +154,25 @@ class JudgeWork:
             session = await self.session(judges, past, sink, stop)
             session = replace(session, items=backlog.planned.total())
             past.close()
-            await session.judging(self.progress).work_off(backlog)
+            if isinstance(session.executor, BatchExecutor):
+                await self._judge_in_batches(session, session.executor, backlog, past.log)
+            else:
+                await session.judging(self.progress).work_off(backlog)
             session.ledger.check()
 
         leaving_nothing(main, self.warn)
+
+    async def _judge_in_batches(self, session: Session, executor: BatchExecutor, backlog: Backlog, log: Path) -> None:
+        """Judge until all is done; what is submitted may be left where the user wants to leave."""
+        self.progress.remark = lambda: executor.remark
+
+        def may_leave() -> bool:
+            return self.request.detach or (session.stop.is_set() and not session.ledger.refused)
+
+        stage = session.judging(self.progress, executor.recorded)
+        left = executor.remark if not await executor.work_off(stage.work_off(backlog), may_leave) else ""
+        if left:
+            self.warn(f"left at the service: {left}; `keval judge {log} --batch` collects the results, within 29 days")
 
     def _why_nothing(self, past: Past, unjudged: Unjudged) -> str:
         """Return why there is nothing to judge, and how much --all would judge."""
@@ -179,12 +201,35 @@ class JudgeWork:
             self.warn(warning)
         items = estimate_judgments(judges, 1, prices, past.costs())
         today = Spent() if execution.daily_budget_usd is None else past.spent_today(mock=mock)
+        known = known_batches(past) if isinstance(past, Past) and not mock else KnownBatches([])
+        if self.request.batch:
+            items = in_batches(items, known.judges)
+        elif known.open:
+            self.warn(f"{_open_judgments(known.open)}; each is asked for again, --batch would collect them")
         made = ledger(items, execution, today, self.warn)
         await check_keys(env, judge_services(judges))
+        announced = Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets))
+        program_env = environment.allowed(self.environ)
+        executor = self.executor or in_process(judges, env, program_env, prices)
+        if self.request.batch:
+            executor = BatchWork(
+                judges=judges,
+                judge_env=env,
+                program_env=program_env,
+                prices=prices,
+                known=known,
+                run_id=run_id,
+                sink=announced,
+                max_concurrent=execution.max_concurrent,
+                retry=execution.retry,
+                tell=self.warn,
+                pace=self.pace,
+            ).executor()
+            execution = replace(execution, max_concurrent=AT_ONCE)
         return Session(
             run_id=run_id,
-            sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets)),
-            executor=self.executor or in_process(judges, env, environment.allowed(self.environ), prices),
+            sink=announced,
+            executor=executor,
             ledger=made,
             execution=execution,
             secrets=self.secrets,
@@ -264,6 +309,11 @@ class LiveWork:
             session.ledger.spent_usd = self._session.ledger.spent_usd
         self._session, self._feed = session, JobFeed()
         self._working = group.create_task(session.judging(self._work.progress).work_off_feed(self._feed))
+
+
+def _open_judgments(batches: Sequence[Batch]) -> str:
+    number = len({target for batch in batches for target in batch.unrecorded})
+    return f"{counted(number, 'judgment')} of earlier batches, which are paid for, not collected yet"
 
 
 def _other_work(before: JsonObject, run: JsonObject) -> bool:

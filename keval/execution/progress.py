@@ -78,6 +78,8 @@ class Progress:
         self.rows: defaultdict[str, Count] = defaultdict(Count)
         self.tell: Callable[[str], None] | None = None
         """Told of the first failure of each kind in a row, and of a few other causes, as they happen."""
+        self.remark: Callable[[], str] = str
+        """What else there is to tell: what is waited for."""
         self._began = time.monotonic()
 
     def plan(self, row: str, number: int) -> None:
@@ -128,9 +130,8 @@ class Progress:
 
     def line(self) -> str:
         """Return the state in one plain line."""
-        return f"{self.stage}: " + " · ".join(
-            f"{printable(row)} {_described(count)}" for row, count in self.rows.items()
-        )
+        parts = [f"{printable(row)} {_described(count)}" for row, count in self.rows.items()]
+        return f"{self.stage}: " + " · ".join(filter(None, [*parts, self.remark()]))
 
     def left(self, count: Count) -> str:
         """Return the time that a row still needs if it goes on at its mean speed."""
@@ -210,6 +211,7 @@ def _table(stages: Sequence[Progress]) -> Table:
     from rich.text import Text
 
     table = Table("", "done", "failed", "in flight", "cost", "left", box=None, pad_edge=False)
+    table.caption = " · ".join(filter(None, (stage.remark() for stage in stages))) or None
     for stage in stages:
         for row, count in stage.rows.items():
             total = "" if count.planned is None else f"/{count.planned}"

@@ -51,6 +51,10 @@ class Request:
     """That the run stops when it is decided; None: what the log says of it counts."""
     complete: bool = False
     """All samples are asked, whatever config and log say of stopping."""
+    batch: bool = False
+    """Let the judges' models answer in batches."""
+    detach: bool = False
+    """Leave the batches to a later command once they are submitted."""
     skip_invalid: bool = False
     quiet: bool = False
 
