@@ -55,6 +55,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
             "exports._agreement",
         },
     ),
+    "pipes/test_batches.py": (
+        "batches are right if the log is, whatever becomes of the command",
+        {"execution.batch_executor"},
+    ),
     "pipes/test_files_kept.py": ("what matters is which file it writes", {"commands.report"}),
     "pipes/test_hostile_text.py": ("what matters is what a terminal gets", {"commands.messages"}),
     "pipes/test_pipes.py": (
@@ -96,6 +100,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "unit/documents/test_event_types.py": (
         "a type and what it leaves open are one definition",
         {"documents.event_checks"},
+    ),
+    "unit/execution/test_batching.py": (
+        "what a service is told of batches shows in what comes back",
+        {"mock.batches", "models.batches"},
     ),
     "unit/execution/test_generation.py": (
         "an agent is asked by the stage, whatever it does",

@@ -15,6 +15,7 @@ from keval.events import event, failure_id
 from keval.ids import JsonObject
 from keval.logs.line_at import event_at
 from keval.logs.past import Past
+from keval.projections.sql_file import load
 
 SUBMITTING = "submitting"
 """It is about to be made."""
@@ -70,9 +71,7 @@ class KnownBatches:
 
 def known_batches(past: Past) -> KnownBatches:
     """Return the batches of real runs in a log: those of a mock are gone with it."""
-    mocks = {run_id for (run_id,) in past.rows("select run_id from events where type = 'run' and mock")}
-    lines = [line for (line,) in past.rows("select line_offset from events where type = 'batch' order by position")]
-    events = [each for line in lines if (each := event_at(past.log, line))["run_id"] not in mocks]
+    events = [event_at(past.log, line) for line, mock in past.rows(load("execution", "batch_lines")) if not mock]
     by_id: defaultdict[str, list[JsonObject]] = defaultdict(list)
     for each in events:
         by_id[each["id"]].append(each)

@@ -119,13 +119,16 @@ class BatchExecutor:
                 self._over.result()
             if working.done():
                 working.result()
-            return working.done()
+                return True
+            watching.result()
+            return False
         finally:
             await self.close()
             for task in (watching, working):
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+                if not task.done():
+                    task.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await task
 
     async def _watch(self, may_leave: Callable[[], bool]) -> None:
         """Return when all that is left is to wait for batches, twice in a row, and that may be left."""

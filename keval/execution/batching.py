@@ -22,7 +22,7 @@ from keval.events import failure_id
 from keval.execution.batch_events import ENDED, IN_PROGRESS, REFUSED, SUBMITTING, Batch
 from keval.ids import HEX_DIGITS, JsonObject
 from keval.models.batches import MOST_BYTES, MOST_REQUESTS, BatchService, BatchState
-from keval.models.http_statuses import FIRST_SERVER_ERROR, OVERLOADED
+from keval.models.http_statuses import FIRST_SERVER_ERROR
 from keval.models.messages_api import ModelError
 
 Told = TypeVar("Told")
@@ -216,7 +216,7 @@ class JudgeBatches:
             except ModelError as error:
                 told = error.message
                 is_certain = error.status is not None and error.status < FIRST_SERVER_ERROR
-                if is_certain and error.status not in OVERLOADED:
+                if is_certain and not error.retryable:
                     await self._write(batch, REFUSED)
                     raise _lacks(f"judge {self._name}: no batch was made: {told}") from error
                 wait_s = max(self._pace.doubt_s, error.retry_after_s or 0.0) * 2 ** (attempt if is_certain else 0)

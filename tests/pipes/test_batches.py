@@ -1,0 +1,253 @@
+"""`keval judge --batch` as a process, against a service that makes batches, fails and takes its time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from keval.config.reader import load
+from keval.execution.config_session import generate
+from keval.execution.session import Request
+from keval.mock import Mock
+from tests.unit.execution.test_executors import lasting
+
+pytestmark = pytest.mark.slow
+
+CONFIG = """\
+name: batches
+version: "1"
+dataset: {path: questions.jsonl}
+agent:
+  type: command
+  command: [sh, -c, 'read line; case "$line" in *politely*) echo "Sir, the sea is wide";; *) echo "the sea";; esac']
+conditions:
+  plain: {system_prompt: "Answer."}
+  polite: {system_prompt: "Answer politely."}
+judges:
+  - {type: rubric, model: claude-opus-5}
+  - {type: jury, models: [claude-opus-5, claude-sonnet-5], replicates: 2}
+  - {type: pairwise, model: claude-opus-5}
+  - {type: exact_match}
+execution: {repetitions: 2, retry: {max_attempts: 3, initial_backoff_s: 0, backoff_multiplier: 1}}
+"""
+JUDGES = 3
+"""Those that ask models."""
+
+JUDGMENTS = 12 + 2 * 12 + 12 + 12
+"""Of 3 samples, 2 conditions and 2 repetitions."""
+
+CREATE, MESSAGES = "POST /v1/messages/batches", "POST /v1/messages"
+RESULTS = "GET /v1/messages/batches/{id}/results"
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a log of answers that nobody has judged."""
+    folder = tmp_path_factory.mktemp("answered")
+    (folder / "eval.yaml").write_text(CONFIG)
+    samples = [{"id": f"s{number}", "question": "What?", "answer": f"the sea {number}"} for number in range(3)]
+    (folder / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
+    os.environ["ANTHROPIC_API_KEY"] = "not-a-key"
+    try:
+        generate(load(folder / "eval.yaml"), folder / "log.jsonl", Request(quiet=True), lambda _: None)
+    finally:
+        del os.environ["ANTHROPIC_API_KEY"]
+    return folder / "log.jsonl"
+
+
+@pytest.fixture
+def log(answered: Path, tmp_path: Path) -> Path:
+    """Return a copy of the log to judge."""
+    return Path(shutil.copy(answered, tmp_path / "log.jsonl"))
+
+
+Begin = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Begin]:
+    """Return a function that begins to judge, and end what it began."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def judging(mock: Mock, log: Path, *options: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "keval", "judge", str(log), *options]
+        process = subprocess.Popen(
+            command, env={**os.environ, **mock.env}, cwd=tmp_path, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
+        begun.append(process)
+        return process
+
+    yield judging
+    for process in begun:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def events(log: Path, *types: str) -> list[dict[str, Any]]:
+    return [each for line in log.read_bytes().splitlines() if (each := orjson.loads(line))["type"] in types]
+
+
+def ended(process: subprocess.Popen[str], status: int = 0) -> str:
+    """Wait for a command and return what it said."""
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == status, said
+    return said
+
+
+def wait_for(log: Path, condition: Callable[[list[dict[str, Any]]], bool]) -> None:
+    """Wait until the `batch` events of a log are as they should be."""
+    end = time.monotonic() + 60
+    while not condition(events(log, "batch")):
+        assert time.monotonic() < end, "the batches never came that far"
+        time.sleep(0.05)
+
+
+def submitted(batches: list[dict[str, Any]]) -> bool:
+    """Return whether each of the three judges that ask models has its first batch."""
+    return [batch["status"] for batch in batches].count("in_progress") >= JUDGES
+
+
+def judgments(log: Path) -> dict[tuple[str, str], Any]:
+    """Return the judgments of a log without what differs between two runs."""
+    return {key: event for key, event in lasting(log).items() if key[0] == "judgment"}
+
+
+@pytest.fixture(scope="module")
+def one_by_one(answered: Path) -> dict[tuple[str, str], Any]:
+    """Return the judgments that are made without batches."""
+    log = Path(shutil.copy(answered, answered.with_name("one_by_one.jsonl")))
+    with Mock() as mock:
+        command = [sys.executable, "-m", "keval", "judge", str(log), "--quiet"]
+        subprocess.run(command, env={**os.environ, **mock.env}, check=True)
+    assert len(judgments(log)) == JUDGMENTS
+    return judgments(log)
+
+
+def test_batches_bring_the_judgments_that_single_calls_bring(
+    log: Path, begin: Begin, one_by_one: dict[tuple[str, str], Any]
+) -> None:
+    """A rubric, a jury, a judge of pairs that asks twice and a program: the same events at half the price."""
+    with Mock() as mock:
+        ended(begin(mock, log, "--batch"))
+        called = mock.requests.by_path
+    assert judgments(log) == one_by_one
+    assert MESSAGES not in called
+    assert called[CREATE] == called[RESULTS]
+    batches = events(log, "batch")
+    assert sorted(each["status"] for each in batches[-4:]).count("ended") >= 1
+    assert sum(each["status"] == "ended" for each in batches) == called[CREATE]
+
+
+@pytest.mark.parametrize("how", ["killed", "interrupted", "detached"])
+def test_what_was_submitted_is_collected_by_the_next_command(
+    log: Path, begin: Begin, one_by_one: dict[tuple[str, str], Any], how: str
+) -> None:
+    """SIGKILL, Ctrl-C or --detach between submitting and fetching: no batch is made again, and no result is lost."""
+    with Mock() as mock:
+        mock.hold_batches()
+        first = begin(mock, log, "--batch", *(["--detach"] if how == "detached" else []))
+        wait_for(log, submitted)
+        if how == "killed":
+            first.kill()
+            ended(first, -signal.SIGKILL)
+        elif how == "interrupted":
+            first.send_signal(signal.SIGINT)
+            assert "keval judge" in ended(first, 130)
+        else:
+            assert "left at the service: 66 requests in 3 batches" in ended(first)
+        before = mock.requests.by_path[CREATE]
+        if how == "detached":  # a second time there is nothing to collect yet
+            assert "left at the service" in ended(begin(mock, log, "--batch", "--detach"))
+        mock.release_batches()
+        ended(begin(mock, log, "--batch"))
+        called = mock.requests.by_path
+        held = [each["requests"] for each in events(log, "batch") if each["status"] == "submitting"]
+    assert before == 3
+    assert judgments(log) == one_by_one
+    assert len(events(log, "judgment")) == JUDGMENTS
+    assert MESSAGES not in called
+    assert called[CREATE] == called[RESULTS] == len(held)
+    asked = [custom_id for requests in held for custom_id in requests]
+    assert len(asked) == len(set(asked))
+
+
+def test_a_kill_while_the_batch_is_made_makes_no_second_one(log: Path, begin: Begin) -> None:
+    """The mark in the log was written before, and the answer never came: the service's list has the batch."""
+    with Mock() as mock:
+        mock.hold_batches()
+        first = begin(mock, log, "--batch")
+        wait_for(log, submitted)
+        first.kill()
+        ended(first, -signal.SIGKILL)
+        lines = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(b"".join(line for line in lines if b'"status":"in_progress"' not in line))
+        before = mock.requests.by_path[CREATE]
+        mock.release_batches()
+        ended(begin(mock, log, "--batch"))
+        called = mock.requests.by_path
+        # The second question of the judge of pairs depends on the first.
+        assert called[CREATE] == before + 1
+    assert len(events(log, "judgment")) == JUDGMENTS
+    assert MESSAGES not in called
+
+
+@pytest.mark.parametrize("fault", ["expired:0.3", "errored:0.3", "canceled:0.3", "batch_cut:1", "results_cut:0.5"])
+def test_faults_of_batches_cost_an_attempt_at_most(
+    log: Path, begin: Begin, one_by_one: dict[tuple[str, str], Any], fault: str
+) -> None:
+    """What a batch could not do is asked by itself, as another attempt; the judgments are the same."""
+    with Mock(errors=fault, seed=5) as mock:
+        ended(begin(mock, log, "--batch"))
+    made = judgments(log)
+    assert {key: event["scores"] for key, event in made.items()} == {
+        key: event["scores"] for key, event in one_by_one.items()
+    }
+    again = [event for event in made.values() if event["attempts"] > 1]
+    assert bool(again) == fault.endswith(":0.3")
+    assert all("batch" in each["failed_attempts"][0]["message"] or "errored" in fault for each in again)
+
+
+def test_a_budget_holds_at_the_price_of_batches(log: Path, begin: Begin) -> None:
+    """What fits at half the price is submitted; the rest is refused as by single calls."""
+    lines = log.read_bytes()
+    whole = b'"execution":{'
+    assert whole in lines
+    log.write_bytes(lines.replace(whole, whole + b'"budget_usd":0.1,', 1))
+    with Mock() as mock:
+        ended(begin(mock, log, "--batch"), 6)
+    spent = sum(event["cost_usd"] for event in events(log, "judgment"))
+    assert 0 < spent < 0.1
+    assert 0 < len(events(log, "judgment")) < JUDGMENTS
+
+
+def test_single_calls_say_that_batches_are_left(log: Path, begin: Begin) -> None:
+    """Who judges without --batch what is in a batch pays for it twice, and is told."""
+    with Mock() as mock:
+        mock.hold_batches()
+        ended(begin(mock, log, "--batch", "--detach"))
+        said = ended(begin(mock, log))
+    assert "of earlier batches, which are paid for, not collected yet" in said
+
+
+def test_what_cannot_be_batched_is_refused(log: Path, begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a log nothing would say what was paid for, and a mock does not outlive its command."""
+    with Mock() as mock:
+        assert "--batch needs LOG" in ended(begin(mock, Path("-"), "--batch"), 2)
+        assert "--detach goes with --batch" in ended(begin(mock, log, "--detach"), 2)
+        assert "without --mock" in ended(begin(mock, log, "--batch", "--detach", "--mock"), 2)
+        cloud = log.with_name("cloud.yaml")
+        cloud.write_text("type: rubric\nmodel: claude-opus-5\nprovider: bedrock\nregion: us-east-1\n")
+        monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "not-a-key")
+        assert "which provider bedrock has not" in ended(begin(mock, log, "-j", str(cloud), "--batch"), 2)
