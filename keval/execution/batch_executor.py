@@ -18,6 +18,7 @@ from keval.agents import Answer
 from keval.config.model import JudgeConfig
 from keval.counted import counted
 from keval.errors import UsageError
+from keval.events import failure_id
 from keval.execution.batch_events import KnownBatches
 from keval.execution.batching import JudgeBatches, Pace
 from keval.execution.limiter import Limiter
@@ -48,6 +49,7 @@ class BatchExecutor:
         batches: Mapping[str, JudgeBatches],
         limiter: Limiter,
         over: asyncio.Future[None],
+        run_id: str,
     ) -> None:
         self._scorer = scorer
         self._batches = batches
@@ -57,6 +59,9 @@ class BatchExecutor:
         self._over = over
         self._active: set[str] = set()
         """The judgments that are being made."""
+        self._again: set[str] = set()
+        """The ids that the failures would have of judgments that may be tried once more."""
+        self._run_id = run_id
 
     def answer(self, spec: AnswerSpec) -> Awaitable[Outcome[Answer]]:  # noqa: ARG002 - it only judges
         """Raise LookupError: agents are not asked in batches."""
@@ -64,7 +69,8 @@ class BatchExecutor:
 
     async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
         """Ask one judge once; how much may be asked at once is not for the stage to learn from that."""
-        batches = self._batches.get(spec.judge_id)
+        batches, failure = self._batches.get(spec.judge_id), failure_id(spec.seed, self._run_id)
+        self._again.discard(failure)
         if batches is None:
             with await self._limiter.slot() as slot:
                 outcome = await self._scorer.judge(spec)
@@ -76,7 +82,11 @@ class BatchExecutor:
             finally:
                 self._active.discard(spec.seed)
         failed = outcome.failed
-        return outcome if failed is None else outcome._replace(failed=replace(failed, overloaded=False))
+        if failed is None:
+            return outcome
+        if failed.retryable:
+            self._again.add(failure)
+        return outcome._replace(failed=replace(failed, overloaded=False))
 
     def release(self, workspace: Path) -> None:
         """Do nothing: no judgment has a folder of its own."""
@@ -103,6 +113,7 @@ class BatchExecutor:
     def recorded(self, encoded: EncodedEvent) -> Awaitable[None] | None:
         """Take note that a judgment, or its failure, is in the log."""
         event_id, judge_id = str(encoded.event["id"]), str(encoded.event["judge_id"])
+        self._again.discard(event_id)
         return self._batches[judge_id].recorded(event_id) if judge_id in self._batches else None
 
     async def work_off(self, work: Coroutine[Any, Any, None], may_leave: Callable[[], bool]) -> bool:
@@ -138,7 +149,7 @@ class BatchExecutor:
             idle = idle + 1 if may_leave() and self._is_idle() else 0
 
     def _is_idle(self) -> bool:
-        if self._limiter.running or any(batches.is_busy for batches in self._batches.values()):
+        if self._again or self._limiter.running or any(batches.is_busy for batches in self._batches.values()):
             return False
         waiting = {judgment_id for batches in self._batches.values() for judgment_id in batches.waiting}
         return bool(waiting) and self._active <= waiting
@@ -222,7 +233,7 @@ class BatchWork:
             for judge in self.judges
             if (service := self._service(judge)) is not None
         }
-        return BatchExecutor(scorer, batches, Limiter(self.max_concurrent, self.retry), over)
+        return BatchExecutor(scorer, batches, Limiter(self.max_concurrent, self.retry), over, self.run_id)
 
     def _service(self, judge: JudgeConfig) -> BatchService | None:
         """Return where a judge's batches are made; None for one that asks no model."""

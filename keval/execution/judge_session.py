@@ -174,6 +174,11 @@ class JudgeWork:
         if left:
             self.warn(f"left at the service: {left}; `keval judge {log} --batch` collects the results, within 29 days")
 
+    def _tell(self, line: str) -> None:
+        """Tell what became of a batch where progress is shown."""
+        if self.progress.tell is not None:
+            self.progress.tell(line)
+
     def _why_nothing(self, past: Past, unjudged: Unjudged) -> str:
         """Return why there is nothing to judge, and how much --all would judge."""
         if not any(past.rows(load("execution", "any_response"))):
@@ -222,7 +227,7 @@ class JudgeWork:
                 sink=announced,
                 max_concurrent=execution.max_concurrent,
                 retry=execution.retry,
-                tell=self.warn,
+                tell=self._tell,
                 pace=self.pace,
             ).executor()
             execution = replace(execution, max_concurrent=AT_ONCE)

@@ -251,3 +251,14 @@ def test_what_cannot_be_batched_is_refused(log: Path, begin: Begin, monkeypatch:
         cloud.write_text("type: rubric\nmodel: claude-opus-5\nprovider: bedrock\nregion: us-east-1\n")
         monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "not-a-key")
         assert "which provider bedrock has not" in ended(begin(mock, log, "-j", str(cloud), "--batch"), 2)
+
+
+def test_what_a_batch_could_not_do_is_tried_again_before_the_rest_is_left(log: Path, begin: Begin) -> None:
+    """--detach leaves nothing but batches: an item that waits for its next attempt has not failed yet."""
+    log.write_bytes(log.read_bytes().replace(b'"initial_backoff_s":0,', b'"initial_backoff_s":2,'))
+    with Mock(errors="expired:0.3", seed=5) as mock:
+        ended(begin(mock, log, "--batch", "--detach"))
+        for _ in range(3):
+            ended(begin(mock, log, "--batch", "--detach"))
+    assert len(events(log, "judgment")) == JUDGMENTS
+    assert events(log, "failure") == []
