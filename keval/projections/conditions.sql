@@ -7,7 +7,8 @@
 -- makes another condition of the same name; the old one stays, but is not the newest.
 -- current: newest, and planned; or newest, when all that answers a current question was asked for.
 -- place: current conditions first, in the order of the newest run's config, then those that no run announced, by
--- name; the first is the baseline unless the config names another.
+-- name; the first is the baseline unless the config names another. Those of imports come in the order of the imports, after
+-- one that is called baseline.
 with announced as (
     select condition, described.condition_id as condition_id, agent.agent_id as agent_id,
         described.tasks as planned,
@@ -15,6 +16,7 @@ with announced as (
         coalesce(config ->> '$.failures', 'minimum') as failures,
         (config -> '$.dataset.cluster_key') is not null or coalesce(len(config -> '$.datasets[*].cluster_key') > 0, false)
             as has_clusters,
+        command = 'import' as imported,
         rank, ordinal, row_number() over (order by rank, ordinal) as sequence
     from (
         select *,
@@ -25,10 +27,10 @@ with announced as (
 ),
 -- Events of a condition that no run announced have a sequence before that of any run.
 mentioned as (
-    select condition, condition_id, agent_id, planned, repetitions, failures, has_clusters, rank as announced_at, ordinal, sequence
+    select condition, condition_id, agent_id, planned, repetitions, failures, has_clusters, imported, rank as announced_at, ordinal, sequence
     from announced
     union all
-    select condition, condition_id, agent_id, null, null, null, null, null, null,
+    select condition, condition_id, agent_id, null, null, null, null, null, null, null,
         max(position) - (select max(position) from events) - 1
     from (
         select condition, condition_id, agent_id, position from response_facts
@@ -45,7 +47,8 @@ condition as (
         arg_max(repetitions, sequence) as repetitions,
         coalesce(arg_max(failures, sequence), 'minimum') as failures,
         coalesce(arg_max(has_clusters, sequence), false) as has_clusters,
-        max(announced_at) as announced_at,
+        max(announced_at) * if(arg_max(imported, sequence), -1, 1) as announced_at,
+        coalesce(arg_max(imported, sequence), false) and arg_max(condition, sequence) = 'baseline' as is_baseline,
         arg_max(ordinal, sequence) as ordinal
     from mentioned
     group by condition_id, agent_id
@@ -65,14 +68,14 @@ by_plan as (
 by_run as (
     select condition_id, agent_id, planned, repetitions, planned // nullif(repetitions, 0) as samples
     from condition
-    where not exists (from plans) and announced_at = (select max(rank) from announced)
+    where not exists (from plans) and abs(announced_at) = (select max(rank) from announced)
 ),
 known as (
     select
         condition, condition_id, agent_id,
         meaning.newest = {c: condition_id, a: agent_id} as newest,
         p.planned, p.repetitions as planned_repetitions, p.samples as planned_samples,
-        failures, has_clusters, announced_at, ordinal
+        failures, has_clusters, is_baseline, announced_at, ordinal
     from condition
     join meaning using (condition)
     left join (from by_plan union all from by_run) as p using (condition_id, agent_id)
@@ -84,6 +87,6 @@ select
     row_number() over (
         order by
             newest and (planned is not null or not exists (from plans) or $everything) desc,
-            announced_at desc nulls last, ordinal, condition, condition_id, agent_id
+            is_baseline desc, announced_at desc nulls last, ordinal, condition, condition_id, agent_id
     ) as place
 from known

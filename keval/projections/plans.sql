@@ -1,5 +1,5 @@
 -- One row per config name: its newest run whose plan the log holds whole, with what that run plans. Of a plan that a
--- crash cut off nothing was asked yet.
+-- crash cut off nothing was asked yet. Imports of other conditions stand beside each other: a file may hold one of them.
 select
     config_name,
     arg_max(position, rank) as position, arg_max(plan_id, rank) as plan_id,
@@ -8,4 +8,4 @@ select
 from run_facts
 semi join whole_plans using (plan_id)
 where cardinality(conditions) > 0
-group by config_name
+group by config_name, if(command = 'import', map_keys(conditions), null)

@@ -154,6 +154,26 @@ def test_the_same_file_again_adds_nothing(keval: Keval, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_files_of_one_condition_each_are_compared(keval: Keval, tmp_path: Path) -> None:
+    """The first file's condition is the baseline, unless one is called so; a corrected file replaces its own."""
+    (tmp_path / "name.yaml").write_text("name: sums\n")
+    current = "select condition, planned from conditions where current order by place"
+    for name in ("small", "large", "baseline"):
+        rows = [{**row, "condition": name} for row in ROWS[:2]]
+        imported(keval, tmp_path, write(tmp_path, rows, f"{name}.jsonl"), "-c", tmp_path / "name.yaml")
+    log = tmp_path / "run.jsonl"
+    planned = [{"condition": name, "planned": 2} for name in ("baseline", "small", "large")]
+    assert asked(keval, log, current) == planned
+    better = [{**row, "condition": "small", "text": "right"} for row in ROWS[:2]]
+    imported(keval, tmp_path, write(tmp_path, better, "small.jsonl"), "-c", tmp_path / "name.yaml")
+    assert {each["condition"]: each["planned"] for each in asked(keval, log, current)} == dict.fromkeys(
+        ("baseline", "large", "small"), 2
+    )
+    said = asked(keval, log, "select text from responses where current and condition = 'small'")
+    assert said == [{"text": "right"}, {"text": "right"}]
+
+
+@pytest.mark.slow
 def test_what_was_corrected_or_added_is_all_that_is_written(keval: Keval, tmp_path: Path) -> None:
     """The newest text of an answer counts, and so does the newest plan."""
     imported(keval, tmp_path, write(tmp_path, ROWS))
