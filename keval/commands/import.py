@@ -59,7 +59,7 @@ def command(
     if output is None:
         check_stdout(inputs, "-o LOG appends to a log")
     events = found.events()  # what is wrong with the file is told before a log is begun
-    if events.survey.unused:
+    if known is None and events.survey.unused:
         warn(f"not used: {', '.join(events.survey.unused)}; a rule takes a field that is called otherwise")
     if output is None:
         stdout = Stdout()

@@ -174,7 +174,7 @@ class AnswerFile:
     def _clashes(self, where: str, row: ImportedRow, seen: Remembered, survey: Survey) -> Iterator[str]:
         """Take a row into the survey; yield in what it contradicts an earlier one."""
         sample_id, repetition = str(row.sample["id"]), row.repetition or 1
-        place = where.removeprefix(str(self.path)).strip(": ")
+        place = where.removeprefix(str(self.path)).strip(": ").removeprefix("row ")
         known = seen.set(f"sample {sample_id}", row.sample_sha256)
         if known is None:
             survey.questions.append(row.question_id)

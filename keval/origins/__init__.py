@@ -86,12 +86,14 @@ class Origin(ABC):
 def named_scores(found: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], list[str]]:
     """Return the metrics whose scores all lie from 0 to 1, with a field for each, and the names of the others.
 
-    A tool that writes scores says nothing of their scale. Of what leaves 0 to 1 it is not known where it ends.
+    A tool that writes scores says nothing of their scale. Of what leaves 0 to 1 it is not known where it ends. Where a
+    sample has no score, its metric is as good as without the sample.
     """
     seen: dict[str, bool] = {}
     for scores in found:
         for name, score in scores.items():
-            seen[name] = seen.get(name, True) and as_score(score) is not None
+            if score is not None:
+                seen[name] = seen.get(name, True) and as_score(score) is not None
     kept, others = ([name for name, fits in seen.items() if fits is wanted] for wanted in (True, False))
     return {name: f"score_{place}" for place, name in enumerate(kept)}, others
 

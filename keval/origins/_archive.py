@@ -12,6 +12,7 @@ from typing import Self
 import orjson
 
 from keval.errors import InputError
+from keval.origins._files import parsed
 
 if sys.version_info >= (3, 14):
     import zipfile
@@ -49,7 +50,7 @@ class Archive:
                 raise InputError(f"{name} is larger than {MOST_BYTES >> 20} MiB")
             content = self._archive.read(name)
         try:
-            return orjson.loads(content)
+            return parsed(content)
         except orjson.JSONDecodeError as error:
             raise InputError(f"{name} is not JSON: {error}") from error
 

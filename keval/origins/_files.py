@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -14,6 +17,8 @@ from keval.origins import Validator, check
 
 LARGEST_DOCUMENT = 2**30
 """Bytes of a document, unpacked, that are read at once: a small packed file may hold more than a memory does."""
+
+_NO_NUMBER = re.compile(rb"\b(NaN|Infinity)\b")
 
 LONGEST_LINE = 2**26
 """Bytes of a line that are read."""
@@ -40,10 +45,24 @@ def rows_of(path: Path, validator: Validator) -> Iterator[JsonObject]:
                 yield row_in(line, number, validator)
 
 
+def parsed(content: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """Return what JSON says; NaN and Infinity, which Python writes all the same, are null. Raises JSONDecodeError."""
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        if not _NO_NUMBER.search(content):
+            raise
+        try:
+            return json.loads(content, parse_constant=lambda _: None)
+        except (ValueError, RecursionError):
+            pass
+        raise
+
+
 def row_in(line: bytes, number: int, validator: Validator) -> JsonObject:
     """Return the row in a line. Raises InputError for one of another form."""
     try:
-        found = orjson.loads(line)
+        found = parsed(line)
     except orjson.JSONDecodeError as error:
         raise InputError(f"line {number} is not JSON: {error}") from error
     return check(validator, found, f"line {number}")

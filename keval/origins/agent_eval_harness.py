@@ -90,6 +90,7 @@ class AgentEvalHarness(Origin):
             seen.take(row)
         if not seen.rows:
             raise InputError("no rows in it")
+        missing = [f"trials that were asked for and are not in it: {seen.missing:,}"] if seen.missing else []
         unscaled = ["no scale is known of: score"] if seen.has_scores and not seen.all_scaled else []
         named = {name: f"metadata_{place}" for place, name in enumerate(seen.metadata)}
 
@@ -108,7 +109,7 @@ class AgentEvalHarness(Origin):
             sample_fields=named,
             has_golden_answers=seen.has_golden,
             has_tool_calls=seen.has_calls,
-            left_out=[*told(seen.left_out), *unscaled],
+            left_out=[*told(seen.left_out), *missing, *unscaled],
         )
 
 
@@ -123,11 +124,15 @@ class _Seen:
     has_scores: bool = False
     all_scaled: bool = True
     metadata: dict[str, None] = field(default_factory=dict)
+    missing: int = 0
+    """Trials that were asked for and are not there."""
     left_out: Counter[str] = field(default_factory=Counter)
 
     def take(self, row: JsonObject) -> None:
         self.rows += 1
         self.metadata |= dict.fromkeys(name for name in row.get("metadata") or {} if name not in OF_THE_HARNESS)
+        if "trials" in row and isinstance(row.get("k"), int):
+            self.missing += max(row["k"] - len(row["trials"]), 0)
         for answer in _answers(row):
             if answer["has_failed"]:
                 self.left_out["the agent or the grader failed"] += 1

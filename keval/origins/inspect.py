@@ -30,7 +30,7 @@ from keval.origins import (
     tool_call,
 )
 from keval.origins._archive import Archive
-from keval.origins._files import document_of
+from keval.origins._files import document_of, parsed
 
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Correct, incorrect, partially correct, no answer: as Inspect's own `value_to_float` counts them."""
@@ -94,7 +94,7 @@ def _is_archive(path: Path) -> bool:
 
 def _json(path: Path) -> tuple[JsonObject, Any]:
     try:
-        document = orjson.loads(document_of(path))
+        document = parsed(document_of(path))
     except orjson.JSONDecodeError as error:
         raise InputError(f"not JSON: {error}") from error
     found = document.get("samples") if isinstance(document, dict) else None

@@ -7,6 +7,7 @@ unverified claims without them, so that neither is known of an answer.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from typing import Any
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import LIST, NUMBER, OBJECT, Origin, Results, shape, tool_call
+from keval.origins import LIST, NUMBER, OBJECT, Origin, Results, shape, told, tool_call
 from keval.origins._files import rows_of
 
 TEXT: JsonObject = {"type": "string"}
@@ -67,11 +68,12 @@ class KEval(Origin):
     def read(self, path: Path) -> Results:
         """Read a file; one row at a time is in memory."""
         configs: dict[str, None] = {}
-        has_golden, summed, claims = True, 0, 0
+        has_golden, summed, claims, empty = True, 0, 0, 0
         for row in rows_of(path, ROW):
             configs[row["evaluation_name"].partition("/")[0]] = None
             has_golden = has_golden and bool(row["input"]["reference"].strip())
             summed += len(row["run_details"]) > 1
+            empty += not row["run_details"]
             claims += bool(_details(row).get("unverified_claims"))
         if not configs:
             raise InputError("no rows in it")
@@ -88,7 +90,7 @@ class KEval(Origin):
             scaled={name: _scale(name) for name in METRICS},
             has_golden_answers=has_golden,
             has_tool_calls=True,
-            left_out=list(_left_out(summed, claims)),
+            left_out=[*told(Counter({"no repetition is in it": empty} if empty else {})), *_left_out(summed, claims)],
         )
 
 

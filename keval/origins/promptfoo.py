@@ -17,7 +17,7 @@ import orjson
 from keval.errors import InputError
 from keval.ids import JsonObject, digest
 from keval.origins import NUMBER, OBJECT, OBJECTS, Origin, Results, as_score, check, named_scores, shape, told
-from keval.origins._files import document_of, row_in
+from keval.origins._files import document_of, parsed, row_in
 
 ERROR = 2
 """`failureReason` of a row for which there is no answer; of 1 the answer is there, and an assertion failed."""
@@ -77,7 +77,7 @@ def _read(path: Path) -> tuple[JsonObject, list[JsonObject]]:
     """Return the document and its rows; of JSON lines an empty document."""
     content = document_of(path)
     try:
-        document = orjson.loads(content)
+        document = parsed(content)
     except orjson.JSONDecodeError:
         return {}, _lines(content)
     found = document.get("results") if isinstance(document, dict) else None

@@ -30,6 +30,15 @@ def test_rows_are_told_by_their_lines(tmp_path: Path) -> None:
         list(rows_of(file(tmp_path, b"{"), FORM))
 
 
+def test_numbers_that_are_none_are_null(tmp_path: Path) -> None:
+    """As Python writes them; what is no JSON even so is told as ever."""
+    rows = list(rows_of(file(tmp_path, b'{"cost": NaN}\n{"cost": -Infinity, "said": "NaN"}'), FORM))
+    assert rows == [{"cost": None}, {"cost": None, "said": "NaN"}]
+    for content in (b'{"cost": NaN', b"[" * 100_000 + b"NaN", b'{"cost": nan}'):
+        with pytest.raises(InputError, match="line 1 is not JSON"):
+            list(rows_of(file(tmp_path, content), FORM))
+
+
 def test_more_than_a_memory_holds_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small packed file may be large."""
     monkeypatch.setattr("keval.origins._files.LONGEST_LINE", 11)

@@ -12,9 +12,9 @@ from keval.origins import NUMBER, Results, as_score, check, named_scores, shape,
 
 
 def test_only_scores_from_0_to_1_have_a_scale() -> None:
-    """One score outside of it, or one that is no number, leaves its metric without."""
-    kept, others = named_scores([{"a": 1, "b": 0.5, "c": "good"}, {"a": False, "b": 1.5, "d": None}])
-    assert (kept, others) == ({"a": "score_0"}, ["b", "c", "d"])
+    """One score outside of it, or one that is no number, leaves its metric without; a missing one does not."""
+    kept, others = named_scores([{"a": 1, "b": 0.5, "c": "good"}, {"a": None, "b": 1.5, "d": None}])
+    assert (kept, others) == ({"a": "score_0"}, ["b", "c"])
     assert [as_score(value) for value in (True, 0, 0.25, 1.01, -1, "1", None)] == [
         1.0,
         0.0,
