@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 from uuid import UUID
@@ -22,6 +23,8 @@ from keval.formats import Format, Source, part_of_path
 from keval.formats._eee_instances import instances, result_id
 from keval.ids import JsonObject
 from keval.plugins import option
+from keval.projections import rows
+from keval.projections.sql_file import literal, load
 from keval.reports.conclusions import ConditionScore, MetricTable, statistic
 from keval.reports.model import ConditionSummary, JudgeInfo
 
@@ -138,14 +141,16 @@ class _Condition:
     def evaluation(self) -> str:
         return self.source.report.header.name or UNKNOWN
 
-    @property
+    @cached_property
     def model(self) -> str:
         """The model that answered, as the service names it; of several, or none, the agent's name; never of a mock."""
-        header = self.source.report.header
         if self.source.report.mock:
             return MOCK
-        if len(header.models) == 1:
-            return header.models[0]
+        ids = {"condition_id": literal(self.summary.condition_id), "agent_id": literal(self.summary.agent_id)}
+        models = [row["model"] for row in rows(self.source.connection, load("formats", "answered_by", **ids))]
+        if len(models) == 1:
+            return str(models[0])
+        header = self.source.report.header
         return header.agent.name if header.agent else UNKNOWN
 
     @property

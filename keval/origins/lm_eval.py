@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
+from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.origins import Origin, Results, as_score, named_scores
 from keval.origins._files import rows_of
@@ -51,9 +52,13 @@ class LmEval(Origin):
         """Read a file; what is kept of each row is in memory."""
         found: dict[object, tuple[JsonObject, dict[tuple[str, str], object]]] = {}
         filters: dict[str, None] = {}
+        seen: set[tuple[object, str]] = set()
         for row in rows_of(path, ROW):
             used = str(row.get("filter"))
             filters[used] = None
+            if (row["doc_id"], used) in seen:
+                raise InputError(f"doc_id {row['doc_id']!r} is there twice, with filter {used}: are these two tasks?")
+            seen.add((row["doc_id"], used))
             _, scores = found.setdefault(row["doc_id"], (row, {}))
             scores |= {(name, used): row.get(name) for name in row.get("metrics") or []}
         documents = [

@@ -128,6 +128,16 @@ def test_answers_with_tools_are_conversations(tmp_path: Path) -> None:
     assert calling[0]["messages"][attributed["turn_idx"]]["content"] == attributed["extracted_value"] == "An answer."
 
 
+def test_each_condition_is_by_the_model_that_answered_it(tmp_path: Path) -> None:
+    """Conditions of an import may be models."""
+    models = {"A": ["one"], "B": ["two"]}
+    events = [
+        event | {"models": models[event["condition"]]} if event["type"] == "response" else event for event in log()
+    ]
+    found = {record["model_info"]["name"] for record, _ in records(tmp_path, events)}
+    assert found == {"one", "two"}
+
+
 def test_answers_of_the_mock_are_by_no_model(tmp_path: Path) -> None:
     """Numbers of a rehearsal must never stand beside those of the model in whose place it stood."""
     events = [event | {"mock": True} if event["type"] in {"response", "judgment"} else event for event in log()]

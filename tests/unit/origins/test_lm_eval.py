@@ -34,6 +34,13 @@ def test_repeats_are_repetitions_of_which_the_first_has_the_score(tmp_path: Path
     ]  # fmt: skip
 
 
+def test_two_answers_to_one_document_are_not_mixed(tmp_path: Path) -> None:
+    """Files of two tasks that were put together have the same numbers."""
+    rows = [lm_eval_answer(0, [said], "none", score) for said, score in (("a", 1.0), ("b", 0.0))]
+    with pytest.raises(InputError, match="doc_id 0 is there twice"):
+        LmEval().read(lm_eval_file(tmp_path, rows))
+
+
 def test_the_likeliest_choice_is_the_answer(tmp_path: Path) -> None:
     """Golden answer and answer are texts of choices, not their places."""
     found = LmEval().read(
