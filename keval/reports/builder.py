@@ -162,12 +162,10 @@ def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str], taken_back
     )
 
 
-def _order(connection: DuckDBPyConnection) -> tuple[list[str], list[str]]:
-    """Return names of conditions and ids of judges: of the newest run in the config's order, then of older ones."""
-    runs = list(ask(connection, "configured"))
-    names = dict.fromkeys(name for row in runs for name in row["names"] or ())
-    judge_ids = dict.fromkeys(judge_id for row in runs for judge_id in row["judge_ids"] or ())
-    return list(names), list(judge_ids)
+def _order(connection: DuckDBPyConnection) -> list[list[str]]:
+    """Return names of conditions and ids of judges, those of the newest run first."""
+    (configured,) = ask(connection, "configured")
+    return [list(dict.fromkeys(configured[column] or ())) for column in ("names", "judge_ids")]
 
 
 def _conditions(

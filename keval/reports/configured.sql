@@ -1,4 +1,9 @@
--- One row per run, the newest first: its conditions and judges in the config's order.
-select map_keys(conditions) as names, [judge.judge_id for judge in judges] as judge_ids
-from run_facts
-order by rank desc
+-- One row: names of conditions in their order, and ids of judges in the config's order, those of the newest run first.
+select
+    (select list(condition order by place) from conditions) as names,
+    (
+        select list(judge_id order by rank desc, place)
+        from (
+            select rank, unnest(judges).judge_id as judge_id, generate_subscripts(judges, 1) as place from run_facts
+        )
+    ) as judge_ids
