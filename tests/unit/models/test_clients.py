@@ -21,6 +21,7 @@ def replying(asked: Asked) -> Reply:
     return Reply(json.dumps(said), headers={"content-type": "application/json"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("service", "path"),
     [
@@ -52,6 +53,7 @@ async def test_a_service_is_asked_in_its_own_way(monkeypatch: pytest.MonkeyPatch
     assert "stray" not in str(headers)
 
 
+@pytest.mark.slow
 async def test_google_is_logged_in_to_with_the_key_file_that_the_environment_names(tmp_path: Path) -> None:
     """Its token comes from the address in the file, and the model is asked with it, by project and region."""
 

@@ -33,6 +33,7 @@ print(set(statuses))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives a process the orphans below it")
 def test_a_program_that_begins_or_ends_is_no_orphan() -> None:
     """Its environment cannot be read for a moment; who started it, not we, is told how it ended."""

@@ -77,6 +77,7 @@ def test_no_text_out_of_a_log_or_an_address_is_markup(text: str, tmp_path: Path,
         assert not ACTS_ON_READERS.search(_shown(page)), place
 
 
+@pytest.mark.slow
 def test_all_texts_at_once_are_no_markup(tmp_path: Path, harmless: dict[str, str]) -> None:
     """No page runs a script, has an element of its own for a text, or leads or sends anything elsewhere."""
     for place, page in visited(tmp_path, " ".join(HOSTILE)):
@@ -115,6 +116,7 @@ def test_a_page_is_shown_anew_at_its_own_address_only(browser: TestClient) -> No
         assert answered.headers["location"] == "/"
 
 
+@pytest.mark.slow
 def test_a_log_that_is_broken_meanwhile_is_told(tmp_path: Path) -> None:
     """The page says which line; what was read before is shown still."""
     log = small_log(tmp_path / "run.jsonl")
@@ -127,6 +129,7 @@ def test_a_log_that_is_broken_meanwhile_is_told(tmp_path: Path) -> None:
         assert browser.get("/samples").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_mistake_of_ours_is_told_in_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page has no word of it: a traceback holds what is not for a page."""
 

@@ -25,6 +25,7 @@ def test_a_kind_says_what_to_do_and_where_it_happened(browser: TestClient) -> No
     assert 'href="/s/q2?condition=with_docs"' in page
 
 
+@pytest.mark.slow
 def test_only_the_most_frequent_messages_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page says so; a failure after which an answer came is not among them, and a judge is named."""
     monkeypatch.setattr(failures_page, "MOST", 1)

@@ -22,6 +22,7 @@ def test_it_says_what_the_report_says(tmp_path: Path) -> None:
     assert '<a href="/s/q1">All of <bdi>q1</bdi></a>' in page
 
 
+@pytest.mark.slow
 def test_a_report_that_takes_long_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The browser asks again; it is computed once, and other pages are shown meanwhile."""
     may_end, begun = threading.Event(), []

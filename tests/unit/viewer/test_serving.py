@@ -35,6 +35,7 @@ def opened(address: str) -> tuple[str, str]:
         return page.url, page.read().decode()
 
 
+@pytest.mark.slow
 def test_the_address_leads_to_the_page_that_was_named(log: Path) -> None:
     """On loopback, and the token is gone from it."""
     with served([log], print, port=0, page="/samples?kind=timeout", skip_invalid=False) as address:
@@ -44,6 +45,7 @@ def test_the_address_leads_to_the_page_that_was_named(log: Path) -> None:
     assert "1 sample<" in page
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_told(log: Path) -> None:
     """And what to do."""
     other = ServerThread(lambda *_: None)  # type: ignore[arg-type] # nobody asks it
