@@ -265,7 +265,7 @@ def odd(draw: st.DrawFn, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(data=st.data())
 def test_no_odd_but_valid_log_ends_a_command_with_a_traceback(data: st.DataObject, folder: Path, keval: Run) -> None:
     """Whatever the schemas allow, each command copes with, or says what is wrong with it."""

@@ -97,7 +97,7 @@ def with_more(line: JsonObject) -> JsonObject:
 
 
 @pytest.mark.slow
-@settings(max_examples=10)
+@settings(max_examples=8)
 @given(logs(), st.lists(events, max_size=3), st.floats(0, 1))
 def test_stored_lines_and_new_ones_say_what_all_lines_say(
     log: list[JsonObject], more: list[list[JsonObject]], share: float
