@@ -137,9 +137,15 @@ def definition(name: str, *, everything: bool = False, line: str = "null", file:
         everything=str(everything).lower(),
         failure_kinds=kinds,
         line=line,
-        verdicts=load("projections", "verdicts", given="(null, null::double)"),
+        verdicts=_verdicts(),
     )
     return query if file is None else _FIELD.sub(rf"field_at({file}, line_offset, '\2') \1 '$'", query)
+
+
+@cache
+def _verdicts() -> str:
+    """Return the query of verdicts where nobody gives a threshold."""
+    return load("projections", "verdicts", given="(null, null::double)")
 
 
 _NOT_SQL = re.compile(r"--[^\n]*|'[^']*'")

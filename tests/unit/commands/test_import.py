@@ -16,6 +16,8 @@ from keval.ids import JsonObject
 from tests.conftest import Keval
 from tests.importing import MAPPING, ROW
 
+pytestmark = pytest.mark.slow  # each test starts commands
+
 ROWS: list[JsonObject] = [
     {"question": "1+1?", "answer": "2", "text": "2", "condition": "small"},
     {"question": "1+2?", "answer": "3", "text": "4", "condition": "small"},
@@ -56,7 +58,6 @@ def as_csv(rows: list[JsonObject]) -> bytes:
     return buffer.getvalue().encode()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "parquet", "jsonl.gz"])
 def test_rows_in_our_own_words_need_no_mapping(keval: Keval, tmp_path: Path, ending: str) -> None:
     """In every format they become the same valid log, with its plan."""
@@ -101,7 +102,6 @@ def test_rules_on_the_command_line_come_before_those_of_the_mapping(keval: Keval
     assert (events[2]["text"], events[2]["sample"]["id"], events[2]["sample"]["topic"]) == ("1080!", "n1", "sums")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("conditions", "mapping", "baseline"),
     [
@@ -130,7 +130,6 @@ def test_a_baseline_of_which_there_is_no_row_is_refused(keval: Keval, tmp_path: 
     assert "baseline: no row is of the condition 'smal'; there are: 'small', 'large'" in done.stderr
 
 
-@pytest.mark.slow
 def test_fields_that_nothing_takes_are_named(keval: Keval, tmp_path: Path) -> None:
     """A field counts as used by a rule, also one for a part of it, or by its own name; the others are told."""
     (tmp_path / "mapping.yaml").write_text(MAPPING)
@@ -153,7 +152,6 @@ def test_the_same_file_again_adds_nothing(keval: Keval, tmp_path: Path) -> None:
     assert [each["id"] for each in again] == [each["id"] for each in first]
 
 
-@pytest.mark.slow
 def test_files_of_one_condition_each_are_compared(keval: Keval, tmp_path: Path) -> None:
     """The first file's condition is the baseline, unless one is called so; a corrected file replaces its own."""
     (tmp_path / "name.yaml").write_text("name: sums\n")
@@ -173,7 +171,6 @@ def test_files_of_one_condition_each_are_compared(keval: Keval, tmp_path: Path) 
     assert said == [{"text": "right"}, {"text": "right"}]
 
 
-@pytest.mark.slow
 def test_what_was_corrected_or_added_is_all_that_is_written(keval: Keval, tmp_path: Path) -> None:
     """The newest text of an answer counts, and so does the newest plan."""
     imported(keval, tmp_path, write(tmp_path, ROWS))
@@ -188,7 +185,6 @@ def test_what_was_corrected_or_added_is_all_that_is_written(keval: Keval, tmp_pa
     ]
 
 
-@pytest.mark.slow
 def test_a_score_that_is_taken_back_counts_no_more(keval: Keval, tmp_path: Path) -> None:
     """A corrected file says what counts, back and forth, and a row that never had a score has no judgment."""
     (tmp_path / "mapping.yaml").write_text("judges: [{name: b, metrics: {ok: {score: {field: ok}, min: 0, max: 1}}}]")
@@ -205,7 +201,6 @@ def test_a_score_that_is_taken_back_counts_no_more(keval: Keval, tmp_path: Path)
     assert numbers == [(0.5, 2, 2), (0.0, 1, 2), (0.0, 1, 2), (0.5, 2, 2), (0.0, 1, 2)]
 
 
-@pytest.mark.slow
 def test_an_imported_log_is_judged_aggregated_and_reported(keval: Keval, tmp_path: Path) -> None:
     """A judge of our own stands beside the foreign one, who is never asked again."""
     rows = [{**row, "ok": row["text"] == row["answer"]} for row in ROWS[:4]]
@@ -225,7 +220,6 @@ def test_an_imported_log_is_judged_aggregated_and_reported(keval: Keval, tmp_pat
     assert '"aggregate"' in keval("aggregate", log).stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("mapped", "calls"), [("", None), ("tool_calls: {each: calls, name: '{name}'}", 0)])
 def test_tool_calls_that_no_mapping_reads_are_unknown_not_0(
     keval: Keval, tmp_path: Path, mapped: str, calls: int | None
@@ -238,7 +232,6 @@ def test_tool_calls_that_no_mapping_reads_are_unknown_not_0(
     assert report["conditions"][0]["tool_calls"] == calls
 
 
-@pytest.mark.slow
 def test_a_pipe_takes_imported_events(keval: Keval, tmp_path: Path) -> None:
     """Without -o they go to stdout, where a judge can take them."""
     events = keval("import", write(tmp_path, ROWS))
@@ -258,7 +251,6 @@ def test_a_row_that_does_not_fit_is_named_and_nothing_is_imported(keval: Keval, 
     assert not (tmp_path / "run.jsonl").exists()
 
 
-@pytest.mark.slow
 def test_what_is_wrong_in_every_row_is_said_once(keval: Keval, tmp_path: Path) -> None:
     """With the first row, how many more there are, and what to do; another problem has a line of its own."""
     rows = [{"question": str(number), "text": "2"} for number in range(40)]
@@ -269,7 +261,6 @@ def test_what_is_wrong_in_every_row_is_said_once(keval: Keval, tmp_path: Path) -
     assert len(rest) == 2, rest
 
 
-@pytest.mark.slow
 def test_a_field_of_the_files_is_not_taken_for_the_number_of_the_row(keval: Keval, tmp_path: Path) -> None:
     """What a column of that name says would be lost, and rules would read something else."""
     done = keval("import", write(tmp_path, [{**ROWS[0], "@row": 5}]))
@@ -277,7 +268,6 @@ def test_a_field_of_the_files_is_not_taken_for_the_number_of_the_row(keval: Keva
     assert "answers.jsonl:1: a field is called '@row'" in done.stderr
 
 
-@pytest.mark.slow
 def test_what_no_event_can_hold_is_found_before_anything_is_written(keval: Keval, tmp_path: Path) -> None:
     """Each event is made once for that: no log is begun, whichever row has it."""
     rows = write(tmp_path, [ROWS[0], {**ROWS[1], "time": "0999-01-01T00:00:00Z"}])
@@ -286,7 +276,6 @@ def test_what_no_event_can_hold_is_found_before_anything_is_written(keval: Keval
     assert "answers.jsonl:2: a response event breaks its schema: $.time" in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("second", "told"),
     [
@@ -303,7 +292,6 @@ def test_rows_that_contradict_each_other_are_a_problem(
     assert (done.returncode, done.stdout, f"answers.jsonl:2: {told}" in done.stderr) == (3, "", True), done.stderr
 
 
-@pytest.mark.slow
 def test_values_that_are_not_there_stay_unknown(keval: Keval, tmp_path: Path) -> None:
     """An empty cell is no number, a row without a score has no judgment, and an empty text is an empty answer."""
     (tmp_path / "mapping.yaml").write_text(
@@ -336,7 +324,6 @@ def promptfoo(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
 def test_a_result_file_of_another_tool_needs_no_rules(keval: Keval, tmp_path: Path) -> None:
     """Its means are those that the tool has, by condition; the same file again adds nothing."""
     path = promptfoo(tmp_path)

@@ -23,6 +23,8 @@ from tests.builders import (
 )
 from tests.conftest import Keval
 
+pytestmark = pytest.mark.slow  # each test makes the tables of a log
+
 JUDGES = [judge_entry([{**METRICS[0], "pass_from": 4}])]
 PASS, FAIL, TIMEOUT, OUTAGE, UNJUDGED = "pass", "fail", "timeout", "infra_error", "judge_error"
 
@@ -47,7 +49,6 @@ def found(tmp_path: Path, k: int, *outcomes: str, samples: int = 1) -> SampleTri
     return sample
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outcomes", "k", "at", "every"),
     [
@@ -68,7 +69,6 @@ def test_a_trial_that_the_agent_failed_is_a_failed_trial(
     assert sample.flakiness == pytest.approx(at - every)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outcome", "why"),
     [
@@ -83,7 +83,6 @@ def test_a_trial_that_was_not_measured_did_not_fail(tmp_path: Path, outcome: str
     assert [trial["pass"] for trial in said["trials"]] == [True, None]
 
 
-@pytest.mark.slow
 def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
     """The lucky subset is never averaged over: neither k of fewer trials, nor the samples that happen to be done."""
     assert found(tmp_path, 3, PASS, PASS).why_unknown == "k exceeds trials (3 of 2)"
@@ -92,7 +91,6 @@ def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
     assert (whole.pass_at_k, whole.unknown, part.pass_at_k, part.samples, part.unknown) == (1, 0, None, 3, 2)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("config", [{}, {"dataset": {"cluster_key": "cluster"}}])
 def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: JsonObject) -> None:
     """pass@k and pass^k of a condition are one number each, with one interval, also of samples that belong together."""
@@ -116,7 +114,6 @@ def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: Jso
     )
 
 
-@pytest.mark.slow
 def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
     """A log may hold more trials, and other conditions, of another config: neither is counted."""
     found(tmp_path, 2, PASS, PASS, FAIL)
@@ -126,7 +123,6 @@ def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
         assert list(sample_trials(connection, 2, 2, {}, {"other"})) == []
 
 
-@pytest.mark.slow
 def test_a_row_has_the_names_of_agent_eval_harness(tmp_path: Path) -> None:
     """`trials` with `trialNum`, `output`, `pass`, `score`; the plug-in forms stand beside the unbiased ones."""
     said = found(tmp_path, 2, PASS, FAIL, PASS, FAIL).as_json()
@@ -138,7 +134,6 @@ def test_a_row_has_the_names_of_agent_eval_harness(tmp_path: Path) -> None:
     json.dumps(said)
 
 
-@pytest.mark.slow
 def test_the_command_asks_each_question_n_times(keval: Keval, tmp_path: Path) -> None:
     """What is there is not asked again, fewer trials count only their own, and k above n is a usage error."""
     (tmp_path / "questions.jsonl").write_text('{"id": "a", "question": "Rome", "answer": "Rome"}\n')
@@ -160,7 +155,6 @@ def test_the_command_asks_each_question_n_times(keval: Keval, tmp_path: Path) ->
     assert keval("trials", "eval.yaml", "-k", "3", "--trials", "2").returncode == 2
 
 
-@pytest.mark.slow
 def test_a_sample_that_no_judge_is_for_is_in_no_share(keval: Keval, tmp_path: Path) -> None:
     """It is told why nothing is said of it, counted apart, and makes no other sample unknown."""
     (tmp_path / "questions.jsonl").write_text(
@@ -180,7 +174,6 @@ def test_a_sample_that_no_judge_is_for_is_in_no_share(keval: Keval, tmp_path: Pa
     assert summary.endswith(", 0 flaky; 1 more that no judge is for")
 
 
-@pytest.mark.slow
 def test_a_threshold_that_means_nothing_is_told_before_anything_is_asked(keval: Keval, tmp_path: Path) -> None:
     """`--pass-from` with a name or a score that no judge of the config has ends with 2, and no log is begun."""
     (tmp_path / "questions.jsonl").write_text('{"id": "a", "question": "Rome", "answer": "Rome"}\n')

@@ -20,6 +20,8 @@ from tests.builders import (
     write_log,
 )
 
+pytestmark = pytest.mark.slow  # each test makes the tables of a log
+
 
 def test_the_worked_example_of_two_conditions(tmp_path: Path) -> None:
     """Unbalanced repetitions and judgments: the sample is the unit in mean, spread and interval."""
@@ -55,7 +57,6 @@ def test_the_worked_example_of_two_conditions(tmp_path: Path) -> None:
     assert comparison["reasons"]["conclusion"].startswith("answers not measured or not done: A 6%")
 
 
-@pytest.mark.slow
 def test_the_samples_of_the_worked_example(tmp_path: Path) -> None:
     """Each sample has its mean and its own SD within samples, and no spread between samples."""
     found = [body for body in bodies(tmp_path, example(), ["sample"]) if body["condition"] == "A"]
@@ -71,7 +72,6 @@ def test_the_samples_of_the_worked_example(tmp_path: Path) -> None:
         assert body["reasons"]["se"] == body["reasons"]["ci_lower"] == "one sample"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "mean", "lower", "upper", "agent_failed"),
     [("timeout", 3.7, 3.7, 3.7, 2), ("infra_error", 4.375, 3.7, 4.5, 0)],
@@ -91,7 +91,6 @@ def test_the_example_of_missing_data(  # noqa: PLR0917 - the columns of the exam
     assert found["n_samples"] == 8 + agent_failed
 
 
-@pytest.mark.slow
 def test_a_difference_has_the_bounds_of_what_is_missing(tmp_path: Path) -> None:
     """With the example's condition beside one that was measured whole; without anything missing there are none."""
     whole = [run_event(["baseline", "with_docs"], samples=10), *scored("baseline", (2, 3) * 5)]
@@ -104,7 +103,6 @@ def test_a_difference_has_the_bounds_of_what_is_missing(tmp_path: Path) -> None:
     assert complete["reasons"]["difference_upper"] == "no answer is missing"
 
 
-@pytest.mark.slow
 def test_the_spread_includes_the_agents_failures(tmp_path: Path) -> None:
     """SDs are those of the headline: a failed repetition is a repetition that scored the minimum."""
     first, second = response_event(repetition=1), response_event(repetition=2)
@@ -122,7 +120,6 @@ def test_repetitions_are_pooled_over_samples_that_have_several(tmp_path: Path) -
     assert found["var_within_sample"] == 2.0
 
 
-@pytest.mark.slow
 def test_order_is_that_of_the_config(tmp_path: Path) -> None:
     """Conditions as in the config, metrics as the judge lists them, a condition before its samples, q2 before q10."""
     metrics = [{"name": name, "min": 1, "max": 5} for name in ("zeal", "accuracy")]
@@ -153,7 +150,6 @@ def test_levels_choose_the_events(tmp_path: Path) -> None:
     assert bodies(tmp_path, events, []) == []
 
 
-@pytest.mark.slow
 def test_the_caller_may_ask_between_two_bodies(tmp_path: Path) -> None:
     """Bodies come one at a time, and another query does not end them."""
     with projections.connect([write_log(tmp_path / "log.jsonl", scored("baseline", range(1, 6)))]) as connection:
@@ -169,7 +165,6 @@ def test_an_empty_log_has_no_aggregates(tmp_path: Path) -> None:
     assert bodies(tmp_path, [], ["condition", "sample"]) == []
 
 
-@pytest.mark.slow
 def test_a_plan_without_answers_has_no_numbers(tmp_path: Path) -> None:
     """Every number of a condition that was only planned is null, with its reason; its bounds are the scale."""
     first, second, comparison = bodies(tmp_path, [run_event()])
@@ -202,7 +197,6 @@ def test_a_plan_without_answers_has_no_numbers(tmp_path: Path) -> None:
     } - {"conclusion"}
 
 
-@pytest.mark.slow
 def test_without_a_run_the_plan_is_unknown(tmp_path: Path) -> None:
     """Unknown is null, not 0."""
     (found,) = bodies(tmp_path, scored("baseline", (1, 2)))
@@ -211,7 +205,6 @@ def test_without_a_run_the_plan_is_unknown(tmp_path: Path) -> None:
     assert found["reasons"]["sd_within_sample"] == "one repetition"
 
 
-@pytest.mark.slow
 def test_a_condition_that_only_failed_has_no_completed_mean(tmp_path: Path) -> None:
     """The headline is the minimum; of what was completed there is nothing to average."""
     (found,) = bodies(tmp_path, [run_event(["baseline"]), failure_event(response_event())])
@@ -219,7 +212,6 @@ def test_a_condition_that_only_failed_has_no_completed_mean(tmp_path: Path) -> N
     assert found["reasons"]["mean_complete_case"] == "no judgments"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "reason"),
     [
@@ -236,7 +228,6 @@ def test_a_mean_without_an_interval_says_why(tmp_path: Path, scores: Sequence[fl
     assert found["reasons"]["ci_lower"] == found["reasons"]["ci_upper"] == reason
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "difference", "reason"),
     [
@@ -266,7 +257,6 @@ def test_floats_have_twelve_significant_digits(tmp_path: Path) -> None:
     assert not any(str(value) == "-0.0" for value in floats)
 
 
-@pytest.mark.slow
 def test_the_ends_of_a_scale_are_as_they_were_given(tmp_path: Path) -> None:
     """Two ends that differ in the thirteenth digit stay two: rounded they would be no scale."""
     low, high = 1e12, 1e12 + 1

@@ -14,6 +14,8 @@ from keval.stats.asked import Asked
 from tests.aggregated import bodies, example, scored
 from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
 
+pytestmark = pytest.mark.slow  # each test makes the tables of a log
+
 FULL = Asked(full=True)
 CLUSTERS = {"s1": "a", "s3": "a", "s2": "b", "s4": "b", "s5": "c", "s6": "c"}
 
@@ -93,7 +95,6 @@ def test_the_table_of_shrout_and_fleiss(tmp_path: Path) -> None:
     assert alike["reasons"]["icc_sample_lower"] == "nothing varies within samples"
 
 
-@pytest.mark.slow
 def test_a_component_may_be_estimated_below_0(tmp_path: Path) -> None:
     """Answers that differ less than their judgments do have a negative estimate, which a share counts as 0."""
     events = []
@@ -106,7 +107,6 @@ def test_a_component_may_be_estimated_below_0(tmp_path: Path) -> None:
     assert found["icc_sample"] == found["sample_reliability"] == 0.0
 
 
-@pytest.mark.slow
 def test_one_judgment_per_answer_tells_agent_and_judge_not_apart(tmp_path: Path) -> None:
     """Their variance together is known, each alone is null, and the judge's reliability is unknown."""
     events = []
@@ -121,7 +121,6 @@ def test_one_judgment_per_answer_tells_agent_and_judge_not_apart(tmp_path: Path)
         assert (found[name], found["reasons"][name]) == (None, "one judgment per answer")
 
 
-@pytest.mark.slow
 def test_one_response_per_sample_determines_no_component(tmp_path: Path) -> None:
     """What is not repeated is unknown, never 0."""
     (found,) = bodies(tmp_path, scored("baseline", (1, 2, 4)), asked=FULL)
@@ -130,7 +129,6 @@ def test_one_response_per_sample_determines_no_component(tmp_path: Path) -> None
     assert found["reasons"]["se_repeat"] == "a sample has one repetition"
 
 
-@pytest.mark.slow
 def test_the_clusters_of_the_worked_example(tmp_path: Path) -> None:
     """CR1 over three clusters, and Student's t with two degrees of freedom."""
     a, b, _ = bodies(tmp_path, clustered(example(), CLUSTERS))
@@ -140,7 +138,6 @@ def test_the_clusters_of_the_worked_example(tmp_path: Path) -> None:
     assert a["ci_method"] == "t_clustered"
 
 
-@pytest.mark.slow
 def test_the_difference_of_the_worked_example_in_clusters(tmp_path: Path) -> None:
     """Its interval has 2 degrees of freedom, and clusters are flipped whole."""
     *_, found = bodies(tmp_path, clustered(example(), CLUSTERS))
@@ -150,7 +147,6 @@ def test_the_difference_of_the_worked_example_in_clusters(tmp_path: Path) -> Non
     assert found["p_t"] == pytest.approx(0.076619, abs=1e-6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clusters", "why"), [({"q1": "a"}, "samples without a cluster: 7"), ("aaaaaaaa", "one cluster")]
 )
@@ -167,7 +163,6 @@ def test_clusters_that_tell_nothing_leave_the_difference_open(
         assert (found[name], found["reasons"][name]) == (None, why)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "clusters", "se", "se_clustered"),
     [
@@ -189,7 +184,6 @@ def test_unequal_clusters_and_those_that_vary_less_than_chance(
     assert reach == pytest.approx(3.182446 * max(se, se_clustered), rel=1e-5)
 
 
-@pytest.mark.slow
 def test_a_sample_without_a_cluster_is_no_cluster_of_its_own(tmp_path: Path) -> None:
     """One of them is enough that there is neither a standard error of clusters nor an interval."""
     (found,) = bodies(tmp_path, clustered([run_event(["A"], samples=6), *scored("A", range(1, 7))], {"q1": "a"}))
@@ -197,7 +191,6 @@ def test_a_sample_without_a_cluster_is_no_cluster_of_its_own(tmp_path: Path) -> 
     assert found["reasons"]["ci_lower"] == found["reasons"]["se_clustered"] == "samples without a cluster: 5"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("passes", "trials", "method", "low", "high"),
     [
@@ -216,7 +209,6 @@ def test_pass_rates_have_wilsons_interval(  # noqa: PLR0917 - the columns of the
     assert (found["ci_lower"], found["ci_upper"]) == pytest.approx((low, high), abs=1e-6)
 
 
-@pytest.mark.slow
 def test_the_exact_interval_is_asked_for(tmp_path: Path) -> None:
     """Clopper and Pearson's, of a published table for 8 of 10; Student's t stays what it is."""
     (found,) = bodies(tmp_path, passing((1,) * 8 + (0,) * 2, 1), asked=Asked(exact=True))
@@ -235,7 +227,6 @@ def test_the_standard_error_of_published_pass_rates(tmp_path: Path, passes: int,
     assert found["se"] == pytest.approx(se, abs=1e-10)
 
 
-@pytest.mark.slow
 def test_answers_are_counted_by_their_status(tmp_path: Path) -> None:
     """Beside the mean stands how many answers said nothing, declined or were cut off."""
     events = []
@@ -256,7 +247,6 @@ def test_a_config_may_exclude_the_agents_failures(tmp_path: Path) -> None:
     assert (found["agent_failed"], found["n_samples"], found["failures"]) == (2, 8, "exclude")
 
 
-@pytest.mark.slow
 def test_the_order_of_lines_changes_no_number(tmp_path: Path) -> None:
     """A shuffled copy of a log has the same aggregates, to the last byte."""
     events = [*clustered(example(), CLUSTERS)]
