@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -47,6 +48,8 @@ class Line:
         await asyncio.wait(waited_for, return_when=asyncio.FIRST_COMPLETED)
         if self.over.done():
             asked.cancel()
+            with suppress(asyncio.CancelledError):
+                await asked
             self.over.result()
         return await asked
 
