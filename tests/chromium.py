@@ -22,7 +22,7 @@ def started() -> Iterator[Browser]:
     if CHROMIUM is None:
         if os.environ.get("REQUIRE_BROWSER"):
             pytest.fail("Chromium is missing")
-        pytest.skip("Chromium is missing")
+        pytest.skip("Chromium is missing; Debian and Ubuntu have it: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
