@@ -14,11 +14,12 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
+# Bytecode is made of what runs: of all that is installed it would take longer than the tests gain.
 setup: $(READY) ## create .venv and install keval and its tools into it
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
 servers: ## install the public MCP servers of tests/servers/package.json, where there is npm

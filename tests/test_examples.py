@@ -126,6 +126,7 @@ def test_humaneval_is_read_packed_as_it_is_published(tmp_path: Path) -> None:
     assert all(sample["question"] == sample["prompt"] for sample in plain)
 
 
+@pytest.mark.slow
 def test_the_encyclopedia_is_ready_and_has_what_is_expected(tmp_path: Path) -> None:
     """Started as the config says it offers two tools, and every expected source is a page whose text has the answer."""
     folder = copied("wikipedia", tmp_path)

@@ -77,6 +77,7 @@ sys.exit(code)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", LOADED)
 def test_a_command_loads_no_library_that_it_does_not_use(command: str, tmp_path: Path) -> None:
     """Of the modules that are slow to load a command loads those that it may, and no other."""

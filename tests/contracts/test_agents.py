@@ -139,6 +139,7 @@ async def test_an_answer_is_all_that_a_response_needs(agent: Agent, tmp_path: Pa
     assert not marked(mark)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", HOSTILE, ids=range(len(HOSTILE)))
 async def test_a_hostile_question_gets_an_answer_or_an_agent_error(
     agent: Agent, tmp_path: Path, mock: Mock, question: str
@@ -272,6 +273,7 @@ def as_written(agent: Agent, options: dict[str, Any], monkeypatch: pytest.Monkey
     return written
 
 
+@pytest.mark.slow
 def test_an_agent_learns_nothing_that_is_withheld(
     as_written: dict[str, Any], keval: Keval, tmp_path: Path, service: Mock
 ) -> None:

@@ -187,6 +187,7 @@ async def test_a_hostile_answer_gets_a_judgment_or_a_judge_error(judge: Judge, t
     await judgment_or_error(judge, case(judge, text), mock)
 
 
+@pytest.mark.slow
 @few
 @given(text=st.text(), golden_answer=st.text(), question=st.text(min_size=1))
 def test_any_texts_get_a_judgment_within_the_scale_or_a_judge_error(
@@ -334,6 +335,7 @@ def test_another_text_makes_another_judge(judge_class: type[Judge], options: dic
         assert judge_id(other, options) != judge_id(judge_class, options), name
 
 
+@pytest.mark.slow
 def test_another_option_makes_another_judge_just_if_it_changes_judgments(
     judge_class: type[Judge], options: dict[str, Any]
 ) -> None:

@@ -151,6 +151,7 @@ def test_every_command_is_covered() -> None:
     assert {*READS_A_LOG, *NO_LOG} == set(cli.COMMANDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", slow_but(READS_A_LOG, {"generate", "report", "sql", "validate"}))
 def test_a_message_names_no_option_that_the_command_lacks(command: str, folder: Path, keval: Run) -> None:
     """Of a bad line each command says where it is, and how to go on in a way that this command knows."""
@@ -161,6 +162,7 @@ def test_a_message_names_no_option_that_the_command_lacks(command: str, folder: 
     assert set(re.findall(r"--[a-z][a-z-]+", done.stderr)) <= options(command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", slow_but(LEAVE_OUT, {"judge", "report"}))
 def test_a_bad_line_can_be_left_out_by_every_command(command: str, folder: Path, keval: Run) -> None:
     """--skip-invalid names the line and goes on."""

@@ -86,6 +86,7 @@ def test_every_command_is_covered() -> None:
     assert [*PRINTS] == [*cli.COMMANDS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(PRINTS, {"generate", "report", "schemas", "sql"}))
 def test_output_that_is_lost_is_an_error_in_one_line(name: str, folder: Path) -> None:
     """A full stdout ends every command with 4 and one line: never with success, never with a traceback."""
@@ -97,6 +98,7 @@ def test_output_that_is_lost_is_an_error_in_one_line(name: str, folder: Path) ->
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["--help", "--version", "generate eval.yaml -q", "report LOG", "schemas"])
 def test_a_closed_stdout_is_like_a_full_one(command: str, folder: Path) -> None:
     """Nothing that is opened later takes the place of stdout and gets what was meant for it."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Keval
 
 CONFIG = """
@@ -16,6 +18,7 @@ judge: {type: exact_match}
 """
 
 
+@pytest.mark.slow
 def test_a_dataset_that_would_be_its_own_log_is_named(keval: Keval, tmp_path: Path) -> None:
     """It is not read as a log, and what is wrong with it is not said line by line."""
     (tmp_path / "eval.yaml").write_text(CONFIG)
@@ -27,6 +30,7 @@ def test_a_dataset_that_would_be_its_own_log_is_named(keval: Keval, tmp_path: Pa
     assert (named.returncode, "questions.jsonl is what the config reads" in named.stderr) == (2, True), named.stderr
 
 
+@pytest.mark.slow
 def test_a_log_that_is_named_and_not_there_is_told(keval: Keval, tmp_path: Path) -> None:
     """The default log may be missing before the first run; one that somebody named is expected to be there."""
     (tmp_path / "eval.yaml").write_text(CONFIG.replace("name: questions", "name: other"))

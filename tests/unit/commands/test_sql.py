@@ -148,6 +148,7 @@ def test_unsafe_allows_everything(log: Path) -> None:
     assert Path("new.csv").read_text() == "a\n1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 2**23])
 def test_unsafe_statements_create_temporary_tables(
     size: int, log: Path, capfdbinary: pytest.CaptureFixture[bytes]
@@ -311,6 +312,7 @@ def test_a_value_that_parquet_lacks_is_no_traceback(value: str, log: Path, keval
     assert keval("sql", log.name, f"SELECT {value} AS v", "-f", "parquet", "-o", "out").returncode in {0, 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "json", "jsonl"])
 @pytest.mark.parametrize("value", ["[" * 260 + "1" + "]" * 260, "interval '9999999 years'"])
 def test_a_value_without_a_form_is_refused(form: str, value: str, log: Path) -> None:

@@ -401,6 +401,7 @@ def test_any_text_survives_csv(pairs: list[tuple[str, str]]) -> None:
     assert [(sample["question"], sample["answer"]) for sample in read.samples] == pairs
 
 
+@pytest.mark.slow
 @given(RECORDS, st.data())
 def test_a_bad_row_is_found_on_its_line(records: list[dict[str, Any]], data: st.DataObject) -> None:
     """The line of a problem is where an editor shows it, blank lines and odd separators included."""

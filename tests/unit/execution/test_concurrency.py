@@ -139,6 +139,7 @@ SERVICES = {
 FEW = {"10 at once", "37 at once, refusals are slow too", "80 at once, for a while 10", "5 a second, 5 together"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(SERVICES, FEW))
 def test_nine_tenths_of_what_a_service_can_do_are_used(name: str) -> None:
     """Its first answer and its worst minutes included, and nearly no item is refused to the end."""

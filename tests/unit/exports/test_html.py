@@ -148,6 +148,7 @@ def test_a_report_without_anything_answers_every_question() -> None:
         assert said in drawn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["x" * 300, "&<>'" * 80, "\u202e" * 50, "é" * 200])
 @pytest.mark.parametrize("megabytes", [0.1, 0.2, 0.5])
 def test_a_page_is_no_larger_than_it_may_be(text: str, megabytes: float) -> None:

@@ -46,6 +46,7 @@ def records(folder: Path, events: list[JsonObject], **options: Any) -> list[tupl
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", FILES)
 def test_records_and_rows_are_valid_by_the_published_schemas(version: str, tmp_path: Path) -> None:
     """Both versions, for answers with and without tools."""
@@ -58,6 +59,7 @@ def test_records_and_rows_are_valid_by_the_published_schemas(version: str, tmp_p
             jsonschema.Draft7Validator(row_schema).validate(row)
 
 
+@pytest.mark.slow
 def test_each_row_belongs_to_one_result_of_its_record(tmp_path: Path) -> None:
     """By the record's id and the result's; the record says how many rows there are, and their mean is the result's."""
     for record, rows in records(tmp_path, log()):
@@ -69,6 +71,7 @@ def test_each_row_belongs_to_one_result_of_its_record(tmp_path: Path) -> None:
             assert sum(scores) / len(scores) == pytest.approx(mean)
 
 
+@pytest.mark.slow
 def test_correct_is_what_passes(tmp_path: Path) -> None:
     """As the judge says, else from the metric's threshold on; where there is none only the highest score is."""
     metrics = [{"name": "graded", "min": 1, "max": 5, "pass_from": 4}, {"name": "plain", "min": 1, "max": 5}]
@@ -93,6 +96,7 @@ def test_correct_is_what_passes(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_each_repetition_has_a_row_of_what_it_did_itself(tmp_path: Path) -> None:
     """Its own text, kind and tool calls: none speaks for the others."""
     turns: list[list[JsonObject]] = [[CALL], [], [CALL, CALL]]
@@ -117,6 +121,7 @@ def test_each_repetition_has_a_row_of_what_it_did_itself(tmp_path: Path) -> None
     }
 
 
+@pytest.mark.slow
 def test_answers_with_tools_are_conversations(tmp_path: Path) -> None:
     """The call and its result are messages of their own, and the last one is the answer."""
     by_type = {rows[0]["interaction_type"]: rows for _, rows in records(tmp_path, log())}
@@ -128,6 +133,7 @@ def test_answers_with_tools_are_conversations(tmp_path: Path) -> None:
     assert calling[0]["messages"][attributed["turn_idx"]]["content"] == attributed["extracted_value"] == "An answer."
 
 
+@pytest.mark.slow
 def test_each_condition_is_by_the_model_that_answered_it(tmp_path: Path) -> None:
     """Conditions of an import may be models."""
     models = {"A": ["one"], "B": ["two"]}
@@ -138,6 +144,7 @@ def test_each_condition_is_by_the_model_that_answered_it(tmp_path: Path) -> None
     assert found == {"one", "two"}
 
 
+@pytest.mark.slow
 def test_answers_of_the_mock_are_by_no_model(tmp_path: Path) -> None:
     """Numbers of a rehearsal must never stand beside those of the model in whose place it stood."""
     events = [event | {"mock": True} if event["type"] in {"response", "judgment"} else event for event in log()]

@@ -144,6 +144,7 @@ def test_a_sheet_of_other_answers_is_refused(tmp_path: Path) -> None:
             check_targets(connection, {PASSED["id"]: "hash"})
 
 
+@pytest.mark.slow
 def test_labels_are_rows_of_a_view(tmp_path: Path) -> None:
     """With what was said of which verdict, by whom; one that an answer or a judgment made old is not current."""
     scored = label(PASSED, None, labeler="bob", score=2)

@@ -564,6 +564,7 @@ def looked_up(sample_id: str, *tools: tuple[str, str | None], golden: str = GOLD
     return response_event(condition="with_docs", id=sample_id, sample=asked, sample_sha256=sample_id, turns=calls)
 
 
+@pytest.mark.slow
 def test_golden_answers_in_tool_results_are_counted_over_those_that_were_searched(tmp_path: Path) -> None:
     """A short golden answer is not searched; a server that has the answer is no cause for a warning."""
     search = ("mcp__docs__search", "docs")

@@ -61,6 +61,7 @@ def test_a_program_needs_no_calibration(tmp_path: Path) -> None:
     assert judge.calibration is None
 
 
+@pytest.mark.slow
 def test_an_imported_judge_may_be_calibrated(tmp_path: Path) -> None:
     """Which model gave its scores is not in the file; people may have checked them all the same."""
     imported = {"name": "vendor", "type": "imported", "model": None}

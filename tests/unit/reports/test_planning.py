@@ -121,6 +121,7 @@ def test_a_plan_says_what_is_found_now_and_what_to_buy(tmp_path: Path) -> None:
     assert plan(found.pilot, Aim(3)).reached
 
 
+@pytest.mark.slow
 def test_a_given_price_takes_the_place_of_what_the_log_paid(tmp_path: Path) -> None:
     """It is of both conditions, that of a judgment for all judges; what has no known price is named."""
     events: list[JsonObject] = [run_event(("baseline", "with_docs"), samples=6, repetitions=1)]

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from keval import projections
 from keval.ids import JsonObject
 from keval.reports.tool_use import ToolUse, tool_use
@@ -35,6 +37,7 @@ def test_what_tools_did_is_summed_over_the_answers_of_a_condition(tmp_path: Path
     assert found == ToolUse(6, 1, searched=3, found=2, found_elsewhere=2, tools_elsewhere=["Grep", "Read"])
 
 
+@pytest.mark.slow
 def test_calls_that_an_agent_does_not_report_are_not_known(tmp_path: Path) -> None:
     """They are no 0, and nothing was searched for the golden answer; another agent's are counted."""
     response = response_event("q1", sample=sample("q1") | {"answer": GOLDEN})

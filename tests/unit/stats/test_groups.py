@@ -36,6 +36,7 @@ def only_how(events: list[JsonObject]) -> list[JsonObject]:
     return [event for event in events if event.get("sample", {"id": event.get("sample_id", "s1")})["id"] < "s4"]
 
 
+@pytest.mark.slow
 def test_a_group_has_the_numbers_that_its_samples_alone_would_have(tmp_path: Path) -> None:
     """In the order of conditions and values; the condition as a whole is there, too, and comparisons are last."""
     events = grouped()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from keval import projections
 from keval.projections.log_file import LogFile
 from keval.reports.changed_scores import changed_scores
@@ -48,6 +50,7 @@ def test_a_case_has_every_answer_of_both_conditions(tmp_path: Path) -> None:
     assert dict(failed.texts)["Failure"].startswith("timeout: ")
 
 
+@pytest.mark.slow
 def test_cases_stand_in_the_order_of_the_report(tmp_path: Path) -> None:
     """The largest loss first; a name with signs of a pattern means itself alone."""
     assert [case.sample_id for case in found_in(tmp_path, "q[12]", "q1", "q*")] == ["q[12]", "q1", "q*"]

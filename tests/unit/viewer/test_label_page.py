@@ -53,6 +53,7 @@ def fields(page: str) -> dict[str, str]:
     return {name: unescape(value) for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page)}
 
 
+@pytest.mark.slow
 def test_a_score_is_in_the_log_before_the_next_answer(log: Path, browser: TestClient) -> None:
     """As `keval label --scores` writes it: a run that says so comes before the first; a second score replaces it."""
     for number in range(4):
@@ -104,6 +105,7 @@ def test_answers_may_be_skipped_and_seen_again(unlabelled: tuple[Path, TestClien
         assert browser.get("/label", params={"n": wrong}).status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "headers", "status"),
     [

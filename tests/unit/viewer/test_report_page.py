@@ -12,6 +12,7 @@ from keval.viewer.snapshot import Snapshot
 from tests.viewing import browsing, small_log
 
 
+@pytest.mark.slow
 def test_it_says_what_the_report_says(tmp_path: Path) -> None:
     """The sentence on top, and samples that changed lead to their answers."""
     with browsing(small_log(tmp_path / "run.jsonl")) as browser:

@@ -44,6 +44,7 @@ def answers(snapshot: Snapshot) -> int:
     return int(found)
 
 
+@pytest.mark.slow
 def test_a_state_stays_until_a_new_one_is_asked_for(log: Path, snapshots: Snapshots) -> None:
     """What came meanwhile is told in words; who still reads the old state goes on, and it is closed after that."""
     with snapshots.newest() as old:
@@ -99,6 +100,7 @@ def test_a_log_that_cannot_be_read_again_leaves_the_state(log: Path, snapshots: 
         assert snapshot.number == 1
 
 
+@pytest.mark.slow
 def test_what_is_computed_once_is_computed_of_a_state_that_is_kept(log: Path, snapshots: Snapshots) -> None:
     """However long it takes, and though nobody waits for it any more."""
     may_end = threading.Event()
@@ -143,6 +145,7 @@ def test_no_log_is_refused(tmp_path: Path) -> None:
             Snapshots([tmp_path / name], print)
 
 
+@pytest.mark.slow
 def test_a_fault_of_a_log_is_told_once(log: Path) -> None:
     """Reading it again says nothing new."""
     with log.open("ab") as file:
