@@ -21,6 +21,11 @@ _WRONG = (
 )
 _IS_WRONG = re.compile(_WRONG, re.IGNORECASE)
 _ONE = r"[(\[*]{0,3}(?-i:[A-Z])(?!\w)[)\]*]{0,3}"
+_SPAN = re.compile(
+    rf"{_ONE}\s+through\s+{_ONE}|\b(?:among|between|of|from|choices?|options?)\s+{_ONE}\s*(?:-|–|—|to)\s*{_ONE}",
+    re.IGNORECASE,
+)
+"""All choices from one to another, as in `among A through E`: none of them is named."""
 _DENIED = re.compile(
     rf"(?:\bnot|\bneither|n['’]t|\brather\s+than|\binstead\s+of)(?:\s+be)?\s+(?:(?:options?|choices?)\s+)?{_ONE}"
     rf"(?:\s*,\s*{_ONE}){{0,25}}\s*,?\s*(?:or|nor|and)\s+{_ONE}(?!\s+(?:is|are|fits|must|seems|looks)\b)",
@@ -53,6 +58,8 @@ _TURNED = re.compile(r"\b(?:so|but|therefore|thus|hence|leaving|leaves|which\s+l
 _JOIN = re.compile(
     r"[)\].*\s]*(?:\s*,?\s*(?:or|and|and/or)\b|\s*[/,&])\s*(?:(?:option|choice)\s+)?[(\[*]{0,3}", re.IGNORECASE
 )
+_OF_WORDS = re.compile(r"[)\].*\s\"'”]*\s*(?:,?\s*\b(?:or|and|and/or)\b|[/&])\s*[(\[*\"'“]{0,3}")
+"""What stands between two choices of which one is meant, if they are named in their words."""
 _FOLLOWS_LETTER = re.compile(
     r"\s+(?:because|since|as|and|or|but|is|are|was|due|for|with|if|can|could|would|must|has|looks|seems|fits|matches|"
     r"makes|gives|says|means|describes|states|contains|represents|follows|holds|works|best|only)\b"
@@ -79,7 +86,7 @@ class Mention:
 
 def mentions(text: str, letters: Sequence[str]) -> Iterator[Mention]:
     """Yield the letters that stand for choices, in order; those that are said to be wrong are left out."""
-    denied = {place for each in _DENIED.finditer(text) for place in range(*each.span())}
+    denied = {place for pattern in (_DENIED, _SPAN) for each in pattern.finditer(text) for place in range(*each.span())}
     found = [each for each in _letters(text, letters) if each.start not in denied and _is_choice(text, each)]
     return (each for each in found if not _is_ruled_out(text, each))
 
@@ -173,18 +180,36 @@ class AmbiguousError(Exception):
 def by_text(text: str, choices: Mapping[str, str], *, first_of_several: bool) -> str | None:
     """Return the letter of the choice whose words occur in a text, None if none does.
 
-    Of overlapping ones the longest counts. Raises AmbiguousError where several occur, unless the first is asked for.
+    Raises AmbiguousError where several occur; where the first is asked for, only if it is one of several that are named
+    together, as in `Paris or London`.
     """
+    said, named = _in_words(text, choices)
+    if not named:
+        return None
+    chosen = named[0]
+    following = next((each for each in named if each.letter != chosen.letter), None)
+    if following is not None and not (first_of_several and not _OF_WORDS.fullmatch(said, chosen.end, following.start)):
+        raise AmbiguousError(" and ".join(sorted({each.letter for each in named})))
+    return chosen.letter
+
+
+def in_words(text: str, choices: Mapping[str, str]) -> list[str]:
+    """Return the letters of the choices whose words occur in a text, in order."""
+    return [each.letter for each in _in_words(text, choices)[1]]
+
+
+def _in_words(text: str, choices: Mapping[str, str]) -> tuple[str, list[Mention]]:
+    """Return a text as it is compared, and the places that have a choice's words; of overlapping ones the longest."""
     wanted = {normal(words, ignore_case=True, strip=True).rstrip("."): letter for letter, words in choices.items()}
     longest_first = sorted(filter(None, wanted), key=len, reverse=True)
-    if not longest_first:
-        return None
     said = normal(text, ignore_case=True, strip=True)
+    if not longest_first:
+        return said, []
     found = re.finditer(rf"(?<!\w)(?:{'|'.join(map(_whole, longest_first))})(?!\w)", said)
-    named = [wanted[each[0]] for each in found if not is_negated(said, each.start())]
-    if len(set(named)) > 1 and not first_of_several:
-        raise AmbiguousError(" and ".join(sorted(set(named))))
-    return named[0] if named else None
+    named = [Mention(each.start(), each.end(), wanted[each[0]]) for each in found]
+    return said, [
+        each for each in named if not is_negated(said, each.start) and not _IS_WRONG.match(said[each.end :].lstrip())
+    ]
 
 
 def _whole(words: str) -> str:

@@ -56,12 +56,18 @@ class Choice(Judge):
     )
     take: Literal["stated", "first", "last"] = field(
         default="stated",
-        metadata=option("which letter of several it is; `stated`: the one that the rules of this judge find"),
+        metadata=option("which choice of several it is; `stated`: the one that the rules of this judge find"),
+    )
+    marker_required: bool = field(
+        default=False,
+        metadata=option("a choice counts only after such a text, in the answer and not in the golden one"),
     )
 
     def __post_init__(self) -> None:
         """Raise UsageError with all that is wrong with the options."""
         problems = after_problems(self.after)
+        if self.marker_required and self.after == ():
+            problems.append("marker_required: `after` is empty, so no answer has such a text")
         if not 1 < self.count <= len(string.ascii_uppercase):
             problems.append(f"count: {self.count} is not a number from 2 to 26")
         if problems:
@@ -109,11 +115,19 @@ class Choice(Judge):
     def _chosen(self, text: str, texts: Mapping[str, str]) -> str | None:
         text, letters = _plain(text), list(texts)
         announced = announcement(_candidate(letters)) if self.after is None else marks(self.after)
-        if self.take == "stated":
+        if self.take == "stated" and not self.marker_required:
             return _stated(text, texts, announced if self.after != () else None)
-        parts = (*(passages(text, announced) if self.after != () else ()), text)
-        named = next((found for part in parts if (found := list(choices.mentions(part, letters)))), None)
-        return None if named is None else named[0 if self.take == "first" else -1].letter
+        parts = [] if self.after == () else list(passages(text, announced))
+        if self.take == "stated":
+            return next(filter(None, (_announced(part, texts) for part in parts)), None)
+        named = (_named(part, texts) for part in (*parts, *(() if self.marker_required else (text,))))
+        found = next(filter(None, named), None)
+        return None if found is None else found[0 if self.take == "first" else -1]
+
+
+def _named(part: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the letters of the choices that a text names: by letter, or, where it names none so, in their words."""
+    return [each.letter for each in choices.mentions(part, list(texts))] or choices.in_words(part, texts)
 
 
 def _by_letter(value: Any, letters: str) -> dict[str, str]:  # noqa: ANN401 - any JSON value of a sample
@@ -146,22 +160,35 @@ def _stated(text: str, texts: Mapping[str, str], announced: re.Pattern[str] | No
     alone = _letter(_ALONE.fullmatch(text), letters) or _letter(_LISTED.match(text), letters, one_of=text)
     if alone is not None:
         return alone
-    for part, is_announced in _parts(text, announced, texts):
-        found = _first(part, letters) if is_announced else _last(part, letters)
-        if found is None:
-            found = choices.by_text(part, texts, first_of_several=is_announced)
+    passed = [] if announced is None else list(passages(text, announced))
+    for part in passed:
+        if (found := _announced(part, texts)) is not None:
+            return found
+    if announced is not None:
+        text = announced.sub(" ; ", text)  # `the answer (yes or no) is` names no choice
+    # What was announced is no choice: a `no` elsewhere is a word like others.
+    elsewhere = dict.fromkeys(texts, "") if passed else texts
+    for part, is_announced in _parts(text, elsewhere, is_prose=announced is not None):
+        found = _announced(part, elsewhere) if is_announced else _concluded(part, elsewhere)
         if found is not None:
             return found
     return None
 
 
-def _parts(text: str, announced: re.Pattern[str] | None, texts: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
-    """Yield where the answer may stand, the most telling place first, and whether it is announced there."""
-    if announced is not None:
-        for part in passages(text, announced):
-            yield part, True
+def _announced(part: str, texts: Mapping[str, str]) -> str | None:
+    """Return the letter of the choice with which a passage answers. Raises AmbiguousError for several."""
+    return _first(part, list(texts)) or choices.by_text(part, texts, first_of_several=True)
+
+
+def _concluded(text: str, texts: Mapping[str, str]) -> str | None:
+    """Return the letter of the choice that a text comes to. Raises AmbiguousError for several."""
+    return _last(text, list(texts)) or choices.by_text(text, texts, first_of_several=False)
+
+
+def _parts(text: str, texts: Mapping[str, str], *, is_prose: bool) -> Iterator[tuple[str, bool]]:
+    """Yield where an answer may stand that nothing announces, the most telling place first; and if it begins there."""
     yield from ((line, True) for line in (*_lines_of_one_letter(text, list(texts)), *_first_line(text, texts)))
-    if announced is not None:
+    if is_prose:
         for part in passages(text, CONCLUDED):
             yield part, True
     yield text, False

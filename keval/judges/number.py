@@ -30,6 +30,9 @@ _MINUS_APART = re.compile(r"\A[ ]*-[ ]+(?=[\d.$])")
 _REASON = re.compile(r"\b(?:because|since|as|where|which|given)\b", re.IGNORECASE)
 """Words after which an equation is why the answer is right, and not the answer."""
 
+_EQUATION = re.compile(r"\s*\n\s*(?==)|(?<==)\s*\n\s*")
+"""Where an equation goes on in the next line."""
+
 _ASIDE = re.compile(
     r"(?<!\\)\([^()\n]{0,200}\)|\b(?:step|part|question|problem|equation|figure|example)\s+#?\d+"
     r"|\bto\s+\d+\s+(?:decimals?|significant|places)\b",
@@ -115,6 +118,8 @@ class NumberJudge(Judge):
 
 def _picked(text: str, take: str, *, announced: bool) -> Number | None:
     """Return the number of a passage that is its answer, None without one; a negated number does not count."""
+    if announced:
+        text = _EQUATION.sub(" ", text)
     found = _accepted(text, ranges=take == "stated")
     if take == "stated" and not announced:
         return _last(_accepted(_without_asides(text), ranges=True)) or _last(found)

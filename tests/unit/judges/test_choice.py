@@ -190,6 +190,57 @@ async def test_where_the_answer_stands_is_an_option() -> None:
     assert await found("The answer is B. C.", None, Choice(after=())) == "C"
 
 
+@pytest.mark.parametrize("after", [None, ("the answer (Yes or No) is",)])
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("Therefore, the answer (Yes or No) is Unknown.", None),
+        ("There is no proof. Therefore, the answer (Yes or No) is moot.", None),
+        ("Therefore, the answer (Yes or No) is no.", "B"),
+    ],
+)
+async def test_words_that_announce_an_answer_are_no_choice(
+    text: str, letter: str | None, after: tuple[str, ...] | None
+) -> None:
+    """Nor is a word like `no` one that stands before them, where what they announce is none."""
+    assert await found(text, ["yes", "no"], Choice(after=after)) == letter
+
+
+@pytest.mark.parametrize("text", ["the answer is unclear", "the answer is 42", "my pick is open"])
+async def test_all_choices_named_at_once_are_none_of_them(text: str) -> None:
+    """`among A through E` and `from A to E` are said of the question."""
+    assert await found(f"Therefore, among A through E, {text}", None, Choice(count=5)) is None
+    assert await found(f"To choose from A to E: {text}", None, Choice(count=5)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("The answer is Paris or London.", None),
+        ("Therefore, Paris and London", None),
+        ("The answer is London, and Paris is wrong.", "B"),
+        ("The answer is Paris. London and Madrid are far.", "C"),
+    ],
+)
+async def test_of_two_choices_named_in_words_none_is_chosen(text: str, letter: str | None) -> None:
+    """As of `A or B`; what is said of others is no answer."""
+    assert await found(text) == letter
+
+
+async def test_only_what_is_announced_may_count() -> None:
+    """Without the words that announce an answer there is none; a golden answer needs no such words."""
+    assert await found("I would say C.", None, Choice(marker_required=True)) is None
+    assert await found("I would say C.", None, Choice(marker_required=True, take="last")) is None
+    assert await found("The answer is C.", None, Choice(marker_required=True)) == "C"
+    assert (await judged("The answer is C.", "C", None, Choice(marker_required=True))).scores["choice"].passed
+
+
+async def test_the_first_or_last_choice_may_be_named_in_words() -> None:
+    """Where no letter names one."""
+    assert await found("I would say Paris, then London", judge=Choice(take="first")) == "C"
+    assert await found("I would say Paris, then London", judge=Choice(take="last")) == "B"
+
+
 async def test_of_choices_that_contain_each_other_the_longer_one_counts() -> None:
     """`Paris, Texas` is not Paris."""
     assert await found("The answer is Paris, Texas", ["Paris", "Paris, Texas"]) == "B"
@@ -213,6 +264,8 @@ def test_options_that_make_no_sense_are_refused() -> None:
     with pytest.raises(UsageError) as caught:
         Choice(count=1, after=("",))
     assert len(caught.value.problems) == 2
+    with pytest.raises(UsageError, match="marker_required"):
+        Choice(after=(), marker_required=True)
 
 
 @given(

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keval.errors import UsageError
 from keval.judges import Metric, Score
 from keval.judges.exact_match import ExactMatch
 from tests.cases import case, context
@@ -49,6 +50,16 @@ async def test_case_and_white_space_can_be_made_to_count() -> None:
     assert (await score(" Paris", "Paris", ExactMatch(ignore_case=False))).passed
     assert not (await score(" paris", "Paris", ExactMatch(strip=False))).passed
     assert (await score("paris", "Paris", ExactMatch(strip=False))).passed
+
+
+async def test_what_is_compared_may_be_announced() -> None:
+    """It is the text after the last of the words; an answer without them is compared whole."""
+    judge = ExactMatch(after=("So the answer is",), ignore_punctuation=True)
+    assert (await score("So the answer is (A). No. so the answer is (B).", "(B)", judge)).passed
+    assert (await score("(B)", "(B)", judge)).passed
+    assert not (await score("It is (B)", "(B)", judge)).passed
+    with pytest.raises(UsageError, match="after: an empty text"):
+        ExactMatch(after=("",))
 
 
 def test_its_one_metric_goes_from_0_to_1() -> None:

@@ -58,6 +58,8 @@ async def found(text: str, judge: NumberJudge | None = None) -> str | None:
         ("The answer is not 5 but 7", "7"),
         ("The answer (arabic numerals) is 8.", "8"),
         ("The answer is:\n\n72", "72"),
+        ("The answer is 224 + 28 \n= 252", "252"),
+        ("The answer is 7500 + 3500 = \n\n$11,000", "11000"),
         ("**Answer:** 72", "72"),
         ("The final answer is $\\boxed{18}$. I used 3 steps.", "18"),
         ("$1{,}234$", "1234"),
