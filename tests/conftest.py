@@ -34,7 +34,7 @@ NOWHERE = "http://127.0.0.1:9"
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long, so that no worker has it left when the others are done; else the order is random."""
-    items.sort(key=lambda item: "pipes" not in item.path.parts)
+    items.sort(key=lambda item: "pipes" not in item.path.parts and item.get_closest_marker("xdist_group") is None)
 
 
 def _is_loopback(address: object) -> bool:

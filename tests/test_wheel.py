@@ -13,7 +13,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parent.parent
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -30,7 +30,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
-    kept_out = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "dist")
+    kept_out = shutil.ignore_patterns(".*", "__pycache__", "build", "dist")
     shutil.copytree(REPOSITORY, source, ignore=kept_out)
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder / "dist", cwd=source)
     shutil.rmtree(source)
