@@ -186,6 +186,7 @@ def failure_event(response: JsonObject, kind: str = "timeout", **fields: object)
         "stage": "generate",
         "kind": kind,
         "message": f"what went wrong: {kind}",
+        "sample": response["sample"],
         **_coordinates(response),
         "sample_sha256": response["sample_sha256"],
         "question_id": response["question_id"],

@@ -106,6 +106,7 @@ class Generation(Stage[Task, Answer]):
             kind=failed.kind,
             message=failed.message,
             response_id=task.response_id,
+            sample=task.sample,
             sample_id=task.sample["id"],
             sample_sha256=task.sample_sha256,
             question_id=task.question_id,

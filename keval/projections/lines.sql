@@ -6,7 +6,8 @@
 select
     $file::smallint as file,
     * exclude (sample, text, turns, sample_id, answer_sha256, unverified_claims, message, outcome),
-    if(type in ('response', 'sample_change'), sample.id, sample_id) as sample_id,
+    coalesce(sample.id, sample_id) as sample_id,
+    sample is not null as has_sample,
     -- What the sample has in common with those that belong to it; the config's cluster_key says what that is.
     sample.cluster as cluster,
     coalesce(answer_sha256, sha256(text)) as answer_sha256,

@@ -25,7 +25,7 @@ def clustered(events: Sequence[JsonObject], clusters: Mapping[str, str]) -> list
     for event in events:
         if event["type"] == "run":
             event["config"] = {"name": "test", "dataset": {"cluster_key": "cluster"}}
-        elif event["type"] == "response" and event["sample"]["id"] in clusters:
+        elif event.get("sample", {}).get("id") in clusters:
             event["sample"]["cluster"] = clusters[event["sample"]["id"]]
     return list(events)
 
@@ -136,6 +136,16 @@ def test_the_clusters_of_the_worked_example(tmp_path: Path) -> None:
     assert [a[name] for name in names] == pytest.approx([3, 0.650113, 0.605568, 6.199987], abs=1e-6)
     assert [b[name] for name in names] == pytest.approx([3, 0.580017, 1.282166, 6.273390], abs=1e-6)
     assert a["ci_method"] == "t_clustered"
+
+
+def test_a_sample_that_was_never_answered_is_in_its_cluster(tmp_path: Path) -> None:
+    """Its failures bring its record: its lowest score counts with those of the samples that it belongs to."""
+    answers = [response_event(f"q{n}") for n in range(4)]
+    failed = failure_event(response_event("q4"), kind="agent_error")
+    events = [run_event(["baseline"], samples=5), *answers, *map(judgment_event, answers), failed]
+    (found,) = bodies(tmp_path, clustered(events, {f"q{n}": "even" if n % 2 == 0 else "odd" for n in range(5)}))
+    assert (found["n_clusters"], found["n_samples"]) == (2, 5)
+    assert found["se_clustered"] is not None
 
 
 def test_the_difference_of_the_worked_example_in_clusters(tmp_path: Path) -> None:
