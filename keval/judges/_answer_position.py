@@ -1,7 +1,8 @@
 """Finds where in a text its answer stands: after the last of the words that announce one.
 
 What is corrected counts: in `#### 10 … no, #### 12` the answer stands after the second mark. An answer that is taken
-back at once (`The answer is 7. That is wrong.`) does not count, nor one that is only supposed (`if …, it would be 7`).
+back at once (`The answer is 7. That is wrong.`) does not count, nor one that is only supposed (`if …, it would be 7`),
+or doubted (`I do not think that the answer is 7`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _CORRECTED = r"""
 """
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
 _NEGATED = re.compile(
-    r"(?:\b(?:can)?not|\bneither|\bnor|n['’]t|\brather\s+than|\binstead\s+of)(?:\s+be)?"
+    r"(?:\b(?:can)?not|\bneither|\bnor|n['’]t|\brather\s+than|\binstead\s+of|\banything\s+but|\bother\s+than)(?:\s+be)?"
     r"(?:\s+(?:option|choice|answer))?\s+[(\[\"'*$]*$",
     re.IGNORECASE,
 )
@@ -29,9 +30,18 @@ _TAKEN_BACK = re.compile(
     r"\s+(?:wrong|incorrect|false|not\s+right|not\s+correct|a\s+mistake)\b(?!\s+to\b)[.,;:!]?\s*",
     re.IGNORECASE,
 )
+_DOUBTED = re.compile(
+    r"(?:(?:\bnot|n['’]t|\bnever)\s+(?:really\s+)?(?:think|believe|say|claim|agree|sure|certain|convinced|true|the\s+case)"
+    r"|\bdoubt(?:s|ed|ful)?|\b(?:false|wrong|incorrect|untrue)\s+(?:that|to\s+say))"
+    r"\s+(?:(?:that|if|whether)\s+)?(?:(?:the|my|your|this|that|correct|right|final)\s+){0,3}$",
+    re.IGNORECASE,
+)
 _NOTHING_SAID = re.compile(r"\s*[.!?](?=\s)")
 """A sentence that ends where its answer would stand: what comes after it was not announced."""
 _SUPPOSED = re.compile(r"\bif\b[^.!?\n]*$", re.IGNORECASE)
+
+FURTHEST_BACK = 400
+"""Characters after an announcement within which an answer is taken back."""
 
 WORD = r"[^\W\u2e80-\u9fff\uac00-\ud7af]"
 """A character of a word, in scripts that put spaces between words."""
@@ -58,17 +68,38 @@ def marks(texts: Sequence[str]) -> re.Pattern[str]:
 def passages(text: str, announced: re.Pattern[str]) -> Iterator[str]:
     """Yield the passages that are announced, the last one first; each ends where the next one is announced."""
     end = len(text)
-    for found in reversed([found for found in announced.finditer(text) if not _is_supposed(text, found)]):
+    for found in reversed([found for found in announced.finditer(text) if not _is_unmeant(text, found)]):
         passage = _TAKEN_BACK.sub("", text[found.end() : end])
         if not _NOTHING_SAID.match(passage):
             yield passage
         end = found.start()
 
 
-def _is_supposed(text: str, found: re.Match[str]) -> bool:
-    """Return whether an announcement is one of what would be, as in `if it were so, the answer would be`."""
+def unannounced(text: str, announced: re.Pattern[str]) -> str:
+    """Return a text without the words that announce an answer, and without the answers that these do not mean."""
+    parts, end = [], 0
+    for found in announced.finditer(text):
+        if found.start() < end:
+            continue
+        parts.append(text[end : found.start()])
+        end = _end_of_unmeant(text, found)
+    return " ; ".join([*parts, text[end:]])
+
+
+def _end_of_unmeant(text: str, found: re.Match[str]) -> int:
+    """Return where an answer ends that is taken back, supposed or doubted; else where its announcement does."""
+    taken_back = _TAKEN_BACK.match(text[found.end() : found.end() + FURTHEST_BACK])
+    if taken_back is not None:
+        return found.end() + taken_back.end()
+    return found.end() + len(sentence(text, found.end())) if _is_unmeant(text, found) else found.end()
+
+
+def _is_unmeant(text: str, found: re.Match[str]) -> bool:
+    """Return whether an answer is only supposed, as in `if it were so, the answer would be`, or doubted."""
     before = text[max(0, found.start() - 200) : found.start()]
-    return "would" in found[0].lower() and _SUPPOSED.search(before) is not None
+    if "would" in found[0].lower() and _SUPPOSED.search(before) is not None:
+        return True
+    return _DOUBTED.search(before) is not None
 
 
 def sentence(text: str, start: int = 0) -> str:

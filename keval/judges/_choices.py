@@ -200,7 +200,10 @@ def in_words(text: str, choices: Mapping[str, str]) -> list[str]:
 
 def _in_words(text: str, choices: Mapping[str, str]) -> tuple[str, list[Mention]]:
     """Return a text as it is compared, and the places that have a choice's words; of overlapping ones the longest."""
-    wanted = {normal(words, ignore_case=True, strip=True).rstrip("."): letter for letter, words in choices.items()}
+    letters: dict[str, list[str]] = {}
+    for letter, words in choices.items():
+        letters.setdefault(normal(words, ignore_case=True, strip=True).rstrip("."), []).append(letter)
+    wanted = {words: named[0] for words, named in letters.items() if len(named) == 1}  # else they name several
     longest_first = sorted(filter(None, wanted), key=len, reverse=True)
     said = normal(text, ignore_case=True, strip=True)
     if not longest_first:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+_MINUS = re.compile(r"(?<![\w.,)\]])[-‐‑–](?=[.$€£]?\d)")
 ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 
 
@@ -14,14 +15,14 @@ def normal(
     """Return a text in Unicode normal form C, without what is to be ignored.
 
     `strip` takes white space from both ends and makes one space of a run of it. Punctuation becomes a space, apart from
-    apostrophes, which leave none.
+    apostrophes, which leave none. The minus of a number stays.
     """
     text = unicodedata.normalize("NFC", text)
     if ignore_case:
         # Folding can take a composed character apart again.
         text = unicodedata.normalize("NFC", text.casefold())
     if ignore_punctuation:
-        text = "".join(map(_without_punctuation, text))
+        text = "".join(map(_without_punctuation, _MINUS.sub("\u2212", text)))  # a minus is a symbol, a hyphen is not
     if ignore_articles:
         text = ARTICLES.sub(" ", text)
     return " ".join(text.split()) if strip else text

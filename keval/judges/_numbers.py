@@ -64,12 +64,14 @@ _FRACTION = re.compile(r"(\d+)\s?/\s?(\d+)")
 _FUNCTIONS = r"\\(?:frac|overline|bar|dot|sqrt|pi|log|ln|lg|exp|sin|cos|tan|cot|sec|csc|binom)(?![a-z])"
 _BEFORE = re.compile(
     rf"(?:{_FUNCTIONS}|\bsqrt|√)(?:_\{{?\w{{1,9}}\}}?)?(?:\[\w\])?\s?[\[{{(]?$"  # in a formula
-    r"|\b(?:less|fewer|more|greater|smaller|larger|higher|lower)\s+than\s+$|(?:\A|\S)[ ][<>≤≥]=?\s?$"  # a bound
+    r"|\b(?:less|fewer|more|greater|smaller|larger|higher|lower)\s+than\s+$"
+    r"|\bat\s+(?:least|most)\s+$|(?:\A|\S)[ ][<>≤≥]=?\s?$"  # a bound
     r"|(?:\A|[\w\s])(?:[<≤≥]=?|>=)\s?$|±\s?$"
 )
 _AFTER = re.compile(
     rf"\}}?\s?[*·]?\s?(?:{_FUNCTIONS}|[π√]|pi\b)"  # in a formula
     r"|\.(?:\\(?:overline|bar|dot)\b|\(\d)"  # decimals that repeat
+    r"|\+(?=[\s.,;:!?)]|\Z)(?!\s*[\d.$(])"  # a bound, as in `5+`
     r"|!(?=\s?[}$])"  # a factorial; elsewhere an exclamation
     r"|\^[{(]?[-+]?(?:\d|[a-z](?![a-z]))"  # a power that is not computed
 )
@@ -79,6 +81,7 @@ _NEGATIVE = re.compile(
 )
 _OR = re.compile(r"[\s*_$]{1,4}or[\s*_$]{1,4}", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s$", re.IGNORECASE)
+_OF_WORD = re.compile(r"\w")
 _TO = re.compile(r"[ ](?:to|[-~:])[ ]|~")
 _NO_RANGE = re.compile(r"\s?=|[ ]?(?:decimals?|significant|sig|places|d\.?p)\b", re.IGNORECASE)
 _TOLERANCE = re.compile(r"\s?±\s?")
@@ -190,7 +193,7 @@ def _are_two(text: str, one: Number, other: Number) -> bool:
 
 def _is_range(text: str, one: Number, other: Number) -> bool:
     """Return whether a text begins with a range or a ratio; further on, the same words may say another thing."""
-    is_first = not re.search(r"\w", text[: one.start])
+    is_first = _OF_WORD.search(text, 0, one.start) is None
     joined = text[one.end : other.start] + ("-" if other.text.startswith("- ") else "")
     return is_first and _TO.fullmatch(joined) is not None and not _NO_RANGE.match(text, other.end)
 

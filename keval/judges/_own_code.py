@@ -18,6 +18,9 @@ from keval.plugins import option
 
 METRIC = "score"
 
+OUTPUT_BYTES = 10 * 1024 * 1024
+"""The longest output that is read."""
+
 LONGEST_BITS = 1024
 """Bits up to which an integer is shown; Python refuses to write some that are much longer."""
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from keval.errors import UsageError
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.judges import _choices as choices
-from keval.judges._answer_position import after_problems, announcement, marks, passages
+from keval.judges._answer_position import after_problems, announcement, marks, passages, unannounced
 from keval.judges._choices import AmbiguousError
 from keval.judges._normal_text import normal
 from keval.plugins import option
@@ -31,6 +31,9 @@ _ALONE = re.compile(r"[\s*_`\"'(\[{$]*(?:(?i:option|choice|ans)\b[\s:.(\[*]*)?([
 _LISTED = re.compile(r"[\s*_`\"'(\[{$]*([A-Za-z])(?:\s*[)\].:]|\s*[*_]+[.:)]?)\s*\S")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 """The full-width forms of ASCII, which Chinese and Japanese texts have."""
+
+_LOWER = re.compile(r"\b((?:option|choice)\s+[(\[]?)([a-z])(?=[)\]]?\s*(?:[.,;:!?)\]]|\Z|\n))", re.IGNORECASE)
+"""A choice that is named by a small letter, as in `I choose option b`."""
 
 _MARKUP = [(re.compile(r"\\(?:boxed|text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}"), r"(\1)"), (re.compile(r"\*\*|__"), "")]
 
@@ -151,7 +154,7 @@ def _plain(text: str) -> str:
     text = text.translate(_WIDE)
     for pattern, written in _MARKUP:
         text = pattern.sub(written, text)
-    return text
+    return _LOWER.sub(lambda found: found[1] + found[2].upper(), text)
 
 
 def _stated(text: str, texts: Mapping[str, str], announced: re.Pattern[str] | None) -> str | None:
@@ -165,7 +168,7 @@ def _stated(text: str, texts: Mapping[str, str], announced: re.Pattern[str] | No
         if (found := _announced(part, texts)) is not None:
             return found
     if announced is not None:
-        text = announced.sub(" ; ", text)  # `the answer (yes or no) is` names no choice
+        text = unannounced(text, announced)  # `the answer (yes or no) is` names no choice
     # What was announced is no choice: a `no` elsewhere is a word like others.
     elsewhere = dict.fromkeys(texts, "") if passed else texts
     for part, is_announced in _parts(text, elsewhere, is_prose=announced is not None):

@@ -10,6 +10,7 @@ output that does not fit the protocol are a `judge_error`; the response stays as
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,12 +22,10 @@ import orjson
 from keval.documents import strict_json
 from keval.errors import EnvironmentLacksError, UsageError
 from keval.judges import Case, Context, JudgeError, Judgment
-from keval.judges._own_code import OwnCodeJudge, given
+from keval.judges._own_code import OUTPUT_BYTES, OwnCodeJudge, given
 from keval.plugins import option
 from keval.processes import environment, local_files, program
 from keval.secrets.excerpts import beginning_of, end_of
-
-OUTPUT_BYTES = 10 * 1024 * 1024
 
 EXCERPT = 1000
 """Characters of stdout or stderr that go into a failure."""
@@ -102,7 +101,7 @@ def _said(ended: program.Ended) -> object:
     if not ended.stdout.strip():
         raise JudgeError("judge_error", "the program wrote nothing to stdout")
     try:
-        return strict_json.parse(ended.stdout.strip())
+        return strict_json.parse(ended.stdout.strip().removeprefix(codecs.BOM_UTF8))
     except strict_json.NotStrictError as error:
         written = repr(beginning_of(ended.stdout.decode(errors="replace"), EXCERPT))
         raise JudgeError(

@@ -16,7 +16,15 @@ from typing import ClassVar, Literal
 
 from keval.errors import UsageError
 from keval.judges import Case, Context, Judge, Judgment, Metric, Score
-from keval.judges._answer_position import after_problems, announcement, is_negated, marks, passages, sentence
+from keval.judges._answer_position import (
+    after_problems,
+    announcement,
+    is_negated,
+    marks,
+    passages,
+    sentence,
+    unannounced,
+)
 from keval.judges._numbers import Number, numbers, plain, shown
 from keval.plugins import option
 
@@ -36,6 +44,10 @@ _EQUATION = re.compile(r"\s*\n\s*(?==)|(?<==)\s*\n\s*")
 _ASIDE = re.compile(
     r"(?<!\\)\([^()\n]{0,200}\)|\b(?:step|part|question|problem|equation|figure|example)\s+#?\d+"
     r"|\bto\s+\d+\s+(?:decimals?|significant|places)\b",
+    re.IGNORECASE,
+)
+_IS_WRONG = re.compile(
+    r"[ )\]}*$]*\b(?:is|was)(?:\s+(?:wrong|incorrect|false)|(?:\s+not|n['’]t)\s+(?:right|correct|it|the\s+answer))\b",
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE)
@@ -109,7 +121,9 @@ class NumberJudge(Judge):
             picked = _picked(_MINUS_APART.sub("-", passage), self.take, announced=True)
             if picked is not None:
                 return picked
-        return None if marker_required else _picked(text, self.take, announced=False)
+        if marker_required:
+            return None
+        return _picked(unannounced(text, self._announced), self.take, announced=False)
 
     @property
     def _announced(self) -> re.Pattern[str]:
@@ -128,7 +142,7 @@ def _picked(text: str, take: str, *, announced: bool) -> Number | None:
     first = next(found, None)
     if take == "first" or first is None:
         return first
-    rest = _REASON.split(sentence(text, first.end))[0]
+    rest = _without_asides(_REASON.split(sentence(text, first.end))[0])
     return _last(_accepted(rest.rpartition("=")[2])) or first if "=" in rest else first
 
 
@@ -140,7 +154,11 @@ def _without_asides(text: str) -> str:
 
 
 def _accepted(text: str, *, ranges: bool = False) -> Iterator[Number]:
-    return (number for number in numbers(text, ranges=ranges) if not is_negated(text, number.start))
+    return (
+        number
+        for number in numbers(text, ranges=ranges)
+        if not (is_negated(text, number.start) or _IS_WRONG.match(text, number.end))
+    )
 
 
 def _last(found: Iterable[Number]) -> Number | None:

@@ -21,7 +21,7 @@ import orjson
 
 from keval.errors import EnvironmentLacksError, PluginError, UsageError
 from keval.judges import Case, Context, JudgeError, Judgment
-from keval.judges._own_code import OwnCodeJudge, given
+from keval.judges._own_code import OUTPUT_BYTES, OwnCodeJudge, given
 from keval.plugins import option
 from keval.processes import functions
 
@@ -101,11 +101,14 @@ class Python(OwnCodeJudge):
             return self.scored(_plain(returned), passed=None)
         if isinstance(returned, Mapping):
             try:
-                return self.read(orjson.loads(orjson.dumps(returned, default=_in_json)))
+                said = orjson.dumps(returned, default=_in_json)
             except TypeError as error:
                 raise JudgeError(
                     "judge_error", f"{self.function} returned a value that JSON cannot hold: {error}"
                 ) from error
+            if len(said) > OUTPUT_BYTES:
+                raise JudgeError("judge_error", f"{self.function} returned more than {OUTPUT_BYTES} bytes")
+            return self.read(orjson.loads(said))
         kind = type(returned).__name__
         raise JudgeError("judge_error", f"{self.function} returned {kind}; expected a bool, a number or a dict")
 

@@ -64,6 +64,12 @@ class Trajectory(Judge):
             for name, least in self.at_least.items()
             if least > self.at_most.get(name, least)
         ]
+        problems += [
+            f"{option}: {name}: {count} is no number of calls"
+            for option, counts in (("at_least", self.at_least), ("at_most", self.at_most))
+            for name, count in counts.items()
+            if count < 0
+        ]
         if problems:
             raise UsageError(*problems)
 

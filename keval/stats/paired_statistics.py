@@ -147,7 +147,7 @@ PAIRED = table((
         name="p_smallest", levels=COMPARISON, kind="share_or_null", unit="p", label="smallest attainable p",
         required=False,
         description="The smallest p that so many differences could have had; null if p is.", shown=False,
-        formula="2^(1 − m), or 1 / (B + 1)",
+        formula="2^(1 − m), 1 without a difference; or 1 / (B + 1)",
         why_null=reasons.no_flip, null_when="as `p`",
         compute=lambda row: row["sign_flip"].smallest if row["can_flip"] else None,
     ),

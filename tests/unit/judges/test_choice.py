@@ -124,6 +124,9 @@ async def found(text: str, choices: Any = CITIES, judge: Choice | None = None) -
         ("A. Incorrect\nB. Incorrect\nC. Correct\nD. Incorrect", "C"),
         ("(A) Wrong. (B) **Correct**: it fits. (C) Wrong.", "B"),
         ("Option c", "C"),
+        ("I choose option b", "B"),
+        ("I don't think the answer is B.", None),
+        ("The answer is B. That is wrong.", None),
         ("ans: (c)", "C"),
         ("Vitamin C", None),
     ],
@@ -239,6 +242,13 @@ async def test_the_first_or_last_choice_may_be_named_in_words() -> None:
     """Where no letter names one."""
     assert await found("I would say Paris, then London", judge=Choice(take="first")) == "C"
     assert await found("I would say Paris, then London", judge=Choice(take="last")) == "B"
+
+
+async def test_words_that_two_choices_share_name_neither() -> None:
+    """A letter still does."""
+    same = ["same", "same", "other"]
+    assert await found("It is the same", same) is None
+    assert await found("B", same) == "B"
 
 
 async def test_of_choices_that_contain_each_other_the_longer_one_counts() -> None:

@@ -51,6 +51,12 @@ async def test_a_broken_program_is_an_error_of_the_judge(script: str, problem: s
     assert (caught.value.kind, caught.value.retryable) == ("judge_error", False)
 
 
+async def test_a_byte_order_mark_is_none_of_the_output() -> None:
+    """Programs on Windows write one."""
+    judgment = await judged("import sys; sys.stdout.buffer.write(b'\\xef\\xbb\\xbf{\"pass\": true}')")
+    assert judgment.scores["score"].passed
+
+
 async def test_a_program_that_hangs_is_ended() -> None:
     """After timeout_s."""
     with pytest.raises(JudgeError, match="took longer than timeout_s"):

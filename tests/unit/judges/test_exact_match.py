@@ -52,6 +52,14 @@ async def test_case_and_white_space_can_be_made_to_count() -> None:
     assert (await score("paris", "Paris", ExactMatch(strip=False))).passed
 
 
+async def test_the_sign_of_a_number_is_no_punctuation() -> None:
+    """−5 is not 5; a hyphen between words or numbers is punctuation."""
+    judge = ExactMatch(ignore_punctuation=True)
+    assert not (await score("-5", "5", judge)).passed
+    assert (await score("\u22125.", "-5", judge)).passed
+    assert (await score("well-known: 3-4", "well known 3 4", judge)).passed
+
+
 async def test_what_is_compared_may_be_announced() -> None:
     """It is the text after the last of the words; an answer without them is compared whole."""
     judge = ExactMatch(after=("So the answer is",), ignore_punctuation=True)

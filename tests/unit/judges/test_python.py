@@ -74,6 +74,10 @@ def of_numpy_in_a_dict(case):
     return {"pass": numpy.bool_(True), "score": numpy.float32(0.5), "outcome": {"x": [numpy.int64(2)]}}
 
 
+def endless(case):
+    return {"pass": True, "reasoning": "x" * 11_000_000}
+
+
 def huge(case):
     return 10**5000
 
@@ -149,6 +153,7 @@ async def test_a_function_says_whether_an_answer_passes_or_its_score_or_both(tmp
         ("leaves_later", r"SystemExit: 3 \(functions.py:\d+: sys.exit\(3\)\)"),
         ("interrupts", "KeyboardInterrupt"),
         ("text", "returned str; expected a bool, a number or a dict"),
+        ("endless", "returned more than 10485760 bytes"),
         ("huge", "its score, of too many digits, is outside 0 to 1"),
     ],
 )

@@ -88,6 +88,7 @@ async def test_what_an_agent_does_not_report_is_not_taken_for_no_call() -> None:
     [
         ({"arguments": {"search": {"query": "("}}}, "is not a regular expression"),
         ({"at_least": {"search": 2}, "at_most": {"search": 1}}, "contradict each other"),
+        ({"at_least": {"search": -1}}, "is no number of calls"),
     ],
 )
 def test_expectations_that_make_no_sense_are_refused(options: dict[str, Any], problem: str) -> None:
