@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from keval.viewer.pages import Pages
     from keval.viewer.snapshot import Snapshot, Snapshots
 
-PATIENCE_S = 0.7
+PATIENCE_S = 0.5
 """How long a reader waits for the report before the page says that it is being computed."""
 
 ASK_AGAIN_S = 1

@@ -25,7 +25,7 @@ A_PAGE = 50
 AT_ONCE = 200
 """Samples whose texts are looked through at once."""
 
-SEARCH_S = 0.6
+SEARCH_S = 0.5
 """Seconds after which a search stops and says how far it came."""
 
 SORTS = {
