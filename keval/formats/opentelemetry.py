@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -24,10 +24,15 @@ from keval.plugins import option
 from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.questions import messages
-from keval.reports.verdicts import verdicts
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 SPANS_PER_LINE = 100
 """A receiver reads a line whole."""
+
+SPANS_PER_QUERY = 20_000
+"""Texts of so many answers may be in memory at once."""
 
 INTERNAL, ERROR = 1, 2
 """As OTLP numbers them: the kind of a span that is no request to another service, and the status of one that failed."""
@@ -48,7 +53,7 @@ class OpenTelemetry(Format):
         """Write the file; of a log without answers it is empty."""
         path = folder / "spans.jsonl"
         resource = {"attributes": _attributes({"service.name": "keval", "service.version": source.version})}
-        found = rows(source.connection, load("formats", "spans", verdicts=verdicts(source.connection, {})))
+        found = _rows(source.connection)
         with path.open("wb") as file:
             while some := list(islice(found, SPANS_PER_LINE)):
                 spans = [self._span(row) for row in some]
@@ -88,6 +93,14 @@ class OpenTelemetry(Format):
             "name": "gen_ai.evaluation.result",
             "attributes": _attributes(about),
         }
+
+
+def _rows(connection: DuckDBPyConnection) -> Iterator[JsonObject]:
+    """Yield what becomes a span, in the order of the log, part by part."""
+    said = load("projections", "thresholds")
+    for part in rows(connection, load("formats", "span_parts", most=str(SPANS_PER_QUERY))):
+        first, last = str(part["first"]), str(part["last"])
+        yield from rows(connection, load("formats", "spans", first=first, last=last, thresholds=said))
 
 
 def _told(row: JsonObject) -> JsonObject:

@@ -1,12 +1,12 @@
--- One row per current answer, and per failure of an agent that is open, in the order of the log: what was asked, what came of it,
--- and the scores of an answer as JSON. passed: what the judge says, else whether the score is at least its pass_from.
+-- One row per current answer, and per failure of an agent that is open, in a part of the log, in its order: what was asked, what
+-- came of it, and the scores of an answer as JSON. passed: what the judge says, else whether the score is at least its pass_from.
 with asked as (
     select
         position, id, time, run_id, agent.name as agent_name, agent.model as model, agent_id,
         sample -> '$.question' as question, sample_id, condition, condition_id, repetition,
         status, text, turns, usage, cost_usd, duration_ms, models, mock, null as kind, null as message
     from responses
-    where current
+    where current and position between $first and $last
     union all by name
     select
         position, id, time, run_id, a.name as agent_name, a.model, agent_id,
@@ -19,13 +19,9 @@ with asked as (
         group by all
     ) as a using (agent_id)
     left join (select sample_id, sample_sha256, sample from samples) using (sample_id, sample_sha256)
-    where current and stage = 'generate'
-)
-select
-    asked.*,
-    coalesce(s.scores, '[]') as scores
-from asked
-left join (
+    where current and stage = 'generate' and position between $first and $last
+),
+scored as (
     select
         response_id,
         to_json(list(
@@ -36,9 +32,12 @@ left join (
             order by s.position, metric
         ))::varchar as scores
     from scores as s
-    join (select id as judgment_id, time from judgments) as j using (judgment_id)
-    left join (select response_id, judge_id, metric, pass_from from ($verdicts)) using (response_id, judge_id, metric)
-    where score is not null
+    join (select id as judgment_id, time from judgment_facts) as j using (judgment_id)
+    left join ($thresholds) as t using (judge_id, metric)
+    where score is not null and response_id in (select id from response_facts where current and position between $first and $last)
     group by response_id
-) as s on s.response_id = asked.id
+)
+select asked.*, coalesce(scored.scores, '[]') as scores
+from asked
+left join scored on scored.response_id = asked.id
 order by position

@@ -44,6 +44,9 @@ Asked = Collection[str] | Callable[["duckdb.DuckDBPyConnection"], Collection[str
 ROWS_AT_ONCE = 100
 """Rows of a query that are in memory at once: each may hold 30 MB."""
 
+MOST_MEMORY = 1536 * 2**20
+"""Bytes that DuckDB takes at most for a query; not all that it holds of a million answers can go to the disk."""
+
 BYTES_PER_THREAD = 64 * 2**20
 """Another thread reads for so many bytes of log: each needs memory, and on a small log only that."""
 
@@ -90,6 +93,7 @@ def connect(  # noqa: PLR0913 - each says of something else what is asked
             tables.build(connection, files, everything=everything, texts=texts, asked=needed)
             if tools:
                 tool_use.make_table(connection, files)
+        connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_MEMORY)}B'")
         yield connection
 
 

@@ -6,12 +6,7 @@ with given as (
     select * from (values $given) as given(name, pass_from)
 ),
 threshold as (
-    select judge_id, metric.name as metric, arg_max({newest: metric.pass_from}, rank).newest as pass_from
-    from (
-        select rank, judge.judge_id as judge_id, unnest(judge.metrics) as metric
-        from (select rank, unnest(judges) as judge from run_facts)
-    )
-    group by judge_id, metric.name
+    $thresholds
 ),
 scored as (
     select

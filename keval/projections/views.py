@@ -145,7 +145,7 @@ def definition(name: str, *, everything: bool = False, line: str = "null", file:
 @cache
 def _verdicts() -> str:
     """Return the query of verdicts where nobody gives a threshold."""
-    return load("projections", "verdicts", given="(null, null::double)")
+    return load("projections", "verdicts", given="(null, null::double)", thresholds=load("projections", "thresholds"))
 
 
 _NOT_SQL = re.compile(r"--[^\n]*|'[^']*'")
