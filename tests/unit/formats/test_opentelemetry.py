@@ -115,7 +115,9 @@ def test_without_texts_a_span_has_none(tmp_path: Path) -> None:
 def test_ids_are_hexadecimal_and_the_answers_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As OTLP's JSON wants them: 32 and 16 digits, the same in each export; a line has so many spans at most."""
     monkeypatch.setattr(opentelemetry, "SPANS_PER_LINE", 2)
-    first, second = (exported(OpenTelemetry(), log(), tmp_path / name)[0] for name in ("a", "b"))
+    first = exported(OpenTelemetry(), log(), tmp_path / "a")[0]
+    monkeypatch.setattr(opentelemetry, "SPANS_PER_QUERY", 1)
+    second = exported(OpenTelemetry(), log(), tmp_path / "b")[0]
     assert first.read_bytes() == second.read_bytes()
     lines = [
         orjson.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"] for line in first.read_bytes().splitlines()
