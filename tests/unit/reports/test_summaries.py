@@ -37,9 +37,9 @@ def test_an_answer_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_failure_is_a_line_too(tmp_path: Path) -> None:
-    """A task without an answer is shown with the kind of its failure; that it timed out is a failed trial."""
+    """A task without an answer is shown with question and kind of failure; that it timed out is a failed trial."""
     (found,) = summarized(tmp_path, failure_event(response_event()))
-    assert (found.answer, found.passed, found.why, found.question) == (None, False, "timeout", None)
+    assert (found.answer, found.passed, found.why, found.question) == (None, False, "timeout", "Why?")
     assert "**FAILED; timeout**" in found.as_markdown()
 
 
