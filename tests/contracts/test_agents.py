@@ -151,6 +151,7 @@ async def test_a_hostile_question_gets_an_answer_or_an_agent_error(
         events.encode(response_event(text=error.message))
 
 
+@pytest.mark.slow
 async def test_tasks_at_one_time_do_not_meet(agent: Agent, tmp_path: Path, mock: Mock) -> None:
     """One agent object answers several tasks at once."""
     asked = []

@@ -139,6 +139,7 @@ def test_what_was_paid_is_beside_a_log_that_was_taken_away(
     assert judged <= {event["id"] for event in events(rescued)}
 
 
+@pytest.mark.slow
 def test_the_next_command_goes_on_from_what_was_rescued(folder: Path, start: Start) -> None:
     """What the message says to do leads to a whole log, and nothing is paid again."""
     log = folder / "lost.jsonl"

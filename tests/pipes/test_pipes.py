@@ -266,6 +266,7 @@ def test_a_log_with_a_broken_line_names_it(finished: Path) -> None:
     assert "plumbing.jsonl:7: skipped" in skipping.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_finishes_what_is_in_flight(folder: Path) -> None:
     """One SIGINT: exit 130, whole lines only, and the same command does the rest."""
     write_config(folder, delay_s=0.1)

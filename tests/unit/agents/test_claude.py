@@ -65,6 +65,7 @@ def is_gone(pid: int) -> bool:
 # The real CLI: what an answer holds.
 
 
+@pytest.mark.slow
 async def test_an_answer_holds_everything_that_happened(tmp_path: Path, mock: Mock) -> None:
     """Text, turns, tools offered and called, tokens, cost and models are all recorded, and reported as they grow."""
     reported: list[Answer] = []

@@ -82,6 +82,7 @@ def test_a_refusal_says_what_to_do_instead(query: str, log: Path) -> None:
         sql(log.name, query)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -114,6 +114,7 @@ async def isolation() -> list[str]:
     return taken
 
 
+@pytest.mark.slow
 async def test_right_code_passes_however_it_is_written() -> None:
     """As a body, a function or a class, fenced or not, with prose around it."""
     assert await passed(RIGHT) == dict.fromkeys(RIGHT, True)

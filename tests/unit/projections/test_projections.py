@@ -129,6 +129,7 @@ def test_scores_has_a_row_for_each_judgment_and_metric(tmp_path: Path) -> None:
     assert found[0]["agent_id"] == AGENT_ID
 
 
+@pytest.mark.slow
 def test_the_script_runs_in_a_plain_duckdb(tmp_path: Path) -> None:
     """The printed script makes the same views in a DuckDB that knows nothing of keval."""
     events = _small_log()
@@ -146,6 +147,7 @@ def test_public_names_are_views_of_the_script(tmp_path: Path) -> None:
     assert all(f"CREATE OR REPLACE VIEW {view} AS" in script for view in PUBLIC)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["it's.jsonl", 'a "b".jsonl', "a[1].jsonl", "*.jsonl", "a?.jsonl", "ü\u2028.jsonl", "log.jsonl.gz", "x=1/a b"],
@@ -235,6 +237,7 @@ def test_positions_follow_the_lines_of_a_long_log(tmp_path: Path) -> None:
     assert found == [{"n": 150_001, "right": 150_001}]
 
 
+@pytest.mark.slow
 def test_a_retracted_response_is_gone_with_its_judgments(tmp_path: Path) -> None:
     """Nothing computed from a log knows of a retracted response; what it cost was paid."""
     response = response_event()
@@ -485,6 +488,7 @@ def test_an_edited_judge_has_no_rows_for_conditions_of_later_runs(tmp_path: Path
 # States
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "state"),
     [
@@ -506,6 +510,7 @@ def test_whose_failure_it_was_decides(tmp_path: Path, kind: str, state: str) -> 
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "state"),
     [
@@ -544,6 +549,7 @@ def test_a_judges_failure_on_an_older_text_does_not_count(tmp_path: Path) -> Non
     assert values(tmp_path, events, "select current from failures") == [False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["answered", "empty", "refused", "limit"])
 def test_a_response_waits_for_its_judgment_whatever_its_status(tmp_path: Path, status: str) -> None:
     """Without a judgment it is not done, with one it is scored as judged."""
