@@ -18,7 +18,6 @@ with asked as (
         from runs
         group by all
     ) as a using (agent_id)
-    left join (select sample_id, sample_sha256, sample from samples) using (sample_id, sample_sha256)
     where current and stage = 'generate' and position between $first and $last
 ),
 scored as (

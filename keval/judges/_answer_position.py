@@ -27,12 +27,15 @@ _NEGATED = re.compile(
 )
 _TAKEN_BACK = re.compile(
     r"\A(?:[^.!?\n]|[.!?](?=\S)){0,200}[.!?\n]\s*(?:(?:no|wait|but|hmm)\b[,.!]?\s*)?(?:that|this|it)(?:['’]s|\s+is|\s+was)"
-    r"\s+(?:wrong|incorrect|false|not\s+right|not\s+correct|a\s+mistake)\b(?!\s+to\b)[.,;:!]?\s*",
+    r"\s+(?:wrong|incorrect|false|not\s+right|not\s+correct|a\s+mistake)\b(?!\s+(?:to|if|only|unless|when)\b)[.,;:!]?\s*",
     re.IGNORECASE,
+)
+_NO_DOUBT = (
+    "".join(rf"(?<!\b{word} )" for word in ("no", "not", "any", "never", "little", "beyond", "without")) + "(?<!n't )"
 )
 _DOUBTED = re.compile(
     r"(?:(?:\bnot|n['’]t|\bnever)\s+(?:really\s+)?(?:think|believe|say|claim|agree|sure|certain|convinced|true|the\s+case)"
-    r"|\bdoubt(?:s|ed|ful)?|\b(?:false|wrong|incorrect|untrue)\s+(?:that|to\s+say))"
+    rf"|{_NO_DOUBT}\bdoubt(?:s|ed|ful)?|{_NO_DOUBT}\b(?:false|wrong|incorrect|untrue)\s+(?:that|to\s+say))"
     r"\s+(?:(?:that|if|whether)\s+)?(?:(?:the|my|your|this|that|correct|right|final)\s+){0,3}$",
     re.IGNORECASE,
 )
@@ -76,7 +79,7 @@ def passages(text: str, announced: re.Pattern[str]) -> Iterator[str]:
 
 
 def unannounced(text: str, announced: re.Pattern[str]) -> str:
-    """Return a text without the words that announce an answer, and without the answers that these do not mean."""
+    """Return a text without the words that announce an answer, and without answers that are taken back or doubted."""
     parts, end = [], 0
     for found in announced.finditer(text):
         if found.start() < end:
@@ -87,19 +90,22 @@ def unannounced(text: str, announced: re.Pattern[str]) -> str:
 
 
 def _end_of_unmeant(text: str, found: re.Match[str]) -> int:
-    """Return where an answer ends that is taken back, supposed or doubted; else where its announcement does."""
+    """Return where an answer ends that is taken back or doubted; else where its announcement does."""
     taken_back = _TAKEN_BACK.match(text[found.end() : found.end() + FURTHEST_BACK])
     if taken_back is not None:
         return found.end() + taken_back.end()
-    return found.end() + len(sentence(text, found.end())) if _is_unmeant(text, found) else found.end()
+    return found.end() + len(sentence(text, found.end())) if _is_doubted(text, found) else found.end()
 
 
 def _is_unmeant(text: str, found: re.Match[str]) -> bool:
     """Return whether an answer is only supposed, as in `if it were so, the answer would be`, or doubted."""
     before = text[max(0, found.start() - 200) : found.start()]
-    if "would" in found[0].lower() and _SUPPOSED.search(before) is not None:
-        return True
-    return _DOUBTED.search(before) is not None
+    is_supposed = "would" in found[0].lower() and _SUPPOSED.search(before) is not None
+    return is_supposed or _is_doubted(text, found)
+
+
+def _is_doubted(text: str, found: re.Match[str]) -> bool:
+    return _DOUBTED.search(text, max(0, found.start() - 200), found.start()) is not None
 
 
 def sentence(text: str, start: int = 0) -> str:

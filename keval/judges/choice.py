@@ -29,6 +29,7 @@ CONCLUDED = re.compile(
 
 _ALONE = re.compile(r"[\s*_`\"'(\[{$]*(?:(?i:option|choice|ans)\b[\s:.(\[*]*)?([A-Za-z])[\s*_`\"')\]}$.,:;!]*")
 _LISTED = re.compile(r"[\s*_`\"'(\[{$]*([A-Za-z])(?:\s*[)\].:]|\s*[*_]+[.:)]?)\s*\S")
+_OPENING = re.compile(r"[\s*_`\"'(]*([^,.;:!\n]{1,80}?)[*_`\"')]*(?=[,.;:!\n]|\Z)")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 """The full-width forms of ASCII, which Chinese and Japanese texts have."""
 
@@ -190,6 +191,9 @@ def _concluded(text: str, texts: Mapping[str, str]) -> str | None:
 
 def _parts(text: str, texts: Mapping[str, str], *, is_prose: bool) -> Iterator[tuple[str, bool]]:
     """Yield where an answer may stand that nothing announces, the most telling place first; and if it begins there."""
+    opening = _OPENING.match(text)
+    if opening is not None and _normal(opening[1]) in {_normal(words) for words in texts.values() if words}:
+        yield opening[1], True
     yield from ((line, True) for line in (*_lines_of_one_letter(text, list(texts)), *_first_line(text, texts)))
     if is_prose:
         for part in passages(text, CONCLUDED):

@@ -44,7 +44,7 @@ Asked = Collection[str] | Callable[["duckdb.DuckDBPyConnection"], Collection[str
 ROWS_AT_ONCE = 100
 """Rows of a query that are in memory at once: each may hold 30 MB."""
 
-MOST_MEMORY = 1536 * 2**20
+MOST_FOR_QUERIES = 1536 * 2**20
 """Bytes that DuckDB takes at most for a query; not all that it holds of a million answers can go to the disk."""
 
 BYTES_PER_THREAD = 64 * 2**20
@@ -93,7 +93,7 @@ def connect(  # noqa: PLR0913 - each says of something else what is asked
             tables.build(connection, files, everything=everything, texts=texts, asked=needed)
             if tools:
                 tool_use.make_table(connection, files)
-        connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_MEMORY)}B'")
+        connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_FOR_QUERIES)}B'")
         yield connection
 
 
@@ -168,7 +168,7 @@ def _name(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]) -> Non
 
 
 def _settings(logs: Sequence[LogFile], folder: Path) -> dict[str, str | bool | int | float | list[str]]:
-    limit = min(memory.for_queries(), loading.MOST_MEMORY)
+    limit = min(memory.for_queries(), loading.MOST_FOR_LOADING)
     longest = max((log.where.longest for log in logs if log.is_checked), default=0)
     threads = min(1 + sum(map(_size, logs)) // BYTES_PER_THREAD, loading.threads(longest))
     return {"memory_limit": f"{limit}B", "temp_directory": str(folder), "threads": threads}

@@ -2,7 +2,7 @@
 -- current: nothing has come of the task, or of the judging, since; see open_failures.
 select
     position, log, id, time, run_id, stage, kind, line ->> '$.message' as message,
-    sample_id, sample_sha256, question_id, condition, condition_id, repetition, agent_id,
+    line -> '$.sample' as sample, sample_id, sample_sha256, question_id, condition, condition_id, repetition, agent_id,
     response_id, judge, judge_id, replicate,
     try_cast(line -> '$.turns' as struct(
         type varchar, text varchar, id varchar, name varchar, server varchar, input json, result varchar,

@@ -28,7 +28,7 @@ SHORTEST_LINE = 2**20
 LINES_PER_THREAD, MOST_THREADS = 8, 4
 """Of the longest line so many have to fit into memory for each thread that reads; more than these gain little."""
 
-MOST_MEMORY = 800 * 2**20
+MOST_FOR_LOADING = 800 * 2**20
 """Bytes that DuckDB takes at most to read lines; with less, only one thread fills a table of so many columns."""
 
 FEW = 20_000

@@ -13,7 +13,7 @@ from keval.projections.views import ALL, DERIVED, SAVED, TEXTS, VIEWS, apart_vie
 if TYPE_CHECKING:
     import duckdb
 
-MOST_MEMORY = 448 * 2**20
+MOST_FOR_TABLES = 448 * 2**20
 """Bytes that DuckDB takes at most to compute tables before it writes to the disk."""
 
 
@@ -32,7 +32,7 @@ def build(  # noqa: PLR0913 - as connect, which passes them on
     made from. Raises InputError when a log is no longer what was checked.
     """
     load_lines(connection, logs, before)
-    connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_MEMORY)}B'")
+    connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_FOR_TABLES)}B'")
     connection.begin()
     for name, kind in DERIVED.items():
         if name in asked:

@@ -19,8 +19,10 @@ from benchmarks.ordeal import Ordeal, Outcome
 
 SEED = 20261120
 
-KILLS = int(os.environ.get("KILLS", "10"))
+KILLS = int(os.environ.get("KILLS", "6"))
 """`KILLS=200 make test-slow` is for a night without hurry: it takes some ten minutes more."""
+
+OF_CLAUDE = max(KILLS // 10, 1)
 
 
 def survived(planned: list[Ordeal], folder: Path) -> None:
@@ -70,6 +72,6 @@ def check_files(outcome: Outcome) -> None:
 def test_many_kills_lose_nothing_and_cost_no_more_than_what_was_in_flight(tmp_path: Path) -> None:
     """`run`, `generate` and `judge`, killed at drawn moments, end in the log of an undisturbed run.
 
-    So they do after KILLS kills, one in ten of runs with the real CLI of the claude agent.
+    So they do after KILLS kills, some of runs with the real CLI of the claude agent.
     """
-    survived([*ordeals(KILLS - KILLS // 10, SEED), claude(KILLS // 10, SEED)], tmp_path)
+    survived([*ordeals(KILLS - OF_CLAUDE, SEED), claude(OF_CLAUDE, SEED)], tmp_path)

@@ -126,6 +126,9 @@ async def found(text: str, choices: Any = CITIES, judge: Choice | None = None) -
         ("Option c", "C"),
         ("I choose option b", "B"),
         ("I don't think the answer is B.", None),
+        ("I have no doubt the answer is B.", "B"),
+        ("If the question is about the UK, the answer would be B.", "B"),
+        ("The answer is B. This is wrong only in fiction.", "B"),
         ("The answer is B. That is wrong.", None),
         ("ans: (c)", "C"),
         ("Vitamin C", None),
@@ -242,6 +245,12 @@ async def test_the_first_or_last_choice_may_be_named_in_words() -> None:
     """Where no letter names one."""
     assert await found("I would say Paris, then London", judge=Choice(take="first")) == "C"
     assert await found("I would say Paris, then London", judge=Choice(take="last")) == "B"
+
+
+@pytest.mark.parametrize("text", ["Yes, there is no limit.", "**Yes**, it can; there is no reason to doubt it.", "Yes"])
+async def test_a_choice_that_opens_a_text_is_its_answer(text: str) -> None:
+    """Whatever other choice is a word of what follows."""
+    assert await found(text, ["yes", "no"]) == "A"
 
 
 async def test_words_that_two_choices_share_name_neither() -> None:
