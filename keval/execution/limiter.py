@@ -8,6 +8,7 @@ refused comes back when all others had their turn, which may be just when the ne
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,9 +26,10 @@ LONGEST_SILENCE_S = 30.0
 class _Turn(NamedTuple):
     """Somebody who waits."""
 
+    number: int
+    """How many came before."""
     place: asyncio.Future[None]
     """Done when there is a place."""
-    attempts: int
 
 
 class Limiter:
@@ -38,7 +40,9 @@ class Limiter:
         self.running = 0
         self._retry = retry
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[_Turn] = deque()
+        self._waiting: dict[int, deque[_Turn]] = {}
+        """By attempts that the item had before: a queue each, none of them empty."""
+        self._numbers = itertools.count()
         self._opens_s = 0.0
         """Nobody begins before, by the clock of the event loop."""
         self._timer: asyncio.TimerHandle | None = None
@@ -80,7 +84,7 @@ class Limiter:
     async def _turn(self, attempts: int) -> None:
         """Wait to be handed a place. Whoever is cancelled in the very moment hands it on."""
         place = self._loop.create_future()
-        self._waiting.append(_Turn(place, attempts))
+        self._waiting.setdefault(attempts, deque()).append(_Turn(next(self._numbers), place))
         self._hand_on()  # that sets the timer, if nothing but the time is in the way
         try:
             await place
@@ -101,11 +105,13 @@ class Limiter:
 
     def _next(self) -> _Turn:
         """Return whose turn it is, who waits no more then."""
-        if self.running + 1 <= self.concurrency.known:
-            return self._waiting.popleft()
-        asking = min(self._waiting, key=lambda turn: turn.attempts)
-        self._waiting.remove(asking)
-        return asking
+        queues = self._waiting
+        is_known = self.running + 1 <= self.concurrency.known
+        attempts = min(queues, key=lambda each: queues[each][0].number) if is_known else min(queues)
+        turn = queues[attempts].popleft()
+        if not queues[attempts]:
+            del queues[attempts]
+        return turn
 
     def _is_open(self) -> bool:
         """Return whether an attempt may begin now."""
