@@ -42,6 +42,9 @@ class JobFeed:
                 self._bringers.append(room)
                 await room
             self._bring(job)
+            # A job that went to somebody who waited for it has taken no room: the next one may come, too.
+            if not self._is_full():
+                self._make_room()
 
     def _is_full(self) -> bool:
         return len(self._new) >= ROOM and not self._is_drained

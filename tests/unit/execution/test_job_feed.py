@@ -81,3 +81,15 @@ async def test_a_full_feed_makes_its_producer_wait_until_jobs_are_taken_or_disca
     assert not bringing.done()
     await asyncio.wait_for(feed.drain(), 10)
     await bringing
+
+
+async def test_more_who_take_than_there_is_room_leave_nobody_waiting_who_brings() -> None:
+    """A job that goes to somebody who waits for it takes no room: whoever waits to bring one goes on."""
+    feed, many = JobFeed(), 3 * ROOM
+    bringing = [asyncio.create_task(bring(feed, job(str(number)))) for number in range(many)]
+    await asyncio.sleep(0)
+    taking = [asyncio.create_task(taken(feed)) for _ in range(many)]
+    done, _ = await asyncio.wait({*bringing, *taking}, timeout=10)
+    feed.close()
+    assert len(done) == 2 * many
+    assert sorted(task.result() or "" for task in taking) == sorted(map(str, range(many)))
