@@ -97,7 +97,7 @@ def tables(measurements: Sequence[Measurement]) -> str:
             "MiB of memory per million",
             "hours for 10⁹",
             "TiB of memory for 10⁹",
-        ),  # fmt: skip
+        ),
         rows,
     )
     sizes = [(what, slope(measurements, what, "bytes")) for what in (LOG, INDEX)]

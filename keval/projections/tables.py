@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from keval.processes import memory
-from keval.projections.loading import load_lines
+from keval.projections.loading import MOST_FOR_LOADING, load_lines
 from keval.projections.log_file import LogFile
 from keval.projections.views import ALL, DERIVED, SAVED, TEXTS, VIEWS, apart_views, definition, made, schemas
 
@@ -32,7 +32,9 @@ def build(  # noqa: PLR0913 - as connect, which passes them on
     made from. Raises InputError when a log is no longer what was checked.
     """
     load_lines(connection, logs, before)
-    connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_FOR_TABLES)}B'")
+    # Beside lines that are copied from a stored database its pages are in memory, too.
+    most = MOST_FOR_TABLES if all(log.stored is None for log in logs) else MOST_FOR_LOADING
+    connection.execute(f"SET memory_limit = '{min(memory.for_queries(), most)}B'")
     connection.begin()
     for name, kind in DERIVED.items():
         if name in asked:
