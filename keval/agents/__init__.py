@@ -10,13 +10,16 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from keval.errors import ItemError
 from keval.failure_kinds import AgentFailureKind
 from keval.models.services import Service
 from keval.processes.local_files import LocalFile
 from keval.usage import Usage
+
+if TYPE_CHECKING:
+    from keval.models.asking import Asking
 
 Status = Literal["answered", "empty", "refused", "limit"]
 """How the agent ended by its own account: it answered, said nothing, declined, or met its turn limit."""
@@ -66,6 +69,8 @@ class Answer:
     num_turns: int | None = None
     models: tuple[str, ...] = ()
     """The models that really answered, as the service names them."""
+    price_share: float | None = 1.0
+    """Which share of the usual price was paid, already in `cost_usd`: a batch costs half. None for several."""
     orphaned_processes: tuple[str, ...] = ()
     """Names of processes that were still there when the agent had ended by itself, and had to be ended."""
 
@@ -91,6 +96,8 @@ class Prompt:
     heartbeat: Callable[[Answer], None] = lambda _: None
     """To be called with what is known so far whenever something happens: the idle timeout
     starts anew, and a task that times out keeps its turns."""
+    asking: Asking | None = None
+    """Asks the agent's model in another way than each call by itself; only for an agent with a `batch_service`."""
     folder: Path = Path()
     """The config's folder, to which paths in an agent's options are relative."""
 
@@ -134,6 +141,11 @@ class Agent(ABC):
 
     open_files: ClassVar[int] = 4
     """How many open files keval itself needs at most for one task of the agent, sockets and pipes among them."""
+
+    @property
+    def batch_service(self) -> Service | None:
+        """Where batches of its calls can be made, as long as it has no tools; None: it does not ask by `asking`."""
+        return None
 
     @property
     def reports_tool_calls(self) -> bool:

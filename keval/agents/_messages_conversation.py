@@ -90,9 +90,7 @@ class Conversation:
         while True:
             self._in_doubt = True
             self._prompt.heartbeat(self._so_far())  # should nothing else be heard of it
-            reply = await self._model.ask(
-                self._prompt.env, system=self._prompt.system_prompt, messages=self._messages, tools=tools
-            )
+            reply = await self._asked(tools)
             self._in_doubt = False
             self._replies.append(reply)
             self._messages.append({"role": "assistant", "content": list(reply.content)})
@@ -110,6 +108,15 @@ class Conversation:
                 return "limit"
             if calls:
                 self._messages.append({"role": "user", "content": [await self._called(call) for call in calls]})
+
+    async def _asked(self, tools: list[JsonObject]) -> Reply:
+        """Return the model's next message. Raises ModelError."""
+        prompt = self._prompt
+        if prompt.asking is not None:
+            return await prompt.asking(
+                self._model, prompt.env, system=prompt.system_prompt, messages=list(self._messages)
+            )
+        return await self._model.ask(prompt.env, system=prompt.system_prompt, messages=self._messages, tools=tools)
 
     async def _called(self, call: JsonObject) -> JsonObject:
         """Make one call of the model's, and return what it is told of it. Raises AgentError for a lost server."""
@@ -173,6 +180,7 @@ class Conversation:
 
     def _known(self, status: Status, text: str) -> Answer:
         usage, cost_usd = total(self._replies) if self._replies else (None, 0.0)
+        shares = {reply.price_share for reply in self._replies} or {1.0}
         return Answer(
             status=status,
             text=text,
@@ -180,6 +188,7 @@ class Conversation:
             mcp={name: self._use(name, connection) for name, connection in self._servers.items()},
             usage=usage,
             cost_usd=None if self._in_doubt else cost_usd,
+            price_share=shares.pop() if len(shares) == 1 else None,
             num_turns=len(self._replies) or None,
             models=tuple(dict.fromkeys(reply.model for reply in self._replies if reply.model)),
         )

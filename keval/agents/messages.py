@@ -18,6 +18,7 @@ from keval.agents._mcp_connections import Connections
 from keval.agents._messages_conversation import Conversation
 from keval.models.messages_api import LARGEST_REPLY_BYTES
 from keval.models.model_options import ModelOptions
+from keval.models.services import Service
 from keval.plugins import option
 from keval.processes import tree
 
@@ -51,6 +52,11 @@ class Messages(ModelOptions, Agent):
                 problems.append(f"{name}: must be more than 0")
         if problems:
             raise ValueError("; ".join(problems))
+
+    @property
+    def batch_service(self) -> Service:
+        """The service of its model."""
+        return self.service
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[OpenAgent]:

@@ -10,9 +10,11 @@ import click
 
 from keval.commands.messages import warn
 from keval.commands.options import (
+    BATCH,
     CHOSEN_CONDITIONS,
     CHOSEN_SAMPLES,
     CONFIG,
+    DETACH,
     FRESH,
     LIMIT,
     OUTPUT,
@@ -30,7 +32,7 @@ from keval.execution.config_session import default_log, generate
 @click.command(epilog="Example: keval generate eval.yaml -o run.jsonl")
 @CONFIG
 @OUTPUT
-@requesting(LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, RETRY_FAILED, FRESH, SKIP_INVALID)
+@requesting(LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, RETRY_FAILED, FRESH, BATCH, DETACH, SKIP_INVALID)
 @click.pass_context
 def command(context: click.Context, config_path: Path, output: Path | None, asked: Asked) -> None:
     """Ask the agent for every response that is still missing.
@@ -38,6 +40,10 @@ def command(context: click.Context, config_path: Path, output: Path | None, aske
     Appends to LOG what LOG does not hold yet, or writes all events to stdout in a pipe. On a
     terminal without -o the log is <name>.jsonl, or <name>.mock.jsonl with --mock. The same command
     again does only what is missing.
+
+    With --batch the agent `messages`, under conditions without MCP servers, is answered by Message
+    Batches: half the price, within a day, mostly within an hour. The command waits; when it is
+    ended, the same command goes on with its batches.
     """
     config = load(config_path)
     until = until_section.wanted(config.as_written, until_section.Given())

@@ -123,7 +123,7 @@ SAMPLE_RATE = click.option(
 MAX_CONCURRENT = click.option(
     "--max-concurrent", type=click.IntRange(min=1), metavar="N", help="Judgments at once (the config's, else 5)."
 )
-BATCH = click.option("--batch", is_flag=True, help="Let the judges' models answer in batches, at half the price.")
+BATCH = click.option("--batch", is_flag=True, help="Let models answer in batches, at half the price.")
 DETACH = click.option(
     "--detach", is_flag=True, help="With --batch: submit and leave; the same command collects what has ended."
 )

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keval.agents import Agent, AgentError, Answer, OpenAgent, Prompt
 from keval.errors import EnvironmentLacksError
@@ -29,6 +29,9 @@ from keval.processes.servers import expected_tools, launchable
 from keval.processes.workspace_template import TemplateError
 from keval.secrets.variables import Secrets
 from keval.usage import Usage
+
+if TYPE_CHECKING:
+    from keval.models.asking import Asking
 
 NO_WORKSPACE = Path(os.devnull)
 
@@ -77,15 +80,22 @@ class Answerer:
     _kept: _Kept = field(default_factory=_Kept, repr=False)
     _deadlines: Deadlines = field(default_factory=Deadlines, repr=False)
 
-    async def answer(self, spec: AnswerSpec) -> Outcome[Answer]:
-        """Ask the agent once. The outcome's workspace is there until it is removed or moved."""
+    async def answer(self, spec: AnswerSpec, asking: Asking | None = None) -> Outcome[Answer]:
+        """Ask the agent once. The outcome's workspace is there until it is removed or moved.
+
+        `asking` asks its model in another way than each call by itself; no time limit is put on that.
+        """
         began = time.monotonic()
         try:
             workspace = await self.workspaces.new() if self.agent.uses_workspace else None
         except (EnvironmentLacksError, OSError, MemoryError) as error:
             return _failed(_blamed(error), began, None)
         try:
-            answer = await self._within_time(spec, workspace)
+            answer = await (
+                self._within_time(spec, workspace)
+                if asking is None
+                else self._ask(self._prompt(spec, workspace, lambda _: None, asking))
+            )
         except (AgentError, EnvironmentLacksError, OSError, MemoryError) as error:
             return _failed(self._without_a_file(error) or _blamed(error), began, workspace)
         except BaseException:
@@ -149,7 +159,13 @@ class Answerer:
             raise AgentError("agent_error", f"the agent's code returned what is no answer: {type(answer).__name__}")
         return answer
 
-    def _prompt(self, spec: AnswerSpec, workspace: Path | None, heartbeat: Callable[[Answer], None]) -> Prompt:
+    def _prompt(
+        self,
+        spec: AnswerSpec,
+        workspace: Path | None,
+        heartbeat: Callable[[Answer], None],
+        asking: Asking | None = None,
+    ) -> Prompt:
         return Prompt(
             question=spec.turns[-1],
             turns=spec.turns,
@@ -161,6 +177,7 @@ class Answerer:
             folder=self.folder,
             env=self.env,
             heartbeat=heartbeat,
+            asking=asking,
         )
 
 

@@ -10,6 +10,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from keval.events import event, failure_id
 from keval.ids import JsonObject
@@ -27,20 +28,38 @@ ENDED = "ended"
 """Its results were fetched, and every judgment of it is recorded."""
 
 
+class Asker(NamedTuple):
+    """Whose calls a batch holds: a judge, or the agent."""
+
+    asker_id: str
+    is_agent: bool = False
+
+    @property
+    def field(self) -> JsonObject:
+        """What events say of it."""
+        return {"judge_id": None, "agent_id": self.asker_id} if self.is_agent else {"judge_id": self.asker_id}
+
+    @classmethod
+    def of(cls, event: JsonObject) -> Asker:
+        """Return whose calls an event is about: a `batch`, a judgment, a response, or a failure of one of them."""
+        judge_id = event.get("judge_id")
+        return cls(event["agent_id"], is_agent=True) if judge_id is None else cls(judge_id)
+
+
 @dataclass(slots=True, eq=False)
 class Batch:
     """One batch: what it asks for, and what is known of it."""
 
     event_id: str
-    judge_id: str
+    asker: Asker
     requests: Mapping[str, str]
-    """The ids of the judgments that the requests are for, by custom_id."""
+    """The ids of the judgments or responses that the requests are for, by custom_id."""
     since: str
     """When it was about to be made."""
     batch_id: str | None = None
     """The service's id for it, None until that is known."""
     unrecorded: set[str] = field(default_factory=set)
-    """The judgments that are not in the log yet, neither made nor failed."""
+    """Those of them that are not in the log yet, neither made nor failed."""
     results: dict[str, JsonObject] | None = None
     """What was fetched and not asked for yet, by custom_id; None until it was fetched."""
     waiting: dict[str, asyncio.Future[JsonObject]] = field(default_factory=dict)
@@ -53,7 +72,7 @@ class Batch:
         requests = dict(self.requests) if status in (SUBMITTING, IN_PROGRESS) else []
         return event(
             "batch", self.event_id, run_id,
-            batch_id=self.batch_id, judge_id=self.judge_id, requests=requests, status=status,
+            batch_id=self.batch_id, **self.asker.field, requests=requests, status=status,
         )  # fmt: skip
 
 
@@ -65,24 +84,32 @@ class KnownBatches:
     """Those whose results are not all recorded."""
     batch_ids: frozenset[str] = frozenset()
     """What the service called all batches of the log."""
-    judges: frozenset[str] = frozenset()
-    """The ids of the judges that have batches."""
+    askers: frozenset[Asker] = frozenset()
+    """Whose batches these are."""
+
+    def open_of(self, *, agent: bool) -> list[Batch]:
+        """Return the open batches of the agent, or those of the judges."""
+        return [batch for batch in self.open if batch.asker.is_agent == agent]
 
 
 def known_batches(past: Past) -> KnownBatches:
     """Return the batches of real runs in a log: those of a mock are gone with it."""
-    events = [event_at(past.log, line) for line, mock in past.rows(load("execution", "batch_lines")) if not mock]
+    found = past.rows(load("execution", "batch_lines"))
+    events = [(position, event_at(past.log, line)) for line, mock, position in found if not mock]
     by_id: defaultdict[str, list[JsonObject]] = defaultdict(list)
-    for each in events:
+    begun: dict[str, int] = {}
+    for position, each in events:
         by_id[each["id"]].append(each)
+        begun.setdefault(each["id"], position)
     unfinished = [_batch(told) for told in by_id.values() if told[-1]["status"] not in (REFUSED, ENDED)]
     recorded = _recorded(past, {target for batch in unfinished for target in batch.requests.values()})
     for batch in unfinished:
-        batch.unrecorded = set(batch.requests.values()) - recorded
+        since = begun[batch.event_id]
+        batch.unrecorded = {target for target in batch.requests.values() if recorded.get(target, -1) < since}
     return KnownBatches(
         [batch for batch in unfinished if batch.unrecorded],
-        frozenset(each["batch_id"] for each in events if each["batch_id"] is not None),
-        frozenset(each["judge_id"] for each in events),
+        frozenset(each["batch_id"] for _, each in events if each["batch_id"] is not None),
+        frozenset(Asker.of(each) for _, each in events),
     )
 
 
@@ -90,15 +117,19 @@ def _batch(told: Sequence[JsonObject]) -> Batch:
     """Return a batch as its events tell of it, in their order."""
     named = [each["batch_id"] for each in told if each["batch_id"] is not None]
     requests = next((each["requests"] for each in told if isinstance(each["requests"], dict)), {})
-    return Batch(told[0]["id"], told[0]["judge_id"], requests, told[0]["time"], named[-1] if named else None)
+    return Batch(told[0]["id"], Asker.of(told[0]), requests, told[0]["time"], named[-1] if named else None)
 
 
-def _recorded(past: Past, targets: set[str]) -> set[str]:
-    """Return which of these judgments are in the log, or have failed since they were asked for."""
+def _recorded(past: Past, targets: set[str]) -> dict[str, int]:
+    """Return where in the log these judgments and responses stand last, made or failed."""
     if not targets:
-        return set()
-    there = {target for (target,) in past.rows("select id from events where type = 'judgment'")}
-    failures = dict(past.rows("select id, run_id from events where type = 'failure' and stage = 'judge'"))
-    runs = set(failures.values())
-    failed = {target for target in targets if any(failure_id(target, run) in failures for run in runs)}
-    return (targets & there) | failed
+        return {}
+    made = past.rows("select id, max(position) from events where type in ('judgment', 'response') group by id")
+    recorded = {target: position for target, position in made if target in targets}
+    failures = list(past.rows("select id, run_id, position from events where type = 'failure' order by position"))
+    places = {failure: position for failure, _, position in failures}
+    for target in targets:
+        for run in {run for _, run, _ in failures}:
+            place = places.get(failure_id(target, run), -1)
+            recorded[target] = max(recorded.get(target, -1), place)
+    return recorded

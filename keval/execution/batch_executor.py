@@ -1,6 +1,6 @@
-"""Does the judges' work in this process, and lets their models answer in batches, at half the price.
+"""Does the work in this process, and lets the models of judges and agent answer in batches, at half the price.
 
-All judgments are begun at once; each waits for its own result. What a batch could not do is asked by itself, as another
+All items are begun at once; each waits for its own result. What a batch could not do is asked by itself, as another
 attempt. A judge without a model works as always, no more at once than the config allows.
 """
 
@@ -11,76 +11,95 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from keval.agents import Answer
-from keval.config.model import JudgeConfig
+from keval.config.model import Condition, Config, Execution, JudgeConfig
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.events import failure_id
-from keval.execution.batch_events import KnownBatches
-from keval.execution.batching import JudgeBatches, Pace
+from keval.execution.answering import Answerer
+from keval.execution.batch_events import Asker, KnownBatches
+from keval.execution.batching import AskerBatches, Pace
 from keval.execution.limiter import Limiter
 from keval.execution.recording import EncodedEvent
 from keval.execution.scoring import Scorer
-from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Outcome
+from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Known, Outcome
 from keval.ids import JsonObject, digest
-from keval.judges import Asking, Judgment
+from keval.judges import Judgment
 from keval.logs.stream import Sink
+from keval.models.asking import Asking
 from keval.models.batches import BatchService, batch_reply
 from keval.models.messages_api import Model, ModelError, Reply
-from keval.models.prices import Prices
-from keval.retry import Retry
+from keval.models.services import Service
 
 AT_ONCE = 10_000
-"""Judgments that are in memory at once and wait for their batches."""
+"""Items that are in memory at once and wait for their batches."""
 
 TICK_S = 0.25
 """How often it is looked whether all that is left is to wait."""
 
 
+class Workers(NamedTuple):
+    """Who makes judgments and answers."""
+
+    scorer: Scorer
+    answerer: Answerer | None = None
+
+
 class BatchExecutor:
-    """Judges in this process; the calls of each judge's model are collected and handed over in batches."""
+    """Works in this process; the calls of each asker's models are collected and handed over in batches."""
 
     def __init__(
         self,
-        scorer: Scorer,
-        batches: Mapping[str, JudgeBatches],
+        workers: Workers,
+        batches: Mapping[Asker, AskerBatches],
         limiter: Limiter,
         over: asyncio.Future[None],
         run_id: str,
     ) -> None:
-        self._scorer = scorer
+        self._workers = workers
         self._batches = batches
-        """By judge_id: of the judges that ask a model."""
+        """Of those who ask a model."""
         self._limiter = limiter
         """Of what is done by itself: calls that no batch took, and judges that ask no model."""
         self._over = over
         self._active: set[str] = set()
-        """The judgments that are being made."""
+        """The judgments and responses that are being made."""
         self._again: set[str] = set()
-        """The ids that the failures would have of judgments that may be tried once more."""
+        """The ids that the failures would have of those that may be tried once more."""
         self._run_id = run_id
 
-    def answer(self, spec: AnswerSpec) -> Awaitable[Outcome[Answer]]:  # noqa: ARG002 - it only judges
-        """Raise LookupError: agents are not asked in batches."""
-        raise LookupError("this executor was made without an agent")
+    def answer(self, spec: AnswerSpec) -> Awaitable[Outcome[Answer]]:
+        """Ask the agent once."""
+        answerer = self._workers.answerer
+        if answerer is None:
+            raise LookupError("this executor was made without an agent")
+        agent = next(asker for asker in self._batches if asker.is_agent)
+        return self._done(agent, spec.response_id, partial(answerer.answer, spec))
 
-    async def judge(self, spec: JudgeSpec) -> Outcome[Judgment]:
-        """Ask one judge once; how much may be asked at once is not for the stage to learn from that."""
-        batches, failure = self._batches.get(spec.judge_id), failure_id(spec.seed, self._run_id)
+    def judge(self, spec: JudgeSpec) -> Awaitable[Outcome[Judgment]]:
+        """Ask one judge once."""
+        return self._done(Asker(spec.judge_id), spec.seed, partial(self._workers.scorer.judge, spec))
+
+    async def _done(
+        self, asker: Asker, target_id: str, do: Callable[[Asking | None], Awaitable[Outcome[Known]]]
+    ) -> Outcome[Known]:
+        """Do one item once; how much may be asked at once is not for the stage to learn from that."""
+        batches, failure = self._batches.get(asker), failure_id(target_id, self._run_id)
         self._again.discard(failure)
         if batches is None:
             with await self._limiter.slot() as slot:
-                outcome = await self._scorer.judge(spec)
+                outcome = await do(None)
                 slot.ended(outcome.failed)
         else:
-            self._active.add(spec.seed)
+            self._active.add(target_id)
             try:
-                outcome = await self._scorer.judge(spec, self._asking(spec, batches))
+                outcome = await do(self._asking(target_id, batches))
             finally:
-                self._active.discard(spec.seed)
+                self._active.discard(target_id)
         failed = outcome.failed
         if failed is None:
             return outcome
@@ -89,15 +108,17 @@ class BatchExecutor:
         return outcome._replace(failed=replace(failed, overloaded=False))
 
     def release(self, workspace: Path) -> None:
-        """Do nothing: no judgment has a folder of its own."""
+        """Do nothing: what asks in batches works in no folder."""
 
     async def move(self, workspace: Path, place: Path) -> None:
-        """Do nothing: no judgment has a folder of its own."""
+        """Do nothing: what asks in batches works in no folder."""
 
     async def close(self) -> None:
-        """Stop watching the batches."""
+        """Stop watching the batches, and end what the agent keeps from task to task."""
         for batches in self._batches.values():
             batches.close()
+        if self._workers.answerer is not None:
+            await self._workers.answerer.close()
 
     @property
     def remark(self) -> str:
@@ -111,10 +132,10 @@ class BatchExecutor:
         return f"{counted(requests, 'request')} in {batches} since {since} (UTC)"
 
     def recorded(self, encoded: EncodedEvent) -> Awaitable[None] | None:
-        """Take note that a judgment, or its failure, is in the log."""
-        event_id, judge_id = str(encoded.event["id"]), str(encoded.event["judge_id"])
+        """Take note that a judgment, a response or a failure is in the log."""
+        event_id, asker = str(encoded.event["id"]), Asker.of(encoded.event)
         self._again.discard(event_id)
-        return self._batches[judge_id].recorded(event_id) if judge_id in self._batches else None
+        return self._batches[asker].recorded(event_id) if asker in self._batches else None
 
     async def work_off(self, work: Coroutine[Any, Any, None], may_leave: Callable[[], bool]) -> bool:
         """Do the work to its end and return True, or False when it was left to a later command.
@@ -154,8 +175,8 @@ class BatchExecutor:
         waiting = {judgment_id for batches in self._batches.values() for judgment_id in batches.waiting}
         return bool(waiting) and self._active <= waiting
 
-    def _asking(self, spec: JudgeSpec, batches: JudgeBatches) -> Asking:
-        """Return what asks models for one judgment; the same call of the same judgment has the same id in any run."""
+    def _asking(self, target_id: str, batches: AskerBatches) -> Asking:
+        """Return what asks models for one item; the same call for the same item has the same id in any run."""
         asked: Counter[str] = Counter()
 
         async def ask(
@@ -165,11 +186,11 @@ class BatchExecutor:
             *,
             system: str,
             messages: Sequence[Mapping[str, Any]],
-            schema: Mapping[str, Any],
+            schema: Mapping[str, Any] | None = None,
         ) -> Reply:
             params = model.batch_params(system=system, messages=messages, schema=schema)
-            custom_id = _custom_id(spec.seed, params, asked)
-            result = await batches.result(custom_id, params, spec.seed)
+            custom_id = _custom_id(target_id, params, asked)
+            result = await batches.result(custom_id, params, target_id)
             if result is not None:
                 return batch_reply(result)
             with await self._limiter.slot() as slot:
@@ -188,40 +209,76 @@ class BatchExecutor:
         return ask
 
 
-def _custom_id(judgment_id: str, params: JsonObject, asked: Counter[str]) -> str:
-    """Return the id of a call in its batch; a call that a judge makes twice has two."""
-    content = digest("batch request", judgment_id, params)
+def _custom_id(target_id: str, params: JsonObject, asked: Counter[str]) -> str:
+    """Return the id of a call in its batch; a call that is made twice for one item has two."""
+    content = digest("batch request", target_id, params)
     asked[content] += 1
     return content if asked[content] == 1 else digest("batch request", content, asked[content])
+
+
+class Caller(NamedTuple):
+    """Somebody whose calls go into batches, and where these are made."""
+
+    asker: Asker
+    name: str
+    """What messages call it."""
+    service: BatchService
+
+
+def judge_callers(judges: Sequence[JudgeConfig], env: Mapping[str, str]) -> list[Caller]:
+    """Return the judges that ask models. Raises UsageError for a model that no batch can ask."""
+    return [
+        Caller(Asker(each.judge_id), f"judge {each.name}", batch_service(f"judge {each.name!r}", service, env))
+        for each in judges
+        if (service := each.judge.service) is not None and each.judge.uses_models
+    ]
+
+
+def agent_caller(config: Config, conditions: Sequence[Condition], env: Mapping[str, str]) -> Caller:
+    """Return the agent as one who asks a model under conditions. Raises UsageError for what no batch can ask."""
+    agent = config.agent
+    service = agent.agent.batch_service
+    if service is None:
+        raise UsageError(f"--batch is for the agent `messages` without tools; this one is of type {agent.type!r}")
+    with_tools = [condition.name for condition in conditions if condition.mcp_servers]
+    if with_tools:
+        raise UsageError(
+            f"--batch is for conditions without MCP servers, and these have some: {', '.join(with_tools)}; a batch "
+            "calls no tools, --condition names conditions that can be asked in batches"
+        )
+    return Caller(Asker(agent.agent_id, is_agent=True), f"agent {agent.name}", batch_service("the agent", service, env))
+
+
+def batch_service(who: str, service: Service, env: Mapping[str, str]) -> BatchService:
+    """Return where batches of somebody's calls are made. Raises UsageError for a service that makes none."""
+    provider = service.reached_by(env).provider
+    if provider != "anthropic":
+        raise UsageError(f"{who}: --batch speaks Message Batches, which provider {provider} has not")
+    return BatchService(service, env)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchWork:
     """What a batch executor is made of."""
 
-    judges: Sequence[JudgeConfig]
-    judge_env: Mapping[str, str]
-    program_env: Mapping[str, str]
-    prices: Prices
+    workers: Workers
+    callers: Sequence[Caller]
     known: KnownBatches
     run_id: str
     sink: Sink
-    max_concurrent: int
-    retry: Retry
+    execution: Execution
     tell: Callable[[str], None]
     pace: Pace = field(default_factory=Pace)
 
     def executor(self) -> BatchExecutor:
-        """Return the executor, in a running event loop. Raises UsageError for a model that no batch can ask."""
+        """Return the executor, in a running event loop."""
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        by_id = {judge.judge_id: judge.judge for judge in self.judges}
-        scorer = Scorer(judges=by_id, env=self.judge_env, program_env=self.program_env, prices=self.prices)
         batch_ids = set(self.known.batch_ids)
         batches = {
-            judge.judge_id: JudgeBatches(
-                judge_id=judge.judge_id,
-                name=judge.name,
-                service=service,
+            caller.asker: AskerBatches(
+                asker=caller.asker,
+                name=caller.name,
+                service=caller.service,
                 run_id=self.run_id,
                 append=self.sink.append,
                 known=self.known.open,
@@ -230,18 +287,7 @@ class BatchWork:
                 over=over,
                 pace=self.pace,
             )
-            for judge in self.judges
-            if (service := self._service(judge)) is not None
+            for caller in self.callers
         }
-        return BatchExecutor(scorer, batches, Limiter(self.max_concurrent, self.retry), over, self.run_id)
-
-    def _service(self, judge: JudgeConfig) -> BatchService | None:
-        """Return where a judge's batches are made; None for one that asks no model."""
-        service = judge.judge.service
-        if service is None or not judge.judge.uses_models:
-            return None
-        if service.reached_by(self.judge_env).provider != "anthropic":
-            raise UsageError(
-                f"judge {judge.name!r}: --batch speaks Message Batches, which provider {service.provider} has not"
-            )
-        return BatchService(service, self.judge_env)
+        limiter = Limiter(self.execution.max_concurrent, self.execution.retry)
+        return BatchExecutor(self.workers, batches, limiter, over, self.run_id)

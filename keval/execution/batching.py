@@ -1,4 +1,4 @@
-"""Hands the requests of one judge over in batches, and brings each the result that it waits for.
+"""Hands the requests of one asker over in batches, and brings each the result that it waits for.
 
 Requests that come together make a batch. A batch is submitted once: where the answer to `create` is lost, the service's
 own list says whether there is one. Its results are fetched once, and kept until they are asked for.
@@ -19,7 +19,7 @@ import orjson
 from keval.counted import counted
 from keval.errors import EnvironmentLacksError
 from keval.events import failure_id
-from keval.execution.batch_events import ENDED, IN_PROGRESS, REFUSED, SUBMITTING, Batch
+from keval.execution.batch_events import ENDED, IN_PROGRESS, REFUSED, SUBMITTING, Asker, Batch
 from keval.ids import HEX_DIGITS, JsonObject
 from keval.models.batches import MOST_BYTES, MOST_REQUESTS, BatchService, BatchState
 from keval.models.http_statuses import FIRST_SERVER_ERROR
@@ -54,19 +54,19 @@ class Request(NamedTuple):
 
     custom_id: str
     params: JsonObject
-    judgment_id: str
+    target_id: str
     length: int
     """Bytes of it in the batch."""
     result: asyncio.Future[JsonObject]
 
 
-class JudgeBatches:
-    """The batches of one judge in one run."""
+class AskerBatches:
+    """The batches of one judge, or of the agent, in one run."""
 
     def __init__(  # noqa: PLR0913 - what it works with, all by name
         self,
         *,
-        judge_id: str,
+        asker: Asker,
         name: str,
         service: BatchService,
         run_id: str,
@@ -77,11 +77,11 @@ class JudgeBatches:
         over: asyncio.Future[None],
         pace: Pace,
     ) -> None:
-        self.open = [batch for batch in known if batch.judge_id == judge_id]
-        self._judge_id, self._name, self._run_id = judge_id, name, run_id
+        self.open = [batch for batch in known if batch.asker == asker]
+        self._asker, self._name, self._run_id = asker, name, run_id
         self._service, self._append, self._tell, self._pace = service, append, tell, pace
         self._batch_ids = batch_ids
-        """All batches that the log knows, of any judge; shared by all judges of the run."""
+        """All batches that the log knows, whoever asked; shared by all of the run."""
         self._over = over
         """Gets what goes wrong about the run."""
         self._collected: list[Request] = []
@@ -91,11 +91,11 @@ class JudgeBatches:
         self._used: set[str] = set()
         self._by_request: dict[str, Batch] = {}
         self._by_event: defaultdict[str, list[tuple[Batch, str]]] = defaultdict(list)
-        """By the id of the judgment, or of the failure, in which something of a batch ends."""
+        """By the id of the judgment, response or failure in which something of a batch ends."""
         for batch in self.open:
             self._keep(batch)
 
-    async def result(self, custom_id: str, params: JsonObject, judgment_id: str) -> JsonObject | None:
+    async def result(self, custom_id: str, params: JsonObject, target_id: str) -> JsonObject | None:
         """Return the result of a request, once its batch has ended; None for one that was asked for before.
 
         What a batch could not do is done without one.
@@ -105,7 +105,7 @@ class JudgeBatches:
         self._used.add(custom_id)
         batch = self._by_request.get(custom_id)
         if batch is None:
-            return await self._collect(custom_id, params, judgment_id)
+            return await self._collect(custom_id, params, target_id)
         if batch.results is not None:
             return batch.results.pop(custom_id, {})
         waiting: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
@@ -114,13 +114,13 @@ class JudgeBatches:
             self._followed.add(batch.event_id)
             self._begin(self._take_up(batch))
         found = await waiting
-        return await self._collect(custom_id, params, judgment_id) if found is NEVER_MADE else found
+        return await self._collect(custom_id, params, target_id) if found is NEVER_MADE else found
 
     def recorded(self, event_id: str) -> Awaitable[None] | None:
-        """Take note that a judgment, or its failure, is in the log; return what says so of a batch that is done."""
+        """Take note that a judgment, response or failure is in the log; return what says so of a batch that is done."""
         done = []
-        for batch, judgment_id in self._by_event.pop(event_id, ()):
-            batch.unrecorded.discard(judgment_id)
+        for batch, target_id in self._by_event.pop(event_id, ()):
+            batch.unrecorded.discard(target_id)
             if not batch.unrecorded and batch.results is not None and batch in self.open:
                 self.open.remove(batch)
                 done.append(batch)
@@ -134,7 +134,7 @@ class JudgeBatches:
 
     @property
     def waiting(self) -> Iterator[str]:
-        """The ids of the judgments that wait for a batch."""
+        """The ids of the judgments or responses that wait for a batch."""
         return (batch.requests[custom_id] for batch in self.open for custom_id in batch.waiting)
 
     def close(self) -> None:
@@ -144,10 +144,10 @@ class JudgeBatches:
         for task in self._tasks:
             task.cancel()
 
-    def _collect(self, custom_id: str, params: JsonObject, judgment_id: str) -> asyncio.Future[JsonObject]:
+    def _collect(self, custom_id: str, params: JsonObject, target_id: str) -> asyncio.Future[JsonObject]:
         loop = asyncio.get_running_loop()
         length = len(orjson.dumps({"custom_id": custom_id, "params": params})) + 1
-        request = Request(custom_id, params, judgment_id, length, loop.create_future())
+        request = Request(custom_id, params, target_id, length, loop.create_future())
         self._collected.append(request)
         if self._timer is not None:
             self._timer.cancel()
@@ -157,9 +157,9 @@ class JudgeBatches:
     def _submit_collected(self) -> None:
         collected, self._collected = self._collected, []
         for requests in split(collected):
-            targets = {each.custom_id: each.judgment_id for each in requests}
+            targets = {each.custom_id: each.target_id for each in requests}
             event_id = secrets.token_hex(HEX_DIGITS // 2)
-            batch = Batch(event_id, self._judge_id, targets, "", unrecorded=set(targets.values()))
+            batch = Batch(event_id, self._asker, targets, "", unrecorded=set(targets.values()))
             batch.waiting = {each.custom_id: each.result for each in requests}
             self.open.append(batch)
             self._keep(batch)
@@ -169,15 +169,15 @@ class JudgeBatches:
             )
 
     def _keep(self, batch: Batch) -> None:
-        for custom_id, judgment_id in batch.requests.items():
-            if judgment_id in batch.unrecorded:
+        for custom_id, target_id in batch.requests.items():
+            if target_id in batch.unrecorded:
                 self._by_request[custom_id] = batch
-        for judgment_id in batch.unrecorded:
-            for event_id in (judgment_id, failure_id(judgment_id, self._run_id)):
-                self._by_event[event_id].append((batch, judgment_id))
+        for target_id in batch.unrecorded:
+            for event_id in (target_id, failure_id(target_id, self._run_id)):
+                self._by_event[event_id].append((batch, target_id))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something beside the judges' work; what goes wrong with it is about the run."""
+        """Do something beside the work itself; what goes wrong with it is about the run."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -194,7 +194,7 @@ class JudgeBatches:
         state = await self._made(batch, requests)
         requests.clear()
         await self._note(batch, state)
-        self._tell(f"judge: {self._name}: batch {state.batch_id}: {counted(len(batch.requests), 'request')} submitted")
+        self._tell(f"{self._name}: batch {state.batch_id}: {counted(len(batch.requests), 'request')} submitted")
         await self._follow(batch)
 
     async def _take_up(self, batch: Batch) -> None:
@@ -205,7 +205,7 @@ class JudgeBatches:
                 await self._give_up(batch)
                 return
             await self._note(batch, state)
-        self._tell(f"judge: {self._name}: batch {batch.batch_id} of an earlier command is waited for")
+        self._tell(f"{self._name}: batch {batch.batch_id} of an earlier command is waited for")
         await self._follow(batch)
 
     async def _made(self, batch: Batch, requests: Sequence[JsonObject]) -> BatchState:
@@ -218,16 +218,16 @@ class JudgeBatches:
                 is_certain = error.status is not None and error.status < FIRST_SERVER_ERROR
                 if is_certain and not error.retryable:
                     await self._write(batch, REFUSED)
-                    raise _lacks(f"judge {self._name}: no batch was made: {told}") from error
+                    raise _lacks(f"{self._name}: no batch was made: {told}") from error
                 wait_s = max(self._pace.doubt_s, error.retry_after_s or 0.0) * 2 ** (attempt if is_certain else 0)
             if is_certain:
                 await asyncio.sleep(min(wait_s, self._pace.longest_poll_s))
                 continue
-            self._tell(f"judge: {self._name}: {told}; looking whether the batch was made")
+            self._tell(f"{self._name}: {told}; looking whether the batch was made")
             state = await self._found(batch)
             if state is not None:
                 return state
-        raise _lacks(f"judge {self._name}: no batch was made in {MOST_TRIES} tries: {told}")
+        raise _lacks(f"{self._name}: no batch was made in {MOST_TRIES} tries: {told}")
 
     async def _found(self, batch: Batch) -> BatchState | None:
         """Return a batch of which only a mark is known, or None if the service never made it.
@@ -277,9 +277,9 @@ class JudgeBatches:
                 return await ask()
             except ModelError as error:
                 if not error.retryable:
-                    raise _lacks(f"judge {self._name}: {error.message}") from error
+                    raise _lacks(f"{self._name}: {error.message}") from error
                 if wait_s >= self._pace.longest_poll_s:
-                    self._tell(f"judge: {self._name}: {error.message}; asking again")
+                    self._tell(f"{self._name}: {error.message}; asking again")
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, self._pace.longest_poll_s)
 
@@ -326,6 +326,6 @@ def split(requests: Sequence[Request]) -> Iterator[list[Request]]:
 
 def _lacks(told: str) -> EnvironmentLacksError:
     return EnvironmentLacksError(
-        f"{told}; what the log says of its batches stays: the same command goes on with them, and `keval judge` "
-        "without --batch asks for each judgment by itself"
+        f"{told}; what the log says of its batches stays: the same command goes on with them, and without "
+        "--batch it makes each call by itself"
     )

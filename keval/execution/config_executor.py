@@ -14,8 +14,15 @@ from keval.processes import environment
 
 def config_executor(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProcess:
     """Return who does the work of a config in this process."""
+    config, judge_env = prepared.config, prepared.judge_env if judges else {}
+    program_env = environment.allowed(config.environ) | prepared.mark
+    return in_process(judges, judge_env, program_env, config.prices, config_answerer(prepared))
+
+
+def config_answerer(prepared: Prepared) -> Answerer:
+    """Return who asks a config's agent in this process."""
     config = prepared.config
-    answerer = Answerer(
+    return Answerer(
         agent=config.agent.agent,
         folder=config.path.parent,
         env=prepared.agent_env | prepared.mark,
@@ -25,5 +32,3 @@ def config_executor(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProc
         files=config.agent.files,
         workspaces=Workspaces(config.agent.workspace.template),
     )
-    judge_env = prepared.judge_env if judges else {}
-    return in_process(judges, judge_env, environment.allowed(config.environ) | prepared.mark, config.prices, answerer)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from keval.config.model import Config, JudgeConfig
@@ -13,11 +14,13 @@ from keval.counted import counted
 from keval.errors import UsageError
 from keval.events import new_run_id, written
 from keval.execution import recorded_plan, rehearsal
+from keval.execution.batch_events import Asker, KnownBatches, known_batches
+from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, agent_caller
 from keval.execution.changes import changes
-from keval.execution.config_executor import config_executor
+from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast
-from keval.execution.estimate import estimate, ledger
-from keval.execution.executors import Executor
+from keval.execution.estimate import Item, estimate, in_batches, ledger
+from keval.execution.executors import Executor, scorer_of
 from keval.execution.identification import failed_servers, identify, offered
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
@@ -64,6 +67,8 @@ def generate(config: Config, log: Path | None, request: Request, warn: Warn, exe
     may_be_done = recorded_plan.may_serve(log, request)
     if not may_be_done:
         prepared = with_samples(prepared, request.limit, warn=warn)
+    if request.batch:
+        check_batches(log, prepared)
     set_up(prepared)  # what is missing is told before anything is written
     _warn_of_gone_workspaces(config, warn)
     with _sink(log, prepared.inputs, warn) as sink, past(log, request, warn) as found:
@@ -71,6 +76,13 @@ def generate(config: Config, log: Path | None, request: Request, warn: Warn, exe
         if may_be_done and not recorded_plan.is_same(config, found, request):
             prepared = with_samples(prepared, request.limit, warn=warn)
         return ConfigWork(prepared, sink, found, request, warn, executor=executor).do()
+
+
+def check_batches(log: Path | None, prepared: Prepared) -> None:
+    """Raise UsageError if no answer of a config can be asked for in a batch."""
+    if log is None:
+        raise UsageError("--batch needs -o LOG: what a batch was asked for has to be on disk before it is paid for")
+    agent_caller(prepared.config, (), prepared.agent_env)
 
 
 def _warn_of_gone_workspaces(config: Config, warn: Warn) -> None:
@@ -183,6 +195,8 @@ class ConfigWork:
         if must_announce or work_left:
             announcement = Announced(self.sink, *self._records(about, changed, run_id))
             session = self._session(run_id, announcement, stop, len(tasks) + backlog.planned.total())
+            if self.request.batch:
+                session = self._in_batches(session, tasks)
             self.past.close()
             if must_announce:
                 await check_agent_keys(self.prepared)
@@ -322,7 +336,15 @@ class ConfigWork:
         has_daily = config.execution.daily_budget_usd is not None
         today = self.past.spent_today(mock=mock) if has_daily else Spent()
         # Only of those who are asked: an unknown price of any other one must not refuse the budget.
-        estimates = estimate(self.prepared, self.past.costs(), self.judges)
+        estimates: Iterable[Item] = estimate(self.prepared, self.past.costs(), self.judges)
+        batches = self._known_batches
+        if self.request.batch:
+            are_measured = Asker(config.agent.agent_id, is_agent=True) in batches.askers
+            accounts = [condition.condition_id for condition in config.conditions] if are_measured else []
+            estimates = in_batches(estimates, accounts)
+        elif left := batches.open_of(agent=True):
+            number = counted(sum(len(batch.unrecorded) for batch in left), "answer")
+            self.warn(f"{number} of earlier batches, paid for, not collected yet: --batch would collect them")
         return Session(
             run_id=run_id,
             sink=sink,
@@ -336,6 +358,26 @@ class ConfigWork:
             silent_agents=self._silent_agents(),
             items=items,
         )
+
+    def _in_batches(self, session: Session, tasks: TaskList) -> Session:
+        """Return a session in which the agent's model answers in batches."""
+        config, numbers = self.prepared.config, tasks.by_condition()
+        asked = [condition for condition in config.conditions if numbers.get(condition.name)]
+        work = BatchWork(
+            workers=Workers(scorer_of((), {}, {}, config.prices), config_answerer(self.prepared)),
+            callers=[agent_caller(config, asked, self.prepared.agent_env)],
+            known=self._known_batches,
+            run_id=session.run_id,
+            sink=session.sink,
+            execution=session.execution,
+            tell=self.generated.say,
+        )
+        return replace(session, executor=work.executor(), execution=replace(session.execution, max_concurrent=AT_ONCE))
+
+    @cached_property
+    def _known_batches(self) -> KnownBatches:
+        """The batches of the log; none for a mock run."""
+        return KnownBatches([]) if self.request.mock else known_batches(self.past)
 
     def _silent_agents(self) -> set[str]:
         """Return the agents that do not report their tool calls: those of the log, and the config's."""
@@ -352,6 +394,9 @@ class ConfigWork:
 
     async def _work(self, session: Session, tasks: TaskList, backlog: Backlog) -> None:
         """Let both stages work side by side, until all is done."""
+        if isinstance(session.executor, BatchExecutor):
+            await self._generate_in_batches(session, session.executor, tasks)
+            return
         feed = JobFeed(backlog)
         noting = None if self.stopping is None else self.stopping.noting(session)
 
@@ -369,6 +414,18 @@ class ConfigWork:
             finally:
                 await session.executor.close()
             feed.close()
+
+    async def _generate_in_batches(self, session: Session, executor: BatchExecutor, tasks: TaskList) -> None:
+        """Generate until all is done; what is submitted may be left where the user wants to leave."""
+        self.generated.remark = lambda: executor.remark
+
+        def may_leave() -> bool:
+            return self.request.detach or (session.stop.is_set() and not session.ledger.refused)
+
+        stage = session.generation(self.prepared.config, self.generated, executor.recorded)
+        left = executor.remark if not await executor.work_off(stage.work_off(tasks), may_leave) else ""
+        if left:
+            self.warn(f"left at the service: {left}; the same command collects the results, within 29 days")
 
     def _jobs_of(self, encoded: EncodedEvent, kept: Kept) -> Iterator[Job]:
         """Yield what the judges have to do for a response that was just written.

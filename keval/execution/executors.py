@@ -82,5 +82,12 @@ def in_process(
 
     `judge_env` is what reaches the judges' models, `program_env` the whole environment of programs that judges start.
     """
+    return InProcess(answerer, scorer_of(judges, judge_env, program_env, prices))
+
+
+def scorer_of(
+    judges: Iterable[JudgeConfig], judge_env: Mapping[str, str], program_env: Mapping[str, str], prices: Prices
+) -> Scorer:
+    """Return who asks these judges; the environments as in `in_process`."""
     by_id = {judge.judge_id: judge.judge for judge in judges}
-    return InProcess(answerer, Scorer(judges=by_id, env=judge_env, program_env=program_env, prices=prices))
+    return Scorer(judges=by_id, env=judge_env, program_env=program_env, prices=prices)

@@ -129,7 +129,8 @@ class Generation(Stage[Task, Answer]):
             return answer.cost_usd
         prices = self.config.prices
         own = [model for model in (*answer.models, self.config.agent.model) if prices.is_own(model)]
-        return prices.cost_usd(own[0], answer.usage) if own else None
+        cost_usd = prices.cost_usd(own[0], answer.usage) if own else None
+        return None if cost_usd is None or answer.price_share is None else cost_usd * answer.price_share
 
 
 def answer_spec(task: Task) -> AnswerSpec:
@@ -140,6 +141,7 @@ def answer_spec(task: Task) -> AnswerSpec:
         system_prompt=condition.system_prompt,
         mcp_servers=dict(condition.mcp_servers),
         repetition=task.repetition,
+        response_id=task.response_id,
         timeout_s=timeout_s(task.sample),
     )
 

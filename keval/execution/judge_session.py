@@ -15,10 +15,10 @@ from keval.counted import counted
 from keval.errors import InputError, UsageError
 from keval.events import new_run_id
 from keval.execution.batch_events import Batch, KnownBatches, known_batches
-from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork
+from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, judge_callers
 from keval.execution.batching import Pace
 from keval.execution.estimate import estimate_judgments, in_batches, ledger
-from keval.execution.executors import Executor, in_process
+from keval.execution.executors import Executor, in_process, scorer_of
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.pairs import Waiting, baseline_id, condition_ids
@@ -174,11 +174,6 @@ class JudgeWork:
         if left:
             self.warn(f"left at the service: {left}; `keval judge {log} --batch` collects the results, within 29 days")
 
-    def _tell(self, line: str) -> None:
-        """Tell what became of a batch where progress is shown."""
-        if self.progress.tell is not None:
-            self.progress.tell(line)
-
     def _why_nothing(self, past: Past, unjudged: Unjudged) -> str:
         """Return why there is nothing to judge, and how much --all would judge."""
         if not any(past.rows(load("execution", "any_response"))):
@@ -208,9 +203,9 @@ class JudgeWork:
         today = Spent() if execution.daily_budget_usd is None else past.spent_today(mock=mock)
         known = known_batches(past) if isinstance(past, Past) and not mock else KnownBatches([])
         if self.request.batch:
-            items = in_batches(items, known.judges)
-        elif known.open:
-            self.warn(f"{_open_judgments(known.open)}; each is asked for again, --batch would collect them")
+            items = in_batches(items, {asker.asker_id for asker in known.askers})
+        elif batches := known.open_of(agent=False):
+            self.warn(f"{_open_judgments(batches)}; each is asked for again, --batch would collect them")
         made = ledger(items, execution, today, self.warn)
         await check_keys(env, judge_services(judges))
         announced = Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets))
@@ -218,16 +213,13 @@ class JudgeWork:
         executor = self.executor or in_process(judges, env, program_env, prices)
         if self.request.batch:
             executor = BatchWork(
-                judges=judges,
-                judge_env=env,
-                program_env=program_env,
-                prices=prices,
+                workers=Workers(scorer_of(judges, env, program_env, prices)),
+                callers=judge_callers(judges, env),
                 known=known,
                 run_id=run_id,
                 sink=announced,
-                max_concurrent=execution.max_concurrent,
-                retry=execution.retry,
-                tell=self._tell,
+                execution=execution,
+                tell=self.progress.say,
                 pace=self.pace,
             ).executor()
             execution = replace(execution, max_concurrent=AT_ONCE)

@@ -82,6 +82,11 @@ class Progress:
         """What else there is to tell: what is waited for."""
         self._began = time.monotonic()
 
+    def say(self, line: str) -> None:
+        """Tell something where progress is shown."""
+        if self.tell is not None:
+            self.tell(line)
+
     def plan(self, row: str, number: int) -> None:
         """Say that a row has so many items more."""
         count = self.rows[row]

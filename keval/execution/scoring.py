@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from keval.execution.judge_once import judge_once
 from keval.execution.specs import Failed, JudgeSpec, Outcome
-from keval.judges import Asking, Context, Judge, JudgeError, Judgment
+from keval.judges import Context, Judge, JudgeError, Judgment
+from keval.models.asking import Asking
 from keval.models.prices import Prices
 
 

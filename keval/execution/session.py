@@ -52,7 +52,7 @@ class Request:
     complete: bool = False
     """All samples are asked, whatever config and log say of stopping."""
     batch: bool = False
-    """Let the judges' models answer in batches."""
+    """Let models answer in batches."""
     detach: bool = False
     """Leave the batches to a later command once they are submitted."""
     skip_invalid: bool = False

@@ -30,6 +30,8 @@ class AnswerSpec(NamedTuple):
     mcp_servers: Mapping[str, JsonObject]
     """The condition's servers as written, by name."""
     repetition: int
+    response_id: str
+    """The same question has the same one, wherever and whenever it is asked."""
     timeout_s: float | None = None
     """How long this answer may take, None: as long as any other."""
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from keval.errors import UsageError
 from keval.ids import JsonObject
-from keval.judges._context import ASK_AGAIN, Asking, Context
+from keval.judges._context import ASK_AGAIN, Context
 from keval.judges._judgment import (
     JudgeError,
     Judgment,
@@ -32,7 +32,6 @@ from keval.questions import as_text
 __all__ = [
     "ASK_AGAIN",
     "TOOL_CALLS_UNKNOWN",
-    "Asking",
     "AsksModels",
     "Case",
     "Context",

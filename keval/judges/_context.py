@@ -15,13 +15,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from string import Template
-from typing import Any, Protocol
+from typing import Any
 
 from keval.errors import EnvironmentLacksError
 from keval.judges._judgment import JudgeError
 from keval.judges._model_replies import UnusableReplyError, read
 from keval.models import messages_api
 from keval.models import prices as model_prices
+from keval.models.asking import Asking
 from keval.models.messages_api import Model, ModelError, Reply
 from keval.models.prices import Prices
 from keval.processes import environment, program, temporary
@@ -41,22 +42,6 @@ EXCERPT = 200
 
 PROGRAM_LIMITS = program.Limits(output_bytes=1024 * 1024, seconds=60)
 """What a judge's program may use unless the judge says otherwise."""
-
-
-class Asking(Protocol):
-    """Asks a model as its own `ask` does, in another way."""
-
-    async def __call__(
-        self,
-        model: Model,
-        env: Mapping[str, str],
-        /,
-        *,
-        system: str,
-        messages: Sequence[Mapping[str, Any]],
-        schema: Mapping[str, Any],
-    ) -> Reply:
-        """Return the reply. Raises ModelError."""
 
 
 @dataclass(frozen=True, kw_only=True)

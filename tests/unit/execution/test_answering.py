@@ -49,7 +49,7 @@ async def test_a_failure_without_a_file_of_the_agent_is_no_bad_answer(
         timeout_s=10,
         files=named_by(["sh", str(script)], tmp_path),
     )
-    outcome = await answerer.answer(AnswerSpec(("Q",), "", {}, 1))
+    outcome = await answerer.answer(AnswerSpec(("Q",), "", {}, 1, "r1"))
     assert outcome.failed is not None
     assert (outcome.failed.kind, outcome.known.text) == (becomes, "Q")
     if becomes == "infra_error":

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from keval.events import failure_id
-from keval.execution.batch_events import Batch, known_batches
+from keval.execution.batch_events import Asker, Batch, known_batches
 from keval.ids import JsonObject
 from keval.logs.past import of_log
 from tests.builders import JUDGE_ID, judge_failure_event, judgment_event, response_event, run_event, write_log
@@ -27,7 +27,7 @@ def told(
 
 
 def a_batch(event_id: str = "e1" * 12) -> Batch:
-    return Batch(event_id, JUDGE_ID, REQUESTS, "")
+    return Batch(event_id, Asker(JUDGE_ID), REQUESTS, "")
 
 
 @pytest.mark.slow
@@ -55,4 +55,4 @@ def test_a_log_says_what_of_its_batches_is_not_recorded(tmp_path: Path) -> None:
     assert all(each.unrecorded == {LEFT["id"]} and each.requests == REQUESTS for each in known.open)
     assert {"msgbatch_1", "msgbatch_2"} <= known.batch_ids
     assert "msgbatch_mock" not in known.batch_ids
-    assert known.judges == {JUDGE_ID}
+    assert known.askers == {Asker(JUDGE_ID)}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from keval.errors import EnvironmentLacksError
-from keval.execution.batch_events import Batch
-from keval.execution.batching import JudgeBatches, Pace, Request, split
+from keval.execution.batch_events import Asker, Batch
+from keval.execution.batching import AskerBatches, Pace, Request, split
 from keval.ids import JsonObject
 from keval.mock import Mock
 from keval.models.batches import MOST_BYTES, MOST_REQUESTS, BatchService, batch_reply
@@ -30,8 +30,8 @@ class Line:
         self.events: list[JsonObject] = []
         self.told: list[str] = []
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.batches = JudgeBatches(
-            judge_id="a1" * 12, name="rubric", service=BatchService(MODEL.service, mock.env), run_id="run1",
+        self.batches = AskerBatches(
+            asker=Asker("a1" * 12), name="judge rubric", service=BatchService(MODEL.service, mock.env), run_id="run1",
             append=self._append, known=known, batch_ids=set(batch_ids), tell=self.told.append, over=self.over,
             pace=FAST,
         )  # fmt: skip
@@ -215,7 +215,9 @@ async def _made(mock: Mock, *custom_ids: str) -> str:
 
 def known(batch_id: str | None, *custom_ids: str) -> Batch:
     requests = {each: f"j-{each}" for each in custom_ids}
-    return Batch("e" * 24, "a1" * 12, requests, "2026-01-01T00:00:00.000Z", batch_id, unrecorded=set(requests.values()))
+    return Batch(
+        "e" * 24, Asker("a1" * 12), requests, "2026-01-01T00:00:00.000Z", batch_id, unrecorded=set(requests.values())
+    )
 
 
 def test_a_known_batch_is_waited_for_and_nothing_of_it_is_asked_anew() -> None:

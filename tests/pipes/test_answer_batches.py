@@ -1,0 +1,160 @@
+"""`keval generate --batch` as a process, against a service that makes batches and takes its time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from keval.mock import Mock
+from tests.unit.execution.test_executors import lasting
+
+pytestmark = pytest.mark.slow
+
+CONFIG = """\
+name: batches
+version: "1"
+dataset: {path: questions.jsonl}
+agent: {type: messages, model: claude-opus-5}
+conditions:
+  plain: {system_prompt: "Answer."}
+  polite: {system_prompt: "Answer politely."}
+judge: {type: exact_match}
+execution: {repetitions: 2, retry: {max_attempts: 3, initial_backoff_s: 0, backoff_multiplier: 1}}
+"""
+TASKS = 12
+"""Of 3 samples, 2 conditions and 2 repetitions."""
+
+CREATE, MESSAGES = "POST /v1/messages/batches", "POST /v1/messages"
+RESULTS = "GET /v1/messages/batches/{id}/results"
+
+Begin = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Begin]:
+    """Return a function that begins to generate, and end what it began."""
+    (tmp_path / "eval.yaml").write_text(CONFIG)
+    samples = [{"id": f"s{number}", "question": f"What is {number}?", "answer": "sea"} for number in range(2)]
+    samples.append({"id": "talk", "question": ["Which sea?", "How deep?"], "answer": "sea"})
+    (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
+    begun: list[subprocess.Popen[str]] = []
+
+    def generating(mock: Mock, log: str, *options: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "keval", "generate", "eval.yaml", *(["-o", log] if log else []), *options]
+        begun.append(subprocess.Popen(
+            command, env={**os.environ, **mock.env}, cwd=tmp_path, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ))  # fmt: skip
+        return begun[-1]
+
+    yield generating
+    for process in begun:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def events(log: Path, *types: str) -> list[dict[str, Any]]:
+    return [each for line in log.read_bytes().splitlines() if (each := orjson.loads(line))["type"] in types]
+
+
+def ended(process: subprocess.Popen[str], status: int = 0) -> str:
+    """Wait for a command and return what it said."""
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == status, said
+    return said
+
+
+def wait_for_batch(log: Path) -> None:
+    """Wait until a log says that a batch was made."""
+    end = time.monotonic() + 60
+    while not log.exists() or "in_progress" not in [each["status"] for each in events(log, "batch")]:
+        assert time.monotonic() < end, "no batch was made"
+        time.sleep(0.05)
+
+
+def responses(log: Path) -> dict[tuple[str, str], Any]:
+    """Return the responses of a log without what differs between two runs."""
+    return {key: event for key, event in lasting(log).items() if key[0] == "response"}
+
+
+def test_batches_bring_the_answers_that_single_calls_bring(begin: Begin, tmp_path: Path) -> None:
+    """The same events at half the price; a conversation takes a batch for each of its messages."""
+    with Mock() as mock:
+        ended(begin(mock, "single.jsonl"))
+    with Mock() as mock:
+        ended(begin(mock, "batch.jsonl", "--batch"))
+        called = mock.requests.by_path
+    single, batch = tmp_path / "single.jsonl", tmp_path / "batch.jsonl"
+    assert len(responses(batch)) == TASKS
+    assert responses(batch) == responses(single)
+    assert MESSAGES not in called
+    assert called[CREATE] == called[RESULTS] == 2
+    assert [each["status"] for each in events(batch, "batch")].count("ended") == 2
+    paid, usual = (sum(each["cost_usd"] for each in events(log, "response")) for log in (batch, single))
+    assert paid == pytest.approx(usual / 2)
+
+
+@pytest.mark.parametrize("how", ["killed", "interrupted", "detached"])
+def test_what_was_submitted_is_collected_by_the_next_command(begin: Begin, tmp_path: Path, how: str) -> None:
+    """SIGKILL, Ctrl-C or --detach between submitting and fetching: no batch is made again, and no answer is lost."""
+    log = tmp_path / "log.jsonl"
+    with Mock() as mock:
+        mock.hold_batches()
+        first = begin(mock, log.name, "--batch", *(["--detach"] if how == "detached" else []))
+        wait_for_batch(log)
+        if how == "killed":
+            first.kill()
+            ended(first, -signal.SIGKILL)
+        elif how == "interrupted":
+            first.send_signal(signal.SIGINT)
+            ended(first, 130)
+        else:
+            assert "left at the service: 12 requests in a batch" in ended(first)
+        mock.release_batches()
+        ended(begin(mock, log.name, "--batch"))
+        called = mock.requests.by_path
+    assert len(events(log, "response")) == len(responses(log)) == TASKS
+    assert MESSAGES not in called
+    assert called[CREATE] == called[RESULTS] == 2
+
+
+def test_what_failed_before_it_was_in_a_batch_is_not_paid_for_twice(begin: Begin, tmp_path: Path) -> None:
+    """A failure of an earlier run says nothing of a batch that was made since."""
+    log = tmp_path / "log.jsonl"
+    with Mock(errors="400:1") as mock:
+        ended(begin(mock, log.name), 1)
+    assert len(events(log, "failure")) == TASKS
+    with Mock() as mock:
+        mock.hold_batches()
+        ended(begin(mock, log.name, "--batch", "--detach"))
+        mock.release_batches()
+        ended(begin(mock, log.name, "--batch"))
+        assert mock.requests.by_path[CREATE] == 2
+    assert len(responses(log)) == TASKS
+
+
+def test_single_calls_say_that_batches_are_left(begin: Begin) -> None:
+    """Who asks without --batch what is in a batch pays for it twice, and is told."""
+    with Mock() as mock:
+        mock.hold_batches()
+        ended(begin(mock, "log.jsonl", "--batch", "--detach"))
+        assert "12 answers of earlier batches, paid for, not collected yet" in ended(begin(mock, "log.jsonl"))
+
+
+def test_what_cannot_be_batched_is_refused(begin: Begin, tmp_path: Path) -> None:
+    """Without a log nothing would say what was paid for; a batch calls no tools; another agent asks by itself."""
+    with Mock() as mock:
+        assert "--batch needs -o LOG" in ended(begin(mock, "", "--batch"), 2)
+        (tmp_path / "eval.yaml").write_text(CONFIG.replace("type: messages, model: claude-opus-5", "type: echo"))
+        assert "this one is of type 'echo'" in ended(begin(mock, "log.jsonl", "--batch"), 2)
+        assert not mock.requests.by_path
