@@ -16,17 +16,20 @@ from itertools import takewhile
 from pathlib import Path
 
 from keval.documents.packed import is_packed
-from keval.errors import EnvironmentLacksError, InputError
+from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.logs import index
 from keval.logs.check import Check, NotWholeError, ends_with_line
 from keval.logs.index import Index
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Stretch, opened, standard_input
-from keval.processes import temporary
+from keval.processes import open_files, temporary
 from keval.projections.log_file import Lines, LogFile, VanishedError
 
 AT_ONCE = 2**20
 """Bytes that are copied at once."""
+
+MOST_LOGS = 2**15 - 1
+"""Logs that are read at once: a table of lines has their numbers in two bytes."""
 
 NOTHING = Lines(array("q"), 0)
 
@@ -49,6 +52,9 @@ def collected(
     Raises InputError, and UsageError if stdout leads into one of the logs.
     """
     check_stdout(logs or [STDIN], "write to another file")
+    if len(logs) > MOST_LOGS:
+        raise UsageError(f"{len(logs)} logs are more than {MOST_LOGS}; merge some of them with cat")
+    open_files.allow(2 * len(logs))
     with ExitStack() as kept:
         folder = kept.enter_context(temporary.folder())
         collection = _Collection(warn, skip_invalid, on_lines, smallest, kept)
