@@ -168,7 +168,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "unit/processes/test_servers.py": ("a server is connected to in order to be asked", {"processes.mcp_client"}),
     "unit/projections/test_log_file.py": (
         "what is loaded of a log that is written to meanwhile",
-        {"projections.loading"},
     ),
     "unit/projections/test_projections.py": (
         "tables, views and the script of them are right if their rows are",

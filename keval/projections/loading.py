@@ -120,7 +120,7 @@ def _checked_part(log: LogFile) -> bytes:
         return b""
     read = log.path.read_bytes()
     last = log.where.offsets[-1]
-    lines, newline, _ = read[last:].partition(b"\n")
+    lines, _newline, _ = read[last:].partition(b"\n")
     if not lines.strip():
         raise ChangedError(log.name)
     return read[:last] + lines + b"\n"
