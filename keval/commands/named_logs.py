@@ -7,19 +7,27 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from keval.commands.messages import warn
 from keval.errors import InputError
+from keval.logs import addresses
 
 
 def paths_of(names: Iterable[str]) -> list[Path]:
-    """Return the files of logs: each name is a file, `-`, or a pattern such as 'runs/**/*.jsonl', sorted by name.
+    """Return the files of logs: each name is a file, `-`, an address, or a pattern such as 'runs/**/*.jsonl'.
 
-    A pattern may mean more files than a shell can name. A file whose name looks like a pattern is that file. Raises
-    InputError for a pattern that no file matches.
+    A pattern may mean more files than a shell can name, which come sorted. A file whose name looks like a pattern is
+    that file. What an address means is copied to this machine. Raises InputError for a pattern that no file matches;
+    and for addresses as `remote.fetched`.
     """
     return [path for name in names for path in _paths_of(name)]
 
 
 def _paths_of(name: str) -> Iterator[Path]:
+    if addresses.scheme_of(name) is not None:
+        from keval.logs import remote
+
+        yield from remote.fetched(name, warn)
+        return
     if not glob.has_magic(name) or os.path.lexists(name):
         yield Path(name)
         return
