@@ -39,7 +39,7 @@ LAYERS = (
 
 TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "contracts/test_agents.py": ("what every agent gives and takes", {"agents"}),
-    "contracts/test_formats.py": ("what every format writes", {"formats", "formats.parquet"}),
+    "contracts/test_formats.py": ("what every format writes", {"formats"}),
     "golden/test_golden.py": (
         "a command parses, calls and prints",
         {
