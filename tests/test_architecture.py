@@ -167,7 +167,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "unit/mock/test_stand_in.py": ("one stand-in reads, answers and judges", {"mock.conversation", "mock.judging"}),
     "unit/judges/test_rubric.py": ("the judge with one model shows what all by a rubric do", {"judges._rubric_judge"}),
     "unit/processes/test_servers.py": ("a server is connected to in order to be asked", {"processes.mcp_client"}),
-    "unit/projections/test_log_file.py": ("what is loaded of a log that is written to meanwhile",),
     "unit/projections/test_projections.py": (
         "tables, views and the script of them are right if their rows are",
         {"projections.script", "projections.tables", "projections.views"},

@@ -80,8 +80,10 @@ def _open(log: Path) -> IO[bytes]:
 def _check(log: Path) -> None:
     """Raise InputError for what is no whole log."""
     said: list[str] = []
-    with opened(log, said.append) as reader:
+    with opened(log, said.append, skip_invalid=True) as reader:
         events = count_events(reader)
+    if reader.skipped:
+        raise InputError(said[0].replace(": skipped: ", ": ", 1))
     if reader.torn or (events and not is_packed(log) and not ends_with_line(log, log.stat().st_size)):
         raise InputError(
             f"{log}: the last line is cut off; the command that wrote it, given again, mends the log and does the rest"
@@ -122,7 +124,10 @@ def _create_text(place: _Place, text: bytes) -> None:
 class _Place(ABC):
     """Where a file is to be."""
 
-    name: str
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called there."""
 
     @abstractmethod
     def beside(self) -> _Place:
@@ -169,7 +174,7 @@ class _File(_Place):
         return str(self.path)
 
     @property
-    def name(self) -> str:  # type: ignore[override]  # a dataclass has it from its path
+    def name(self) -> str:
         return self.path.name
 
     def beside(self) -> _Place:
@@ -224,7 +229,7 @@ class _Object(_Place):
         return self.address
 
     @property
-    def name(self) -> str:  # type: ignore[override]  # as above
+    def name(self) -> str:
         return self.address.rpartition("/")[2]
 
     def beside(self) -> _Place:
