@@ -48,6 +48,7 @@ COMMANDS = (
     "validate",
     "retract",
     "scan",
+    "push",
     "schemas",
     "plugins",
     "doctor",

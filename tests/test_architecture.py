@@ -39,7 +39,7 @@ LAYERS = (
 
 TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "contracts/test_agents.py": ("what every agent gives and takes", {"agents"}),
-    "contracts/test_formats.py": ("what every format writes", {"formats", "formats.parquet"}),
+    "contracts/test_formats.py": ("what every format writes", {"formats"}),
     "golden/test_golden.py": (
         "a command parses, calls and prints",
         {
@@ -65,6 +65,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "they work together, as processes",
         {"commands.generate", "commands.judge", "commands.run"},
     ),
+    "pipes/test_push.py": ("what matters is what is there afterwards", {"commands.push", "logs.s3"}),
     "pipes/test_streams.py": ("only a process of its own can lose its streams", {"logs.standard_streams"}),
     "unit/agents/test_adapter.py": ("what an agent says is read right if its answer is", {"agents._adapter_events"}),
     "unit/agents/test_messages.py": (
@@ -166,10 +167,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "unit/mock/test_stand_in.py": ("one stand-in reads, answers and judges", {"mock.conversation", "mock.judging"}),
     "unit/judges/test_rubric.py": ("the judge with one model shows what all by a rubric do", {"judges._rubric_judge"}),
     "unit/processes/test_servers.py": ("a server is connected to in order to be asked", {"processes.mcp_client"}),
-    "unit/projections/test_log_file.py": (
-        "what is loaded of a log that is written to meanwhile",
-        {"projections.loading"},
-    ),
     "unit/projections/test_projections.py": (
         "tables, views and the script of them are right if their rows are",
         {"projections.script", "projections.tables", "projections.views"},

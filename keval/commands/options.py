@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from keval.commands.named_logs import paths_of
 from keval.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ PATH_OR_STDIN = click.Path(path_type=Path, readable=False, allow_dash=True)
 INPUT_FILE = _InputFile(path_type=Path, readable=False)
 
 CONFIG = click.argument("config_path", metavar="CONFIG", type=PATH)
-LOGS = click.argument("logs", metavar="[LOG]...", nargs=-1, type=PATH_OR_STDIN)
+LOGS = click.argument(
+    "logs", metavar="[LOG]...", nargs=-1, callback=lambda _context, _argument, names: tuple(paths_of(names))
+)
 
 
 def _to_append_to(_context: click.Context, _argument: click.Parameter, log: Path) -> Path:

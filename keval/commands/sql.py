@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from keval.commands.messages import say, warn, warn_of_several
+from keval.commands.named_logs import paths_of
 from keval.commands.options import EVERYTHING, PATH, SKIP_INVALID
 from keval.commands.sql_output import RENDER, write
 from keval.errors import InputError, UsageError
@@ -48,7 +49,7 @@ def command(
     everything: bool,
     skip_invalid: bool,
 ) -> None:
-    """Run a DuckDB query over logs (- reads stdin).
+    """Run a DuckDB query over logs (- reads stdin, 'runs/*.jsonl' all that match).
 
     Without a query, lists the views with their columns: runs, responses, judgments, failures,
     scores, tool_calls, sample_scores, condition_scores, costs, missing, labels and others. The
@@ -63,13 +64,13 @@ def command(
         return
     names, query = _logs_and_query(arguments)
     if query is None:
-        with collected([Path(name) for name in names], warn, skip_invalid=skip_invalid) as files:
+        with collected(paths_of(names), warn, skip_invalid=skip_invalid) as files:
             _list_views(files)
         return
     form = form or _by_ending(output)
     if form == "parquet" and output is None:
         raise UsageError("-f parquet is a file: name it with -o FILE")
-    logs = [Path(name) for name in names]
+    logs = paths_of(names)
     if output is None:
         with collected(logs, warn, skip_invalid=skip_invalid) as files:
             check_named_not_empty(logs, files)
@@ -145,7 +146,7 @@ def _replaceable(output: Path, *, overwrite: bool) -> Callable[[bytes], bool]:
 
 def _named(arguments: tuple[str, ...]) -> list[LogFile]:
     """Return the logs that views can be made over: files, which stdout does not lead into."""
-    logs = [Path(name) for name in arguments]
+    logs = paths_of(arguments)
     check_stdout(logs, "write to another file")
     for log in logs:
         if not log.is_file():

@@ -16,17 +16,21 @@ from itertools import takewhile
 from pathlib import Path
 
 from keval.documents.packed import is_packed
-from keval.errors import EnvironmentLacksError, InputError
+from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.logs import index
+from keval.logs.addresses import name_of
 from keval.logs.check import Check, NotWholeError, ends_with_line
 from keval.logs.index import Index
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Stretch, opened, standard_input
-from keval.processes import temporary
+from keval.processes import open_files, temporary
 from keval.projections.log_file import Lines, LogFile, VanishedError
 
 AT_ONCE = 2**20
 """Bytes that are copied at once."""
+
+MOST_LOGS = 2**15 - 1
+"""Logs that are read at once: a table of lines has their numbers in two bytes."""
 
 NOTHING = Lines(array("q"), 0)
 
@@ -49,6 +53,9 @@ def collected(
     Raises InputError, and UsageError if stdout leads into one of the logs.
     """
     check_stdout(logs or [STDIN], "write to another file")
+    if len(logs) > MOST_LOGS:
+        raise UsageError(f"{len(logs)} logs are more than {MOST_LOGS}; merge some of them with cat")
+    open_files.allow(2 * len(logs))
     with ExitStack() as kept:
         folder = kept.enter_context(temporary.folder())
         collection = _Collection(warn, skip_invalid, on_lines, smallest, kept)
@@ -89,22 +96,22 @@ class _Collection:
             piped = standard_input(self.warn, skip_invalid=self.skip_invalid)
             # Without a buffer, which would wait until it is full: what comes in is passed on at once.
             reader = replace(piped, source=io.FileIO(piped.source.fileno(), closefd=False))
-            return _copied(str(log), reader.stretches(), copy, self.on_lines)
+            return _copied(name_of(log), reader.stretches(), copy, self.on_lines)
         if not log.is_file() or is_packed(log):  # a pipe can be read only once, and a packed log is slow to read
             with opened(log, self.warn, skip_invalid=self.skip_invalid) as reader:
-                return _copied(str(log), reader.stretches(), copy, None)
+                return _copied(name_of(log), reader.stretches(), copy, None)
         check = Check(log, self.warn, self.skip_invalid)
         try:
             return self._itself(log, copy, check)
         except FileNotFoundError as error:
             if log.exists():
                 raise
-            raise VanishedError(str(log)) from error
+            raise VanishedError(name_of(log)) from error
         except NotWholeError:
             # Of what was checked before, everything has been said.
             with opened(log, lambda _: None, skip_invalid=True) as reader:
                 valid = takewhile(lambda stretch: stretch.offset < check.end, reader.stretches())
-                return replace(_copied(str(log), valid, copy, None), skipped=reader.skipped)
+                return replace(_copied(name_of(log), valid, copy, None), skipped=reader.skipped)
 
     def _itself(self, log: Path, copy: Path, check: Check) -> LogFile:
         """Return a log that is used as it is, with its index if it is large enough for one.
@@ -114,16 +121,16 @@ class _Collection:
         size = _size(log)
         known = index.find(log, self.kept) if size >= self.smallest else None
         if known is not None:
-            file = _continued(LogFile(log, str(log), stored=known.stored), known, check, copy)
+            file = _continued(LogFile(log, name_of(log), stored=known.stored), known, check, copy)
             if check.changes_all or check.end - known.log.size > size * index.NEW_SHARE:
                 return self._indexed(file, copy, check)
             return file
         # Lines are checked and read side by side, so both go to where the log ends now: if a line ends there.
         if size >= self.smallest and ends_with_line(log, size):
             check.until = size
-            return self._indexed(LogFile(log, str(log), look=check.all, is_checked=False), copy, check)
+            return self._indexed(LogFile(log, name_of(log), look=check.all, is_checked=False), copy, check)
         where = check.all()
-        return LogFile(log, str(log), len(where.offsets), look=lambda: where)
+        return LogFile(log, name_of(log), len(where.offsets), look=lambda: where)
 
     def _indexed(self, file: LogFile, copy: Path, check: Check) -> LogFile:
         """Return a log with an index that is made now."""
@@ -178,4 +185,4 @@ def _size(log: Path) -> int:
     try:
         return log.stat().st_size
     except OSError as error:
-        raise InputError(f"{log}: {error.strerror}") from error
+        raise InputError(f"{name_of(log)}: {error.strerror}") from error

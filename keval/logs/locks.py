@@ -13,13 +13,15 @@ import re
 import struct
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from keval.errors import EnvironmentLacksError, UsageError
 
 _BYTES = {"write": 1 << 62, "generate": (1 << 62) + 1, "judge": (1 << 62) + 2, "aggregate": (1 << 62) + 3}
 """Which byte stands for what; a lock may lie behind the end of a file."""
+
+_STAGES = tuple(name for name in _BYTES if name != "write")
 
 _NAME = re.compile("[a-z][a-z-]*")
 """What a command of keval's is called."""
@@ -78,6 +80,29 @@ def held(descriptor: int, path: Path, stage: str) -> Iterator[None]:
             fcntl.fcntl(descriptor, _SET, _lock(stage, fcntl.F_UNLCK))
 
 
+@contextmanager
+def closed(descriptor: int, path: Path) -> Iterator[None]:
+    """Keep an open log, which may be open to read only, as it is until the block ends: nobody does a stage, or writes.
+
+    Others may do the same meanwhile. Raises UsageError with the process id of whoever does a stage.
+    """
+    with ExitStack() as taken:
+        if _SET is None:
+            for stage in _STAGES:
+                taken.enter_context(_held_beside(descriptor, path, stage))
+            yield
+            return
+        for stage in _STAGES:
+            try:
+                fcntl.fcntl(descriptor, _SET, _lock(stage, fcntl.F_RDLCK))
+            except (BlockingIOError, PermissionError):
+                raise _taken(path, _holder(descriptor, stage)) from None
+            taken.callback(fcntl.fcntl, descriptor, _SET, _lock(stage, fcntl.F_UNLCK))
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _lock("write", fcntl.F_RDLCK))
+        taken.callback(fcntl.fcntl, descriptor, _SET, _lock("write", fcntl.F_UNLCK))
+        yield
+
+
 def _lock(name: str, kind: int) -> bytes:
     """Return the system's `struct flock` for one byte; locks of an open file have no process id."""
     return struct.pack("@hhqqi4x", kind, os.SEEK_SET, _BYTES[name], 1, 0)
@@ -86,7 +111,8 @@ def _lock(name: str, kind: int) -> bytes:
 def _taken(path: Path, pid: str | None) -> UsageError:
     command = _command_of(pid)
     who = "another command" if command is None else f"keval {command}"
-    return UsageError(f"{path}: {who} is already writing to this log (pid {pid or 'unknown'})")
+    does = "copying" if command == "push" else "writing to"
+    return UsageError(f"{path}: {who} is already {does} this log (pid {pid or 'unknown'})")
 
 
 def _command_of(pid: str | None) -> str | None:

@@ -25,6 +25,7 @@ from keval.errors import InputError
 from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs import foreign
+from keval.logs.addresses import name_of
 from keval.logs.endable_input import EndableInput
 from keval.logs.standard_streams import unwritable
 
@@ -200,12 +201,12 @@ def opened(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = Fals
     try:
         source = packed.opened(path)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
+        raise InputError(f"{name_of(path)}: {error.strerror}") from error
     with source:
         head = _head(source, path)
         if foreign.kind(head) is not None:
-            raise InputError(f"{path} is not a keval log: {foreign.instead_of_log(head)}")
-        yield Reader(source, str(path), warn, skip_invalid, head=head)
+            raise InputError(f"{name_of(path)} is not a keval log: {foreign.instead_of_log(head)}")
+        yield Reader(source, name_of(path), warn, skip_invalid, head=head)
 
 
 def _head(source: BinaryIO, path: Path) -> bytes:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keval.processes import memory, temporary
-from keval.projections.line_text import line_in
+from keval.projections.line_text import line_in, opened
 from keval.projections.log_file import ChangedError, Lines, LogFile
 from keval.projections.sql_file import literal, load, verbatim
 from keval.projections.views import inserted, made
@@ -30,6 +33,9 @@ LINES_PER_THREAD, MOST_THREADS = 8, 4
 
 MOST_FOR_LOADING = 800 * 2**20
 """Bytes that DuckDB takes at most to read lines; with less, only one thread fills a table of so many columns."""
+
+MOST_TOGETHER, SMALL = 1000, 4 * 2**20
+"""So many logs are read by one query at most, each of so many bytes at most: a query takes longer than they do."""
 
 FEW = 20_000
 """So many numbers are handed over as they are; more of them as an array, for which numpy is loaded."""
@@ -56,9 +62,68 @@ def load_lines(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], b
     """Make the tables of lines, one log after the other; `before` as in `name_files`. Raises InputError."""
     name_files(connection, len(logs), before)
     connection.execute("CREATE TABLE line_offsets (position BIGINT, line_offset BIGINT)")
-    lines = 0
-    for number, log in enumerate(logs, start=1):
-        lines = _load(connection, number, lines, log)
+    number, lines = 1, 0
+    for group in _read_together(logs):
+        if len(group) > 1:
+            lines = _load_together(connection, number, lines, group)
+        else:
+            lines = _load(connection, number, lines, group[0])
+        number += len(group)
+
+
+def _read_together(logs: Sequence[LogFile]) -> Iterator[list[LogFile]]:
+    """Yield the logs in order, those in one list that one query may read."""
+    group: list[LogFile] = []
+    for log in logs:
+        if group and not (len(group) < MOST_TOGETHER and _is_small(log) and _is_small(group[-1])):
+            yield group
+            group = []
+        group.append(log)
+    if group:
+        yield group
+
+
+def _is_small(log: LogFile) -> bool:
+    return log.stored is None and log.is_checked and log.path.stat().st_size <= SMALL
+
+
+def _load_together(connection: duckdb.DuckDBPyConnection, number: int, before: int, logs: Sequence[LogFile]) -> int:
+    """Append the lines of small logs after so many others, and return how many there are then."""
+    counts = [len(log.where.offsets) for log in logs]
+    with temporary.folder() as folder:
+        together = folder / "lines.jsonl"
+        with together.open("wb") as target:
+            for log in logs:
+                target.write(_checked_part(log))
+        longest = bound(max(log.where.longest for log in logs))
+        path = literal(verbatim(together))
+        each = load("projections", "lines", file="0", path=path, longest_line=str(longest), limit="")
+        query = load(
+            "projections",
+            "lines_together",
+            lines=each,
+            files=str(list(range(number, number + len(logs)))),
+            counts=str(counts),
+        )
+        connection.execute(made("OR REPLACE TABLE", "lines", query) if number == 1 else inserted("lines", query))
+    after = before + sum(counts)
+    if _events(connection) != after:
+        raise ChangedError(", ".join(log.name for log in logs))
+    _note_offsets(connection, before, array("q", chain.from_iterable(log.where.offsets for log in logs)))
+    _read_declarations(connection, before, logs, is_first=number == 1)
+    return after
+
+
+def _checked_part(log: LogFile) -> bytes:
+    """Return the lines of a small log that were checked, without what a writer has added since. Raises ChangedError."""
+    if not log.where.offsets:
+        return b""
+    read = log.path.read_bytes()
+    last = log.where.offsets[-1]
+    lines, _newline, _ = read[last:].partition(b"\n")
+    if not lines.strip():
+        raise ChangedError(log.name)
+    return read[:last] + lines + b"\n"
 
 
 def _load(connection: duckdb.DuckDBPyConnection, number: int, before: int, log: LogFile) -> int:
@@ -70,7 +135,7 @@ def _load(connection: duckdb.DuckDBPyConnection, number: int, before: int, log: 
     where = _read(connection, number, log)
     _note_offsets(connection, before + copied, where.offsets)
     _check_unchanged(connection, log, before, copied)
-    _read_declarations(connection, number, before + copied, log)
+    _read_declarations(connection, before + copied, [log], is_first=number == 1 and log.stored is None)
     return before + copied + len(where.offsets)
 
 
@@ -131,17 +196,27 @@ def _note_offsets(connection: duckdb.DuckDBPyConnection, before: int, offsets: a
     connection.unregister("given_offsets")
 
 
-def _read_declarations(connection: duckdb.DuckDBPyConnection, number: int, before: int, log: LogFile) -> None:
-    """Append what few lines have, from a file of these lines alone."""
+def _read_declarations(
+    connection: duckdb.DuckDBPyConnection, before: int, logs: Sequence[LogFile], *, is_first: bool
+) -> None:
+    """Append what few lines have, from a file of these lines alone; they come after so many lines of other logs."""
     found = connection.execute(load("projections", "declaring", before=str(before))).fetchall()
-    with temporary.folder() as folder, log.path.open("rb") as opened:
-        few = folder / "declarations.jsonl"
-        lines = [line_in(opened.fileno(), offset) for _, offset in found]
-        few.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        longest = max((len(line.encode()) for line in lines), default=0)
+    ends = list(accumulate((len(log.where.offsets) for log in logs), initial=before))[1:]
+    with temporary.folder() as folder, ExitStack() as open_:
+        few, longest = folder / "declarations.jsonl", 0
+        reading: LogFile | None = None
+        descriptor = -1
+        with few.open("wb") as target:
+            for position, offset in found:
+                if (log := logs[bisect_left(ends, position)]) is not reading:
+                    open_.close()
+                    (descriptor,) = open_.enter_context(opened([log]))
+                    reading = log
+                line = f"{line_in(descriptor, offset)}\n".encode()
+                longest = max(longest, len(line) - 1)
+                target.write(line)
         declared = load("projections", "declarations", path=literal(verbatim(few)), longest_line=str(bound(longest)))
         query = load("projections", "placed_declarations", positions="?", declarations=declared)
-        is_first = number == 1 and log.stored is None
         statement = made("OR REPLACE TABLE", "declarations", query) if is_first else inserted("declarations", query)
         connection.execute(statement, [[position for position, _ in found]])
 

@@ -56,6 +56,7 @@ READS_A_LOG = {
     "validate": ("log.jsonl",),
     "retract": ("log.jsonl", "ID", "--reason", "why"),
     "scan": ("log.jsonl",),
+    "push": ("log.jsonl", "pushed.jsonl"),
     "import": ("questions.jsonl", "--map", "text={answer}", "-o", "log.jsonl"),
     "trials": ("eval.yaml", "-k", "1", "-o", "log.jsonl"),
     "export": ("log.jsonl", "-f", "every_eval_ever", "-o", "published"),
@@ -69,7 +70,7 @@ READS_A_LOG = {
 
 NO_LOG = {"schemas", "plugins", "balance", "list", "doctor", "init"}
 
-FINDS_OR_STOPS = {"validate"}
+FINDS_OR_STOPS = {"validate", "push"}
 """What leaves no line out: it is there to find it."""
 
 LEAVE_OUT = [command for command in READS_A_LOG if command not in FINDS_OR_STOPS]

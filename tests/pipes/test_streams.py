@@ -55,6 +55,7 @@ PRINTS = {
     "validate": "validate LOG",
     "retract": "retract --help",
     "scan": "scan LOG",
+    "push": "push LOG pushed.jsonl",
     "schemas": "schemas run",
     "plugins": "plugins",
     "doctor": "doctor",

@@ -29,6 +29,21 @@ def sql(*arguments: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "command", [["sql", "-f", "csv", "runs/*.jsonl", "SELECT count(*) FROM responses"], ["aggregate", "runs/*.jsonl"]]
+)
+def test_a_quoted_pattern_means_all_logs_that_match(
+    command: list[str], log: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Files are found without a shell, which cannot name thousands of them."""
+    (log.parent / "runs").mkdir()
+    for place in range(3):
+        response = response_event(f"q{place}")
+        write_log(Path(f"runs/{place}.jsonl"), [run_event(), response, judgment_event(response)])
+    root.main(command, standalone_mode=False)
+    assert ("3\n" if command[0] == "sql" else '"n_samples":3') in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "COPY (SELECT 1) TO 'run.jsonl'",

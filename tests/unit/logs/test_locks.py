@@ -114,3 +114,19 @@ def test_locks_are_no_part_of_a_log(log: Path) -> None:
 def test_a_command_is_named_as_it_was_typed(line: str, command: str | None) -> None:
     """Whoever runs keval in a way that does not show which command it is goes without a name."""
     assert locks.command_in(line.split(" ")) == command
+
+
+def test_a_log_that_is_kept_closed_is_written_to_by_nobody(log: Path) -> None:
+    """Several may keep it so, also by a file that is open to read; who holds a stage keeps them from it."""
+    with log.open("rb") as first, log.open("rb") as second, opened(log) as writer:
+        with (
+            locks.closed(first.fileno(), log),
+            locks.closed(second.fileno(), log),
+            pytest.raises(UsageError, match=rf"\(pid {os.getpid()}\)"),
+            locks.held(writer, log, "judge"),
+        ):
+            pass
+        with locks.held(writer, log, "judge"), pytest.raises(UsageError), locks.closed(first.fileno(), log):
+            pass
+        with locks.closed(first.fileno(), log):
+            pass

@@ -1,0 +1,2 @@
+-- One row: all that a remote file holds.
+select content from read_blob($address)
