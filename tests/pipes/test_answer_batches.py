@@ -43,7 +43,9 @@ Begin = Callable[..., "subprocess.Popen[str]"]
 def begin(tmp_path: Path) -> Iterator[Begin]:
     """Return a function that begins to generate, and end what it began."""
     (tmp_path / "eval.yaml").write_text(CONFIG)
-    samples = [{"id": f"s{number}", "question": f"What is {number}?", "answer": "sea"} for number in range(2)]
+    samples: list[dict[str, Any]] = [
+        {"id": f"s{number}", "question": f"What is {number}?", "answer": "sea"} for number in range(2)
+    ]
     samples.append({"id": "talk", "question": ["Which sea?", "How deep?"], "answer": "sea"})
     (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
     begun: list[subprocess.Popen[str]] = []
