@@ -19,7 +19,7 @@ from keval.processes.local_files import LocalFile
 from keval.usage import Usage
 
 if TYPE_CHECKING:
-    from keval.models.asking import Asking
+    from keval.models.messages_api import Asking
 
 Status = Literal["answered", "empty", "refused", "limit"]
 """How the agent ended by its own account: it answered, said nothing, declined, or met its turn limit."""

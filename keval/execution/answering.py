@@ -31,7 +31,7 @@ from keval.secrets.variables import Secrets
 from keval.usage import Usage
 
 if TYPE_CHECKING:
-    from keval.models.asking import Asking
+    from keval.models.messages_api import Asking
 
 NO_WORKSPACE = Path(os.devnull)
 

@@ -30,9 +30,8 @@ from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Known, Outcome
 from keval.ids import JsonObject, digest
 from keval.judges import Judgment
 from keval.logs.stream import Sink
-from keval.models.asking import Asking
 from keval.models.batches import BatchService, batch_reply
-from keval.models.messages_api import Model, ModelError, Reply
+from keval.models.messages_api import Asking, Model, ModelError, Reply
 from keval.models.services import Service
 
 AT_ONCE = 10_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from keval.execution.judge_once import judge_once
 from keval.execution.specs import Failed, JudgeSpec, Outcome
 from keval.judges import Context, Judge, JudgeError, Judgment
-from keval.models.asking import Asking
+from keval.models.messages_api import Asking
 from keval.models.prices import Prices
 
 

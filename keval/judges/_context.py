@@ -22,8 +22,7 @@ from keval.judges._judgment import JudgeError
 from keval.judges._model_replies import UnusableReplyError, read
 from keval.models import messages_api
 from keval.models import prices as model_prices
-from keval.models.asking import Asking
-from keval.models.messages_api import Model, ModelError, Reply
+from keval.models.messages_api import Asking, Model, ModelError, Reply
 from keval.models.prices import Prices
 from keval.processes import environment, program, temporary
 from keval.secrets.excerpts import beginning_of

@@ -12,7 +12,7 @@ import functools
 import operator
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -207,6 +207,22 @@ class Model:
 def _kept(system: str) -> list[dict[str, Any]]:
     """Return a system prompt that the service's prompt cache keeps; the schema of the reply is part of its entry."""
     return [{"type": "text", "text": system, "cache_control": KEPT}]
+
+
+class Asking(Protocol):
+    """Asks a model as its own `ask` does, in another way than each call by itself: by a batch, for one."""
+
+    async def __call__(
+        self,
+        model: Model,
+        env: Mapping[str, str],
+        /,
+        *,
+        system: str,
+        messages: Sequence[Mapping[str, Any]],
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """Return the reply. Raises ModelError."""
 
 
 async def refusal(env: Mapping[str, str], service: Service) -> str | None:

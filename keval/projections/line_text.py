@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from keval.errors import InputError
 from keval.processes import open_files
-from keval.projections.log_file import LogFile
+from keval.projections.log_file import ChangedError, LogFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,14 +25,19 @@ def functions_over(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile
 
     It gives a field as it stands in a line, as JSON; null if it does not. DuckDB holds thousands of rows at once, so it
     is not given whole lines, each of which may have 30 MB of what a tool returned. DuckDB loads numpy for a function.
-    Raises InputError when a log cannot be opened.
+    Raises InputError when a log cannot be opened. A query raises InvalidInputException with the words of ChangedError
+    when a line is no longer there.
     """
+    import msgspec
     from duckdb.func import FunctionNullHandling
 
     with opened(logs) as descriptors:
 
         def field(file: int, offset: int, name: str) -> str | None:
-            value = bytes(_only(name).decode(line_in(descriptors[file - 1], offset)).value)
+            try:
+                value = bytes(_only(name).decode(line_in(descriptors[file - 1], offset)).value)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise ChangedError(logs[file - 1].name) from error
             return value.decode() or None
 
         connection.create_function(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from duckdb import InvalidInputException
 from starlette.applications import Starlette
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
@@ -15,6 +16,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from keval.errors import KevalError, UsageError
+from keval.projections.log_file import ChangedError
 from keval.viewer import addresses, failures_page, label_page, report_page, sample_page, samples_page, sql_page
 from keval.viewer.access import Access
 from keval.viewer.labelling import Labelling
@@ -87,6 +89,7 @@ def application(snapshots: Snapshots, token: str, warn: Warn, labelling: Labelli
         exception_handlers={
             HTTPException: partial(_not_there, pages, snapshots),
             KevalError: partial(_refused, pages, snapshots),
+            InvalidInputException: partial(_changed, pages, snapshots, warn),
             Exception: partial(_broken, warn),
         },
     )
@@ -137,6 +140,12 @@ def _refused(pages: Pages, snapshots: Snapshots, request: Request, error: Except
     with snapshots.newest() as snapshot:
         title = "This cannot be done" if is_asked_wrong else "The log cannot be used as it is now"
         return pages.message(request, snapshot, title, *lines, status=400 if is_asked_wrong else 503)
+
+
+def _changed(pages: Pages, snapshots: Snapshots, warn: Warn, request: Request, error: Exception) -> Response:
+    """Say that lines are gone from a log that is shown; what else a query cannot do is a bug."""
+    names = [str(log) for log in snapshots.logs if str(ChangedError(str(log))) in str(error)]
+    return _refused(pages, snapshots, request, ChangedError(names[0])) if names else _broken(warn, request, error)
 
 
 def _broken(warn: Warn, request: Request, error: Exception) -> Response:

@@ -56,3 +56,11 @@ def test_a_log_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     missing = LogFile(tmp_path / "nowhere", "mine.jsonl")
     with duckdb.connect() as connection, pytest.raises(InputError, match=r"mine\.jsonl: No such"):
         functions_over(connection, [missing]).__enter__()
+
+
+def test_a_line_that_is_gone_is_no_field(log: Path) -> None:
+    """A log that was cut off while somebody reads it is named; nothing is guessed of what stood there."""
+    with duckdb.connect() as connection, functions_over(connection, [LogFile(log, "mine.jsonl")]):
+        log.write_bytes(b"")
+        with pytest.raises(duckdb.InvalidInputException, match=r"mine\.jsonl: changed while it was read"):
+            connection.execute("select field_at(1::smallint, 0::bigint, 'a')").fetchall()

@@ -145,3 +145,15 @@ def test_a_picture_for_the_tab_is_not_looked_for(browser: TestClient) -> None:
 def test_the_answer_of_another_log_is_not_found(browser: TestClient) -> None:
     """An id says nothing of a log that does not have it."""
     assert browser.get(f"/r/{response_event('elsewhere')['id']}").status_code == 404
+
+
+def test_a_log_that_was_cut_off_is_told_and_is_no_bug(tmp_path: Path) -> None:
+    """A page whose texts are gone says so; the terminal is told of no bug."""
+    log, said = small_log(tmp_path / "run.jsonl"), list[str]()
+    with browsing(log, said=said) as browser:
+        assert browser.get("/samples").status_code == 200
+        log.write_bytes(b"")
+        answered = browser.get("/samples")
+    assert answered.status_code == 503
+    assert "changed while it was read" in answered.text
+    assert said == []
