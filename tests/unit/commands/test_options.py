@@ -51,7 +51,7 @@ def test_what_nobody_lets_us_read_is_left_to_who_reads_it(
     log.touch()
     command = importlib.import_module(f"keval.commands.{name}").command
     (parameter,) = (each for each in command.params if each.name in {"log", "logs"})
-    assert parameter.type.convert(str(log), parameter, None) == log
+    assert Path(parameter.type.convert(str(log), parameter, None)) == log
 
 
 @pytest.mark.parametrize(
