@@ -104,7 +104,8 @@ def _work(connection: Connection, config: Path, mock_url: str, log: Path) -> Non
 
 async def _serve(connection: Connection, path: Path, mock_url: str, log: Path) -> None:
     config = load(path)
-    executor = config_executor(prepare(config, mock_url, None, log, warn=lambda _: None), config.judges)
+    prepared = prepare(config, mock_url, None, log, warn=lambda _: None)
+    executor = config_executor(prepared, config.judges, prepared.mark)
 
     async def do(number: int, what: str, spec: Any) -> None:  # noqa: ANN401 - of either kind
         if what == "move":

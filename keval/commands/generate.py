@@ -10,11 +10,13 @@ import click
 
 from keval.commands.messages import warn
 from keval.commands.options import (
+    ADDRESS,
     BATCH,
     CHOSEN_CONDITIONS,
     CHOSEN_SAMPLES,
     CONFIG,
     DETACH,
+    EXECUTOR,
     FRESH,
     LIMIT,
     OUTPUT,
@@ -32,7 +34,9 @@ from keval.execution.config_session import default_log, generate
 @click.command(epilog="Example: keval generate eval.yaml -o run.jsonl")
 @CONFIG
 @OUTPUT
-@requesting(LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, RETRY_FAILED, FRESH, BATCH, DETACH, SKIP_INVALID)
+@requesting(
+    LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, RETRY_FAILED, FRESH, BATCH, DETACH, EXECUTOR, ADDRESS, SKIP_INVALID
+)
 @click.pass_context
 def command(context: click.Context, config_path: Path, output: Path | None, asked: Asked) -> None:
     """Ask the agent for every response that is still missing.

@@ -9,11 +9,13 @@ import click
 
 from keval.commands.messages import warn
 from keval.commands.options import (
+    ADDRESS,
     BATCH,
     CHOSEN_CONDITIONS,
     CHOSEN_SAMPLES,
     DETACH,
     EVERYTHING,
+    EXECUTOR,
     MAX_CONCURRENT,
     PATH,
     PATH_OR_STDIN,
@@ -34,7 +36,17 @@ from keval.logs.outputs import STDIN
     help="Judge with this instead of the judges that the log names; may be repeated.",
 )  # fmt: skip
 @requesting(
-    BATCH, DETACH, MAX_CONCURRENT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, SAMPLE_RATE, EVERYTHING, SKIP_INVALID
+    BATCH,
+    DETACH,
+    MAX_CONCURRENT,
+    CHOSEN_SAMPLES,
+    CHOSEN_CONDITIONS,
+    SHARD,
+    SAMPLE_RATE,
+    EVERYTHING,
+    EXECUTOR,
+    ADDRESS,
+    SKIP_INVALID,
 )
 @click.pass_context
 def command(context: click.Context, log: Path | None, judge_files: tuple[Path, ...], asked: Asked) -> None:

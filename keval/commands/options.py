@@ -130,6 +130,15 @@ BATCH = click.option("--batch", is_flag=True, help="Let models answer in batches
 DETACH = click.option(
     "--detach", is_flag=True, help="With --batch: submit and leave; the same command collects what has ended."
 )
+EXECUTOR = click.option(
+    "--executor", type=click.Choice(["process", "ray"]), default="process", show_default=True,
+    help="Who does the work: this process, or workers on a Ray cluster.",
+)  # fmt: skip
+ADDRESS = click.option(
+    "--address", metavar="ADDRESS", envvar="RAY_ADDRESS",
+    help="With --executor ray: the cluster's address, or auto for the one that this machine belongs to; without one, "
+    "Ray is started on this machine.",
+)  # fmt: skip
 FRESH = click.option("--fresh", is_flag=True, help="Ask for every response again; LOG keeps the old ones too.")
 
 REQUEST_FIELDS = {
@@ -147,6 +156,16 @@ REQUEST_FIELDS = {
     )
 } | {"everything": "judge_all"}
 """The fields of a `Request` by the names of the options that say them."""
+
+
+def _cluster(executor: str, address: str | None) -> str | None:
+    """Return the address of the cluster that does the work, None for this process. Raises UsageError."""
+    if executor == "ray":
+        return address or "local"
+    context = click.get_current_context()
+    if context.get_parameter_source("address") is click.core.ParameterSource.COMMANDLINE:
+        raise UsageError("--address goes with --executor ray")
+    return None
 
 
 def _threshold(written: str) -> tuple[str, float]:
@@ -171,6 +190,7 @@ def requesting(*options: Callable[[Command], Command]) -> Callable[[Command], Co
         def with_request(*arguments: object, **given: Any) -> object:  # noqa: ANN401 - whatever click reads
             mock = [given.pop(name) for name in ("mock", "mock_latency_ms", "mock_errors")]
             wanted = {field: given.pop(name) for name, field in REQUEST_FIELDS.items() if name in given}
+            wanted["cluster"] = _cluster(given.pop("executor", "process"), given.pop("address", None))
             chosen: dict[str, Any] = {
                 name: given.pop(name) for name in ("samples", "conditions", "shard") if name in given
             }
@@ -205,6 +225,8 @@ def _asked(mock: Sequence[Any], chosen: Mapping[str, Any], wanted: Mapping[str, 
 
     if wanted.get("detach") and (mock[0] or not wanted.get("batch")):
         raise UsageError("--detach goes with --batch, and without --mock: the mock ends with this command")
+    if wanted.get("batch") and wanted.get("cluster"):
+        raise UsageError("--batch leaves the work to a service, --executor ray to a cluster: choose one")
     part = chosen.get("shard")
     named = Chosen(**{**chosen, "shard": Shard() if part is None else Shard.read(part)})
     with mock_service(*mock) as mock_url:

@@ -9,10 +9,12 @@ import click
 
 from keval.commands.messages import warn
 from keval.commands.options import (
+    ADDRESS,
     CHOSEN_CONDITIONS,
     CHOSEN_SAMPLES,
     CONFIG,
     EVERYTHING,
+    EXECUTOR,
     FRESH,
     LIMIT,
     OUTPUT,
@@ -40,7 +42,8 @@ from keval.logs.collect import collected
               help="Format of the report on stdout.")  # fmt: skip
 @FORMAT_OPTION
 @requesting(
-    LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, RETRY_FAILED, FRESH, SAMPLE_RATE, EVERYTHING, SKIP_INVALID
+    LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, RETRY_FAILED, FRESH, SAMPLE_RATE, EVERYTHING, EXECUTOR, ADDRESS,
+    SKIP_INVALID,
 )  # fmt: skip
 @until_options
 @click.pass_context

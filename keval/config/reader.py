@@ -47,8 +47,8 @@ JUDGE_KEYS = ("type", "name", "replicates", "only_for", "sample_rate")
 GATES = ("require_mcp_tool_use", "require_mcp_tool_success", "retry_gates")
 
 
-def load(path: Path, *, environ: Mapping[str, str] | None = None) -> Config:
-    """Read a config.
+def load(path: Path, *, environ: Mapping[str, str] | None = None, with_datasets: bool = True) -> Config:
+    """Read a config, `with_datasets` if these are to be there.
 
     Variables need not be set. Raises InputError that lists all problems with their lines, EnvironmentLacksError for
     what only a judge needs and is not there, PluginError for an agent or judge that is broken.
@@ -58,7 +58,7 @@ def load(path: Path, *, environ: Mapping[str, str] | None = None) -> Config:
     draft.secrets.register_all(draft.written)
     draft.check("config")
     gate_section.check(draft.written, draft.problem)
-    found = dataset_section.read_all(draft.written, path, draft.secrets, draft.problem)
+    found = dataset_section.read_all(draft.written, path, draft.secrets, draft.problem) if with_datasets else []
     agent, judges = draft.agent(), draft.judges()
     conditions = draft.conditions(() if agent is None else agent.agent.tool_names)
     draft.check_pairs(judges, [condition.name for condition in conditions])

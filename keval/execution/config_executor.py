@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from keval.config.model import JudgeConfig
 from keval.execution.answering import Answerer
@@ -12,20 +12,20 @@ from keval.execution.workspaces import Workspaces
 from keval.processes import environment
 
 
-def config_executor(prepared: Prepared, judges: Sequence[JudgeConfig]) -> InProcess:
-    """Return who does the work of a config in this process."""
+def config_executor(prepared: Prepared, judges: Sequence[JudgeConfig], mark: Mapping[str, str]) -> InProcess:
+    """Return who does the work of a config in this process; `mark` is in the environment of all that is started."""
     config, judge_env = prepared.config, prepared.judge_env if judges else {}
-    program_env = environment.allowed(config.environ) | prepared.mark
-    return in_process(judges, judge_env, program_env, config.prices, config_answerer(prepared))
+    program_env = {**environment.allowed(config.environ), **mark}
+    return in_process(judges, judge_env, program_env, config.prices, config_answerer(prepared, mark))
 
 
-def config_answerer(prepared: Prepared) -> Answerer:
+def config_answerer(prepared: Prepared, mark: Mapping[str, str]) -> Answerer:
     """Return who asks a config's agent in this process."""
     config = prepared.config
     return Answerer(
         agent=config.agent.agent,
         folder=config.path.parent,
-        env=prepared.agent_env | prepared.mark,
+        env={**prepared.agent_env, **mark},
         secrets=config.secrets,
         timeout_s=config.execution.timeout_s,
         idle_timeout_s=config.execution.idle_timeout_s,

@@ -69,13 +69,18 @@ def generate(config: Config, log: Path | None, request: Request, warn: Warn, exe
         prepared = with_samples(prepared, request.limit, warn=warn)
     if request.batch:
         check_batches(log, prepared)
-    set_up(prepared)  # what is missing is told before anything is written
+    set_up(prepared, _at_once_here(request))  # what is missing is told before anything is written
     _warn_of_gone_workspaces(config, warn)
     with _sink(log, prepared.inputs, warn) as sink, past(log, request, warn) as found:
         refuse_without_judges(request, found, config.name)
         if may_be_done and not recorded_plan.is_same(config, found, request):
             prepared = with_samples(prepared, request.limit, warn=warn)
         return ConfigWork(prepared, sink, found, request, warn, executor=executor).do()
+
+
+def _at_once_here(request: Request) -> int | None:
+    """Return how many tasks run in this process, None for as many as the config allows."""
+    return None if request.cluster is None else 0
 
 
 def check_batches(log: Path | None, prepared: Prepared) -> None:
@@ -98,7 +103,7 @@ def run_all(config: Config, log: Path, request: Request, warn: Warn, executor: E
     `executor` does the work elsewhere. Returns how many tasks and judgments failed, as `generate` does.
     """
     prepared = prepare(config, request.mock_url, request.limit, log, warn=warn)
-    set_up(prepared)
+    set_up(prepared, _at_once_here(request))
     check_stdout((log, *prepared.inputs), "send the report to another file")
     with open_log(log, ("generate", "judge"), warn, prepared.inputs) as sink, past(log, request, warn) as found:
         return ConfigWork(prepared, sink, found, request, warn, judges=config.judges, executor=executor).do()
@@ -348,7 +353,7 @@ class ConfigWork:
         return Session(
             run_id=run_id,
             sink=sink,
-            executor=self.executor or config_executor(self.prepared, self.judges),
+            executor=self.executor or self._executor(),
             ledger=ledger(estimates, config.execution, today, self.warn),
             execution=config.execution,
             secrets=config.secrets,
@@ -359,12 +364,22 @@ class ConfigWork:
             items=items,
         )
 
+    def _executor(self) -> Executor:
+        """Return who does the work where the user wants it done."""
+        here = config_executor(self.prepared, self.judges, self.prepared.mark)
+        if self.request.cluster is None:
+            return here
+        from keval.execution.ray_executor import ray_executor, work_of_config
+
+        work = work_of_config(self.prepared, self.judges)
+        return self.stack.enter_context(ray_executor(self.request.cluster, work, here, self.warn))
+
     def _in_batches(self, session: Session, tasks: TaskList) -> Session:
         """Return a session in which the agent's model answers in batches."""
         config, numbers = self.prepared.config, tasks.by_condition()
         asked = [condition for condition in config.conditions if numbers.get(condition.name)]
         work = BatchWork(
-            workers=Workers(scorer_of((), {}, {}, config.prices), config_answerer(self.prepared)),
+            workers=Workers(scorer_of((), {}, {}, config.prices), config_answerer(self.prepared, self.prepared.mark)),
             callers=[agent_caller(config, asked, self.prepared.agent_env)],
             known=self._known_batches,
             run_id=session.run_id,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from keval import schema
 from keval.config.import_mapping import IMPORTED
-from keval.config.model import JudgeConfig
+from keval.config.model import Execution, JudgeConfig
 from keval.config.reader import judge_from_description, load_judge, recorded
 from keval.counted import counted
 from keval.errors import InputError, UsageError
@@ -66,6 +67,8 @@ def judge_pipe(work: JudgeWork) -> int:
     request, warn = work.request, work.warn
     if request.batch:
         raise UsageError("--batch needs LOG: what a batch was asked for has to be on disk before it is paid for")
+    if request.cluster is not None:
+        raise UsageError("--executor ray needs LOG: the judges of a pipe change with the runs that come in")
     check_stdout([STDIN], "`keval judge LOG` appends to a log")
     reader = standard_input(warn, skip_invalid=request.skip_invalid)
     stdout = Stdout()
@@ -102,6 +105,10 @@ class JudgeWork:
     progress: Progress = field(default_factory=lambda: Progress("judge"))
     pace: Pace = field(default_factory=Pace)
     """How long is waited for what of batches."""
+    files: Sequence[Path] = ()
+    """Where those are that the user names."""
+    stack: ExitStack = field(default_factory=ExitStack)
+    """What ends with the command."""
 
     @classmethod
     def of(
@@ -116,7 +123,9 @@ class JudgeWork:
         schema.load_events()  # later there may be no file to read them with
         secrets = Secrets(environ)
         given = [load_judge(path, secrets=secrets) for path in files]
-        return cls(given=given, request=request, environ=environ, secrets=secrets, warn=warn, executor=executor)
+        return cls(
+            given=given, request=request, environ=environ, secrets=secrets, warn=warn, executor=executor, files=files
+        )
 
     def judges(self, past: Past | PassedBy) -> Sequence[JudgeConfig]:
         """Return the judges: those given, else those of the newest run of a config. Raises UsageError for none."""
@@ -129,6 +138,20 @@ class JudgeWork:
             return judges
         # What a file says of a judge has no seed: it is the run's.
         return [replace(judge, sampling=Sampling(rate or judge.sampling.rate, seed)) for judge in judges]
+
+    def _on_cluster(
+        self, judges: Sequence[JudgeConfig], execution: Execution, past: Past | PassedBy, here: Executor
+    ) -> Executor | None:
+        """Return who does the work on a cluster, if the user wants it done there."""
+        if self.request.cluster is None or not isinstance(past, Past):
+            return None
+        from keval.execution.ray_executor import ray_executor, work_of_judges
+
+        work = work_of_judges(judges, past.log, self.files, self.secrets)
+        recorded_config = (past.newest or {}).get("config")
+        assignment = work.assignment._replace(recorded_config=recorded_config, mock_url=self.request.mock_url)
+        work = work._replace(assignment=assignment, at_once=execution.max_concurrent)
+        return self.stack.enter_context(ray_executor(self.request.cluster, work, here, self.warn))
 
     def judge(self, sink: Sink, past: Past) -> None:
         """Judge what stands in a log and has not been judged; `past` is what the log holds, and is closed then."""
@@ -160,7 +183,8 @@ class JudgeWork:
                 await session.judging(self.progress).work_off(backlog)
             session.ledger.check()
 
-        leaving_nothing(main, self.warn)
+        with self.stack:
+            leaving_nothing(main, self.warn)
 
     async def _judge_in_batches(self, session: Session, executor: BatchExecutor, backlog: Backlog, log: Path) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
@@ -210,7 +234,8 @@ class JudgeWork:
         await check_keys(env, judge_services(judges))
         announced = Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets))
         program_env = environment.allowed(self.environ)
-        executor = self.executor or in_process(judges, env, program_env, prices)
+        here = in_process(judges, env, program_env, prices)
+        executor = self.executor or self._on_cluster(judges, execution, past, here) or here
         if self.request.batch:
             executor = BatchWork(
                 workers=Workers(scorer_of(judges, env, program_env, prices)),

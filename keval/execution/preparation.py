@@ -80,7 +80,7 @@ class Prepared:
     @property
     def mark(self) -> dict[str, str]:
         """The environment variables that mark each process we start as ours; empty without a log."""
-        return tree.mark_of(self.log) if self.log else {}
+        return tree.mark(tree.log_mark(self.log)) if self.log else {}
 
     @property
     def judge_env(self) -> dict[str, str]:
@@ -160,13 +160,14 @@ def check_judges_are_for_some(config: Config, found: Sequence[Samples]) -> None:
             raise UsageError(f"{config.path}: the judge {judge.name!r} is for none of the samples; {why}")
 
 
-def set_up(prepared: Prepared) -> None:
+def set_up(prepared: Prepared, at_once: int | None = None) -> None:
     """Make this process ready to start agents, and the machine free of what killed commands left in folders.
 
-    Raises UsageError when so many tasks at once do not fit into the limit of open files, a gate means nothing, or a
-    command names a file that its program cannot find, and EnvironmentLacksError for what the agent cannot work without.
+    `at_once` is how many tasks run in this process, by default as many as the config allows. Raises UsageError when
+    these do not fit into the limit of open files, a gate means nothing, or a command names a file that its program
+    cannot find, and EnvironmentLacksError for what the agent cannot work without.
     """
-    check_fits(prepared)
+    check_fits(prepared, at_once)
     check_program(prepared)
     check_files(prepared)
     check_gates(prepared)
@@ -176,9 +177,10 @@ def set_up(prepared: Prepared) -> None:
     tree.adopt_orphans()
 
 
-def check_fits(prepared: Prepared) -> None:
+def check_fits(prepared: Prepared, at_once: int | None = None) -> None:
     """Raise UsageError when so many tasks at once do not fit into the limit of open files."""
-    machine.check_fits(prepared.config.execution.max_concurrent, _open_files(prepared.config))
+    most = prepared.config.execution.max_concurrent if at_once is None else at_once
+    machine.check_fits(most, _open_files(prepared.config))
 
 
 def _open_files(config: Config) -> int:
@@ -310,7 +312,7 @@ def judge_keys(judges: Iterable[JudgeConfig]) -> set[str]:
 
 async def end_orphans(prepared: Prepared, warn: Callable[[str], None]) -> None:
     """End what an earlier command for the same log, which was killed, left running: it may cost money."""
-    names = await tree.end_orphans(prepared.log) if prepared.log else []
+    names = await tree.end_orphans(tree.log_mark(prepared.log)) if prepared.log else []
     if names:
         warn(f"{prepared.log}: ended what an earlier command that was killed had left running: {', '.join(names)}")
 

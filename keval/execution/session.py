@@ -55,6 +55,8 @@ class Request:
     """Let models answer in batches."""
     detach: bool = False
     """Leave the batches to a later command once they are submitted."""
+    cluster: str | None = None
+    """The address of the Ray cluster whose workers do the work; None: this process does it."""
     skip_invalid: bool = False
     quiet: bool = False
 

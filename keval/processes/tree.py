@@ -61,15 +61,13 @@ def new_token() -> str:
     return token
 
 
-def mark_of(log: Path) -> dict[str, str]:
-    """Return the variables that say for which log a task works, whatever that is called, and for which keval.
-
-    Raises EnvironmentLacksError when there is no log.
-    """
-    return {LOG: _log_mark(log), OWNER: f"{os.getpid()}-{_began(os.getpid())}"}
+def mark(log_mark: str) -> dict[str, str]:
+    """Return the variables that say for which log a task works, and for which keval."""
+    return {LOG: log_mark, OWNER: f"{os.getpid()}-{_began(os.getpid())}"}
 
 
-def _log_mark(log: Path) -> str:
+def log_mark(log: Path) -> str:
+    """Return what stands for a log, whatever that is called. Raises EnvironmentLacksError when there is no log."""
     try:
         status = log.stat()
     except OSError as error:
@@ -89,9 +87,9 @@ def _began(pid: int) -> str | None:
         return None
 
 
-async def end_orphans(log: Path) -> list[str]:
+async def end_orphans(log_mark: str) -> list[str]:
     """End what tasks for a log are still running whose keval is dead, and return the names of the processes."""
-    orphaned = await asyncio.to_thread(_tokens, _log_mark(log))
+    orphaned = await asyncio.to_thread(_tokens, log_mark)
     return [name for token in sorted(orphaned) for name in await end_tree(token, everywhere=True)]
 
 

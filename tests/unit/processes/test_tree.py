@@ -259,7 +259,7 @@ def mark_of_a_dead_keval(log: Path) -> dict[str, str]:
     """Return the mark that a process gave its tasks before it was killed."""
     program = (
         "import json, os, pathlib, sys\nfrom keval.processes import tree\n"
-        "print(json.dumps(tree.mark_of(pathlib.Path(sys.argv[1]))), flush=True)\nos.kill(os.getpid(), 9)"
+        "print(json.dumps(tree.mark(tree.log_mark(pathlib.Path(sys.argv[1])))), flush=True)\nos.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", program, str(log)], capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
@@ -298,7 +298,7 @@ def test_what_a_dead_keval_left_for_a_log_is_ended(
     other.pids = tmp_path / "other"
     (living,) = other.start(ALONE, 1, mark_of_a_dead_keval(another))
     try:
-        assert asyncio.run(tree.end_orphans(other_name(log))) == [Path(sys.executable).name]
+        assert asyncio.run(tree.end_orphans(tree.log_mark(other_name(log)))) == [Path(sys.executable).name]
         assert living.is_running()
         assert all(is_gone(process) for process in orphans)
     finally:
@@ -312,10 +312,10 @@ def test_a_living_kevals_processes_are_no_orphans(
     """Whoever comes by the log under another name leaves the agents of a command at work alone."""
     log = tmp_path / "log.jsonl"
     log.touch()
-    (working,) = started.start(ALONE, 1, tree.mark_of(log))
+    (working,) = started.start(ALONE, 1, tree.mark(tree.log_mark(log)))
     program = (
         "import asyncio, pathlib, sys\nfrom keval.processes import tree\n"
-        "print(asyncio.run(tree.end_orphans(pathlib.Path(sys.argv[1]))))"
+        "print(asyncio.run(tree.end_orphans(tree.log_mark(pathlib.Path(sys.argv[1])))))"
     )
     command = [sys.executable, "-c", program, str(other_name(log))]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -327,17 +327,17 @@ def test_another_process_with_the_id_of_a_dead_keval_is_not_taken_for_it(started
     """A process id is used again; the time at which the process began is not."""
     log = tmp_path / "log.jsonl"
     log.touch()
-    mark = tree.mark_of(log)
+    mark = tree.mark(tree.log_mark(log))
     mark[tree.OWNER] = f"{os.getpid()}-1.0"
     (orphan,) = started.start(ALONE, 1, mark)
-    asyncio.run(tree.end_orphans(log))
+    asyncio.run(tree.end_orphans(tree.log_mark(log)))
     assert is_gone(orphan)
 
 
 def test_a_mark_needs_a_log(tmp_path: Path) -> None:
     """A log that is not there has no identity."""
     with pytest.raises(EnvironmentLacksError, match="no-log: No such file"):
-        tree.mark_of(tmp_path / "no-log")
+        tree.log_mark(tmp_path / "no-log")
 
 
 def test_tokens_differ() -> None:
