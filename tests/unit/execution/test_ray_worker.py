@@ -57,9 +57,7 @@ async def test_a_worker_does_the_work_of_a_config_that_travelled(folder: Path) -
         ({"agent.sh": "echo there\n"}, ["agent command", "file agent.sh"]),
     ],
 )
-async def test_a_worker_with_another_file_is_told_apart(
-    folder: Path, changed: dict[str, str], told: list[str]
-) -> None:
+async def test_a_worker_with_another_file_is_told_apart(folder: Path, changed: dict[str, str], told: list[str]) -> None:
     """What a worker found by itself is compared by content, with what the command has."""
     expected = ours(folder)
     for name, text in changed.items():
@@ -79,7 +77,8 @@ async def test_a_worker_with_another_secret_is_told_apart_without_a_word_of_it(
     assert "tok-elsewhere" not in str((expected, ready))
 
 
-async def test_a_worker_says_what_it_lacks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("folder")
+async def test_a_worker_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable that is not set there is named, and nothing is asked."""
     monkeypatch.delenv("PASSWORD")
     ready = await Worker(Assignment(SALT, config="eval.yaml")).begin()
