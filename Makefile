@@ -9,7 +9,7 @@ TEST := $(BIN)/python -m pytest -q --dist loadgroup
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup servers gateway origins demo check fix test test-slow docs golden bench build site man
+.PHONY: help setup servers gateway origins demo check fix test test-slow test-ray docs golden bench build site man
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -64,6 +64,10 @@ test: $(READY) ## all fast tests: no key, no network
 test-slow: $(READY) servers ## what takes longer: the docs' commands, faults, kill -9, public MCP servers, the built wheel
 	$(TEST) -n 3 -m slow
 	$(TEST) -n 2 -m 'hypothesis and not slow' --hypothesis-profile=many
+
+# By itself: where the machine is busy, Ray takes living nodes for dead ones.
+test-ray: $(READY) ## the tests on a Ray cluster of several nodes, 3 of which are killed; NODE_KILLS=20 kills more
+	NODE_KILLS=$${NODE_KILLS:-3} $(BIN)/python -m pytest -q -n 0 tests/pipes/test_ray.py
 
 docs: $(READY) ## rewrite the generated parts of the schemas and the docs
 	$(BIN)/python docs/generate_schemas.py
