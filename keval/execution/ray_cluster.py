@@ -208,7 +208,7 @@ class Cluster:
                 ready: Ready = await worker.call("begin")
         except TimeoutError:
             return None
-        except WorkerLostError as error:
+        except (WorkerLostError, OSError) as error:  # OSError: the folder that travelled went with a node that is lost
             self._why = EnvironmentLacksError(str(error))
             return None
         return ready
