@@ -20,7 +20,7 @@ from keval.processes.orphans import adopted
 # No test is timed: a slow machine is no mistake. Fixtures that examples share hold nothing that one could spoil.
 untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 settings.register_profile("few", untimed, max_examples=20)  # make test
-settings.register_profile("many", untimed, max_examples=30)  # make test-slow has them look further
+settings.register_profile("many", untimed, max_examples=40)  # make test-slow has them look further
 settings.load_profile("few")
 
 FOREIGN = ("ANTHROPIC_", "CLAUDE", "AWS_", "GOOGLE_", "KEVAL_")

@@ -19,7 +19,7 @@ from benchmarks.ordeal import Ordeal, Outcome
 
 SEED = 20261120
 
-KILLS = int(os.environ.get("KILLS", "4"))
+KILLS = int(os.environ.get("KILLS", "6"))
 """`KILLS=200 make test-slow` is for a night without hurry: it takes some ten minutes more."""
 
 OF_CLAUDE = max(KILLS // 10, 1)
