@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keval.errors import EnvironmentLacksError, UsageError
+from keval.errors import EnvironmentLacksError, InterruptError, UsageError
 from keval.execution.ray_worker import Assignment, Ready, Worker, differences
 from keval.processes import tree
 
@@ -37,6 +37,9 @@ PING_EVERY_S = 10.0
 
 SILENT_S = 120.0
 """A worker that does not answer for so long is given up: it may be frozen."""
+
+PAUSE_S = 1.0
+"""How long is waited before another worker is begun in the place of one that did not begin."""
 
 WATCH_EVERY_S = 0.2
 """How often is looked whether there are workers."""
@@ -145,13 +148,10 @@ class Cluster:
             self._free[kind].put_nowait(place)
 
     async def close(self) -> None:
-        """Let each worker end what it keeps and what was left running; say what that was."""
-        names: list[str] = []
+        """Let each worker end what its agent keeps; judges go on."""
         for worker in list(self._workers):
             with suppress(WorkerLostError):
-                names += await worker.call("close")
-        if names:
-            self._warn(f"ended what tasks had left running on workers: {', '.join(sorted(names))}")
+                await worker.call("close")
 
     async def _watch(self) -> None:
         """Give up when nobody can work any more: each worker was refused, or none could be had for too long."""
@@ -187,19 +187,38 @@ class Cluster:
             worker = RemoteWorker(remote.remote(self._assignment))
             try:
                 ready = await self._ready(worker)
-                if ready is not None:
-                    if (problem := self._problem(ready)) is not None:
-                        self._why = EnvironmentLacksError(problem)
-                        self._warn(problem)
-                        return
-                    worker.host = ready.host
-                    self._offer(worker)
-                    await _until_lost(worker)
+                if ready is None:
+                    await asyncio.sleep(PAUSE_S)
+                    continue
+                if (problem := self._problem(ready)) is not None:
+                    self._refuse(problem)
+                    return
+                worker.host = ready.host
+                self._offer(worker)
+                await _until_lost(worker)
+            except asyncio.CancelledError:  # the command ends
+                if worker in self._workers:
+                    await tree.to_the_end(self._end(worker))
+                raise
             finally:
                 self._workers.pop(worker, None)
                 worker.lost.set()
                 with suppress(ray.exceptions.RayError):
                     ray.kill(worker.actor)
+
+    def _refuse(self, problem: str) -> None:
+        """Say why workers cannot be used: once, however many have this problem."""
+        if str(self._why) != problem:
+            self._warn(problem)
+        self._why = EnvironmentLacksError(problem)
+
+    async def _end(self, worker: RemoteWorker) -> None:
+        """Let a worker end what tasks have left running there, and say what that was."""
+        with suppress(WorkerLostError, TimeoutError):
+            async with asyncio.timeout(END_S):
+                names = await worker.call("end")
+            if names:
+                self._warn(f"{worker.host}: ended what tasks had left running: {', '.join(names)}")
 
     async def _ready(self, worker: RemoteWorker) -> Ready | None:
         """Return what a worker says of itself, None if it did not begin."""
@@ -300,10 +319,13 @@ def _cores(nodes: Sequence[Mapping[str, Any]]) -> int:
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Leave it to keval what an interrupt does."""
+    """Leave it to keval what an interrupt does, and let Ctrl-C end the wait for Ray, which the event loop cannot."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
+    except KeyboardInterrupt:
+        raise InterruptError("interrupted; the same command does what is missing") from None
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -6,6 +6,7 @@ has become: the command that made it compares that with what it is itself. Nothi
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import socket
@@ -99,11 +100,14 @@ class Worker:
 
     async def folder(self, workspace: str) -> bytes:
         """Return a folder that is to be kept, packed. Raises OSError."""
-        return packed(Path(workspace))
+        return await asyncio.to_thread(packed, Path(workspace))
 
-    async def close(self) -> list[str]:
-        """End what the agent keeps, and what tasks left behind; return the names of these processes."""
+    async def close(self) -> None:
+        """End what the agent keeps from task to task; judges may still be at work."""
         await self._work().close()
+
+    async def end(self) -> list[str]:
+        """End what tasks left running, when none is in flight; return the names of these processes."""
         return await tree.end_unmarked()
 
     def _work(self) -> Executor:
