@@ -155,7 +155,9 @@ def test_nodes_that_are_killed_lose_nothing(begin: Keval, cluster: Nodes, servic
     assert facts(tmp_path / "there.jsonl") == facts(tmp_path / "here.jsonl")
     assert len(facts(tmp_path / "there.jsonl")) == 2 * TASKS
     asked = service.requests.by_path.get(MESSAGES, 0) - before
-    assert 2 * TASKS <= asked <= 2 * TASKS + KILLS * 2 * AT_ONCE
+    counted = sum(each["attempts"] for each in lasting(tmp_path / "there.jsonl").values() if "attempts" in each)
+    # A worker has half of the answers and half of the judgments in flight.
+    assert 2 * TASKS <= asked <= counted <= 2 * TASKS + KILLS * AT_ONCE
 
 
 def test_one_process_ray_shards_and_batches_make_the_same_log(begin: Keval, cluster: Nodes, tmp_path: Path) -> None:
