@@ -15,6 +15,7 @@ import orjson
 import pytest
 
 from keval.mock import Mock
+from tests.growing_log import events_so_far
 from tests.unit.execution.test_executors import lasting
 
 pytestmark = pytest.mark.slow
@@ -65,10 +66,6 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
         process.communicate()
 
 
-def events(log: Path, *types: str) -> list[dict[str, Any]]:
-    return [each for line in log.read_bytes().splitlines() if (each := orjson.loads(line))["type"] in types]
-
-
 def ended(process: subprocess.Popen[str], status: int = 0) -> str:
     """Wait for a command and return what it said."""
     _, said = process.communicate(timeout=120)
@@ -79,7 +76,7 @@ def ended(process: subprocess.Popen[str], status: int = 0) -> str:
 def wait_for_batch(log: Path) -> None:
     """Wait until a log says that a batch was made."""
     end = time.monotonic() + 60
-    while not log.exists() or "in_progress" not in [each["status"] for each in events(log, "batch")]:
+    while "in_progress" not in [each["status"] for each in events_so_far(log, "batch")]:
         assert time.monotonic() < end, "no batch was made"
         time.sleep(0.05)
 
@@ -101,8 +98,8 @@ def test_batches_bring_the_answers_that_single_calls_bring(begin: Begin, tmp_pat
     assert responses(batch) == responses(single)
     assert MESSAGES not in called
     assert called[CREATE] == called[RESULTS] == 2
-    assert [each["status"] for each in events(batch, "batch")].count("ended") == 2
-    paid, usual = (sum(each["cost_usd"] for each in events(log, "response")) for log in (batch, single))
+    assert [each["status"] for each in events_so_far(batch, "batch")].count("ended") == 2
+    paid, usual = (sum(each["cost_usd"] for each in events_so_far(log, "response")) for log in (batch, single))
     assert paid == pytest.approx(usual / 2)
 
 
@@ -125,7 +122,7 @@ def test_what_was_submitted_is_collected_by_the_next_command(begin: Begin, tmp_p
         mock.release_batches()
         ended(begin(mock, log.name, "--batch"))
         called = mock.requests.by_path
-    assert len(events(log, "response")) == len(responses(log)) == TASKS
+    assert len(events_so_far(log, "response")) == len(responses(log)) == TASKS
     assert MESSAGES not in called
     assert called[CREATE] == called[RESULTS] == 2
 
@@ -135,7 +132,7 @@ def test_what_failed_before_it_was_in_a_batch_is_not_paid_for_twice(begin: Begin
     log = tmp_path / "log.jsonl"
     with Mock(errors="400:1") as mock:
         ended(begin(mock, log.name), 1)
-    assert len(events(log, "failure")) == TASKS
+    assert len(events_so_far(log, "failure")) == TASKS
     with Mock() as mock:
         mock.hold_batches()
         ended(begin(mock, log.name, "--batch", "--detach"))

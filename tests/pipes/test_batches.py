@@ -19,6 +19,7 @@ from keval.config.reader import load
 from keval.execution.config_session import generate
 from keval.execution.session import Request
 from keval.mock import Mock
+from tests.growing_log import events_so_far
 from tests.unit.execution.test_executors import lasting
 
 pytestmark = pytest.mark.slow
@@ -95,10 +96,6 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
         process.communicate()
 
 
-def events(log: Path, *types: str) -> list[dict[str, Any]]:
-    return [each for line in log.read_bytes().splitlines() if (each := orjson.loads(line))["type"] in types]
-
-
 def ended(process: subprocess.Popen[str], status: int = 0) -> str:
     """Wait for a command and return what it said."""
     _, said = process.communicate(timeout=120)
@@ -109,7 +106,7 @@ def ended(process: subprocess.Popen[str], status: int = 0) -> str:
 def wait_for(log: Path, condition: Callable[[list[dict[str, Any]]], bool]) -> None:
     """Wait until the `batch` events of a log are as they should be."""
     end = time.monotonic() + 60
-    while not condition(events(log, "batch")):
+    while not condition(events_so_far(log, "batch")):
         assert time.monotonic() < end, "the batches never came that far"
         time.sleep(0.05)
 
@@ -145,7 +142,7 @@ def test_batches_bring_the_judgments_that_single_calls_bring(
     assert judgments(log) == one_by_one
     assert MESSAGES not in called
     assert called[CREATE] == called[RESULTS]
-    batches = events(log, "batch")
+    batches = events_so_far(log, "batch")
     assert sorted(each["status"] for each in batches[-4:]).count("ended") >= 1
     assert sum(each["status"] == "ended" for each in batches) == called[CREATE]
 
@@ -173,10 +170,10 @@ def test_what_was_submitted_is_collected_by_the_next_command(
         mock.release_batches()
         ended(begin(mock, log, "--batch"))
         called = mock.requests.by_path
-        held = [each["requests"] for each in events(log, "batch") if each["status"] == "submitting"]
+        held = [each["requests"] for each in events_so_far(log, "batch") if each["status"] == "submitting"]
     assert before == 3
     assert judgments(log) == one_by_one
-    assert len(events(log, "judgment")) == JUDGMENTS
+    assert len(events_so_far(log, "judgment")) == JUDGMENTS
     assert MESSAGES not in called
     assert called[CREATE] == called[RESULTS] == len(held)
     asked = [custom_id for requests in held for custom_id in requests]
@@ -199,7 +196,7 @@ def test_a_kill_while_the_batch_is_made_makes_no_second_one(log: Path, begin: Be
         called = mock.requests.by_path
         # The second question of the judge of pairs depends on the first.
         assert called[CREATE] == before + 1
-    assert len(events(log, "judgment")) == JUDGMENTS
+    assert len(events_so_far(log, "judgment")) == JUDGMENTS
     assert MESSAGES not in called
 
 
@@ -227,9 +224,9 @@ def test_a_budget_holds_at_the_price_of_batches(log: Path, begin: Begin) -> None
     log.write_bytes(lines.replace(whole, whole + b'"budget_usd":0.1,', 1))
     with Mock() as mock:
         ended(begin(mock, log, "--batch"), 6)
-    spent = sum(event["cost_usd"] for event in events(log, "judgment"))
+    spent = sum(event["cost_usd"] for event in events_so_far(log, "judgment"))
     assert 0 < spent < 0.1
-    assert 0 < len(events(log, "judgment")) < JUDGMENTS
+    assert 0 < len(events_so_far(log, "judgment")) < JUDGMENTS
 
 
 def test_single_calls_say_that_batches_are_left(log: Path, begin: Begin) -> None:
@@ -260,5 +257,5 @@ def test_what_a_batch_could_not_do_is_tried_again_before_the_rest_is_left(log: P
         ended(begin(mock, log, "--batch", "--detach"))
         for _ in range(3):
             ended(begin(mock, log, "--batch", "--detach"))
-    assert len(events(log, "judgment")) == JUDGMENTS
-    assert events(log, "failure") == []
+    assert len(events_so_far(log, "judgment")) == JUDGMENTS
+    assert events_so_far(log, "failure") == []

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from keval.ids import JsonObject
 from tests.builders import response_event, run_event, write_log
+from tests.growing_log import events_so_far
 from tests.scripted_service import message, serving
 from tests.suites import slow_but
 
@@ -87,9 +88,8 @@ def calls(folder: Path) -> int:
     return len(list((folder / "calls").iterdir()))
 
 
-def events(*logs: Path, kind: str = "response") -> list[dict[str, Any]]:
-    lines = [line for log in logs if log.exists() for line in log.read_bytes().splitlines()]
-    return [event for event in map(json.loads, lines) if event["type"] == kind]
+def events(*logs: Path, kind: str = "response") -> list[JsonObject]:
+    return [event for log in logs for event in events_so_far(log, kind)]
 
 
 def remove(log: Path) -> None:
