@@ -22,6 +22,7 @@ NAMES = (
     "messages",
     "growth",
     "scale",
+    "ray_driver",
     "frameworks",
     "aggregation",
     "numbers",

@@ -36,9 +36,9 @@ class Nodes:
         """Add a node."""
         self._do("add")
 
-    def kill_oldest(self) -> None:
-        """Kill all processes of the node that was added first."""
-        self._do("kill")
+    def kill(self, place: int) -> None:
+        """Kill all processes of a node, by its place among those that are left."""
+        self._do(f"kill {place}")
 
     def _do(self, what: str) -> None:
         assert self._process.stdin is not None
@@ -87,7 +87,7 @@ def main() -> None:
         if line == "add\n":
             added.append(cluster.add_node(num_cpus=CORES, object_store_memory=store, include_dashboard=False))
         else:
-            cluster.remove_node(added.pop(0), allow_graceful=False)
+            cluster.remove_node(added.pop(int(line.removeprefix("kill "))), allow_graceful=False)
         _say("done")
     cluster.shutdown()  # type: ignore[no-untyped-call]  # Ray has no types for it
     shutil.rmtree(folder, ignore_errors=True)

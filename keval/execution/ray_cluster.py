@@ -293,11 +293,18 @@ def connected(address: str, folder: Path | None, leave_out: Sequence[str]) -> It
                     include_dashboard=dashboard,
                 )
         except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-            raise EnvironmentLacksError(f"Ray cluster {address}: {error}") from error
+            raise EnvironmentLacksError(f"Ray cluster {address}: {error}{_token_hint(error)}") from error
         try:
             yield _cores(ray.nodes())  # type: ignore[no-untyped-call]  # Ray has no types for it
         finally:
             ray.shutdown()
+
+
+def _token_hint(error: Exception) -> str:
+    """Return what may be missing where a cluster did not take a connection: Ray sends its token only when told to."""
+    if not isinstance(error, ConnectionError) or "RAY_AUTH_MODE" in os.environ:
+        return ""
+    return "; if it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN, see `ray get-auth-token`"
 
 
 def _check_reachable(address: str) -> None:

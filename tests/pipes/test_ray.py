@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -18,13 +19,15 @@ from keval.mock import Mock
 from tests.ray_nodes import Nodes, nodes
 from tests.unit.execution.test_executors import lasting
 
-KILLS = int(os.environ.get("NODE_KILLS", "0"))
-"""How many nodes are killed; `make test-ray` says how many."""
+RUNS = int(os.environ.get("NODE_RUNS", "0"))
+"""In how many runs nodes are killed; `make test-ray` says how many."""
+
+NODES, MOST_KILLS = 2, 3
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("ray"),
-    pytest.mark.skipif(not KILLS, reason="make test-ray: on a busy machine Ray takes living nodes for dead ones"),
+    pytest.mark.skipif(not RUNS, reason="make test-ray: on a busy machine Ray takes living nodes for dead ones"),
 ]
 
 CONFIG = """\
@@ -82,7 +85,7 @@ def environment(service: Mock, tmp_path_factory: pytest.TempPathFactory) -> dict
 
 @pytest.fixture(scope="module")
 def cluster(environment: dict[str, str]) -> Iterator[Nodes]:
-    with nodes(2, environment) as found:
+    with nodes(NODES, environment) as found:
         yield found
 
 
@@ -141,15 +144,20 @@ def wait_for_lines(log: Path, number: int) -> None:
         time.sleep(0.05)
 
 
-def test_nodes_that_are_killed_lose_nothing(begin: Keval, cluster: Nodes, service: Mock, tmp_path: Path) -> None:
-    """What was in flight there is asked for once more, by those that are left; the log is that of one process."""
+@pytest.mark.parametrize("seed", range(RUNS))
+def test_nodes_that_are_killed_lose_nothing(
+    begin: Keval, cluster: Nodes, service: Mock, tmp_path: Path, seed: int
+) -> None:
+    """Any node, at any moment: what was in flight is asked for once more, and the log is that of one process."""
+    drawn = random.Random(seed)  # noqa: S311 - moments to kill at
+    kills = drawn.randint(1, MOST_KILLS)
     ended(begin("run", "eval.yaml", "-o", "here.jsonl"))
     before = service.requests.by_path.get(MESSAGES, 0)
     running = begin("run", "eval.yaml", "-o", "there.jsonl", *on(cluster))
-    for kill in range(KILLS):
-        wait_for_lines(tmp_path / "there.jsonl", 2 + (kill + 1) * TASKS // (KILLS + 1))
+    for lines in sorted(drawn.choices(range(2 * TASKS), k=kills)):
+        wait_for_lines(tmp_path / "there.jsonl", lines)
         cluster.add()
-        cluster.kill_oldest()
+        cluster.kill(drawn.randrange(NODES))
     printed, _ = ended(running)
     assert printed.startswith("keval report: cluster")
     assert facts(tmp_path / "there.jsonl") == facts(tmp_path / "here.jsonl")
@@ -157,7 +165,7 @@ def test_nodes_that_are_killed_lose_nothing(begin: Keval, cluster: Nodes, servic
     asked = service.requests.by_path.get(MESSAGES, 0) - before
     counted = sum(each["attempts"] for each in lasting(tmp_path / "there.jsonl").values() if "attempts" in each)
     # A worker has half of the answers and half of the judgments in flight.
-    assert 2 * TASKS <= asked <= counted <= 2 * TASKS + KILLS * AT_ONCE
+    assert 2 * TASKS <= asked <= counted <= 2 * TASKS + kills * AT_ONCE
 
 
 def test_one_process_ray_shards_and_batches_make_the_same_log(begin: Keval, cluster: Nodes, tmp_path: Path) -> None:
@@ -211,3 +219,13 @@ def test_a_worker_with_another_secret_is_refused(begin: Keval, cluster: Nodes, t
     _, said = ended(begin("run", "files.yaml", "-o", "log.jsonl", *on(cluster), PASSWORD="another-password-81"), 4)  # noqa: S106 - a dummy
     assert "not the same there as here: secret PASSWORD" in said
     assert not (tmp_path / "log.jsonl").exists() or b'"response"' not in (tmp_path / "log.jsonl").read_bytes()
+
+
+def test_a_cluster_with_a_token_takes_who_knows_it(begin: Keval, environment: dict[str, str]) -> None:
+    """Ray sends a token only when it is told to; a command that was not told says what to set."""
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0123456789abcdef" * 4}
+    with nodes(1, {**environment, **token}) as guarded:
+        refused = begin("generate", "eval.yaml", "--limit", "1", "-o", "log.jsonl", *on(guarded))
+        ended(begin("generate", "eval.yaml", "--limit", "1", "-o", "other.jsonl", *on(guarded), **token))
+        _, said = ended(refused, 4)
+    assert "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN" in said
