@@ -1,9 +1,10 @@
-"""Writes a log of so many responses and judgments, as large and as varied as a real one, without a run.
+"""Writes a log of a run with so many responses and judgments, as large and as varied as a real one, without the run.
 
     python -m benchmarks.synthetic_log RESPONSES FILE [FIRST_SAMPLE]
 
 Two conditions, five repetitions, one judgment each, one metric from 1 to 5; a line has some 800 bytes. Every line is
-encoded and validated as keval does it. Another first sample makes lines that come after those of an earlier call.
+encoded and validated as keval does it. Another first sample makes lines that come after those of an earlier call: the
+log grows while its run goes on.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from pathlib import Path
 from keval import ids
 from keval.events import encode, event, new_run_id
 from keval.ids import JsonObject
+from keval.processes import environment
 
-CONDITIONS = {name: ids.condition_id(f"Answer as {name}.", {}, {}, []) for name in ("baseline", "with_docs")}
+PROMPTS = {name: f"Answer as {name}." for name in ("baseline", "with_docs")}
+CONDITIONS = {name: ids.condition_id(prompt, {}, {}, []) for name, prompt in PROMPTS.items()}
 REPETITIONS = 5
 METRIC = "quality"
 AGENT = {"name": "echo", "type": "echo", "model": None}
@@ -35,6 +38,29 @@ def events(responses: int, first_sample: int = 0) -> Iterator[JsonObject]:
         response = _response(_sample(first_sample + number), condition, 1 + within // len(CONDITIONS), run_id)
         yield response
         yield _judgment(response, score=1 + (number % 7 + within * 3) % (4 + within % 2))
+
+
+def run(responses: int) -> JsonObject:
+    """Return the event of a run that asks for so many responses."""
+    samples = responses // (len(CONDITIONS) * REPETITIONS)
+    gates = {"require_mcp_tool_use": False, "require_mcp_tool_success": False}
+    conditions = {
+        name: {
+            "condition_id": CONDITIONS[name], "system_prompt": prompt, "mcp_servers": [], "gates": gates, "tools": [],
+            "tasks": samples * REPETITIONS,
+        }
+        for name, prompt in PROMPTS.items()
+    }  # fmt: skip
+    metrics = [{"name": METRIC, "min": 1, "max": 5}]
+    judge = {**JUDGE, "judge_id": JUDGE_ID, "replicates": 1, "parameters": {}, "texts": {}, "metrics": metrics}
+    return event(
+        "run", new_run_id(), new_run_id(),
+        command="generate", config={"name": "synthetic"}, config_sha256="0" * 64, config_name="synthetic",
+        dataset={"path": "questions.jsonl", "sha256": "0" * 64, "samples": samples},
+        agent={**AGENT, "agent_id": AGENT_ID, "options": {}, "files": []}, conditions=conditions, judges=[judge],
+        mcp_servers={}, seed=0, repetitions=REPETITIONS, plan_id=None, environment=environment.fingerprint(Path()),
+        mock=False,
+    )  # fmt: skip
 
 
 def _sample(number: int) -> JsonObject:
@@ -70,9 +96,11 @@ def _judgment(response: JsonObject, score: int) -> JsonObject:
 
 def main() -> None:
     """Write the log that the arguments ask for."""
-    responses, path, *first_sample = sys.argv[1:]
-    with Path(path).open("wb") as log:
-        log.writelines(encode(each) for each in events(int(responses), *map(int, first_sample)))
+    responses, first_sample = int(sys.argv[1]), int((sys.argv[3:] or ["0"])[0])
+    with Path(sys.argv[2]).open("wb") as log:
+        if not first_sample:
+            log.write(encode(run(responses)))
+        log.writelines(encode(each) for each in events(responses, first_sample))
 
 
 if __name__ == "__main__":
