@@ -17,10 +17,10 @@ CORES = 1
 HEALTH = {
     "RAY_health_check_initial_delay_ms": "500",
     "RAY_health_check_period_ms": "500",
-    "RAY_health_check_timeout_ms": "1000",
+    "RAY_health_check_timeout_ms": "10000",
     "RAY_health_check_failure_threshold": "3",
 }
-"""Lets Ray notice within seconds that a node is gone."""
+"""Lets Ray notice within seconds that a node is gone: it refuses connections, one that is only slow does not."""
 
 
 class Nodes:

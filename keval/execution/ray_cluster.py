@@ -50,6 +50,9 @@ OTHER_CALLS = 10
 REACH_S = 10.0
 """How long a cluster may take to answer a connection."""
 
+CONNECTIONS = "3"
+"""How often Ray tries to be connected to a cluster: each time takes up to 40 s where something else listens."""
+
 END_S = 10.0
 """How long a worker may take to end what is cancelled."""
 
@@ -275,6 +278,8 @@ def connected(address: str, folder: Path | None, leave_out: Sequence[str]) -> It
     if address.startswith("ray://"):
         raise UsageError(f"{address}: keval is no Ray client; run it on a node of the cluster, with --address auto")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address != LOCAL:
+        os.environ.setdefault("RAY_gcs_server_port_wait_time_s", CONNECTIONS)
     try:
         import ray
     except ImportError as error:
@@ -304,11 +309,11 @@ def _token_hint(error: Exception) -> str:
     """Return what may be missing where a cluster did not take a connection: Ray sends its token only when told to."""
     if not isinstance(error, ConnectionError) or "RAY_AUTH_MODE" in os.environ:
         return ""
-    return "; if it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN, see `ray get-auth-token`"
+    return "; is it Ray's? If it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN, see `ray get-auth-token`"
 
 
 def _check_reachable(address: str) -> None:
-    """Raise EnvironmentLacksError where nobody listens: Ray itself asks again for a quarter of an hour."""
+    """Raise EnvironmentLacksError where nobody listens: Ray itself asks again for a minute or two."""
     host, _, port = address.rpartition(":")
     if not port.isdecimal():
         return
@@ -326,12 +331,12 @@ def _cores(nodes: Sequence[Mapping[str, Any]]) -> int:
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Leave it to keval what an interrupt does, and let Ctrl-C end the wait for Ray, which the event loop cannot."""
+    """Leave it to keval what an interrupt does, and let it end the wait for Ray, which the event loop cannot."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):  # the latter is what Ray makes of SIGTERM
         raise InterruptError("interrupted; the same command does what is missing") from None
     finally:
         for number, handler in handlers.items():
