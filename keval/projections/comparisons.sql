@@ -17,10 +17,10 @@ compared as (
         condition_id, baseline_id, agent_id, judge_id, metric,
         count(s.difference) as n_paired,
         count(s.sample_id) - count(s.difference) as n_dropped,
-        -- Differences that differ by float noise only do not differ.
+        -- Differences that differ by float noise only do not differ. They are summed in an order of their own: see condition_means.
         if(abs(favg(s.difference)) <= $noise * max(s.largest), 0, favg(s.difference)) as difference,
         case when max(s.difference) - min(s.difference) <= $noise * max(s.largest) and count(s.difference) > 1
-            then 0 else stddev_samp(s.difference) end as sd_difference,
+            then 0 else stddev_samp(s.difference order by s.difference) end as sd_difference,
         count(*) filter (s.result = 'win') as wins,
         count(*) filter (s.result = 'tie') as ties,
         count(*) filter (s.result = 'loss') as losses,
@@ -31,8 +31,10 @@ compared as (
         ) > $noise * max(s.largest)
             then round(greatest(-1, least(1, corr(s.mean, s.baseline_mean) filter (s.difference is not null))), 11) end as correlation,
         sqrt(
-            (var_samp(s.mean) filter (s.difference is not null) + var_samp(s.baseline_mean) filter (s.difference is not null))
-            / count(s.difference)
+            (
+                var_samp(s.mean order by s.mean) filter (s.difference is not null)
+                + var_samp(s.baseline_mean order by s.baseline_mean) filter (s.difference is not null)
+            ) / count(s.difference)
         ) as se_unpaired,
         histogram(round(s.difference / nullif(s.scale, 0), 11)) filter (s.result <> 'tie') as differences,
         max(s.largest) as largest,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from keval import projections
 from keval.ids import JsonObject
 from tests.builders import (
     ask,
@@ -20,7 +21,7 @@ from tests.builders import (
     sample,
     sample_change_event,
 )
-from tests.properties.test_continuation import GOLDEN, compare, with_more
+from tests.properties.test_continuation import GOLDEN, compare, split, with_more
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -65,6 +66,26 @@ def test_only_the_samples_of_new_lines_are_computed_again(tmp_path: Path, name: 
 def test_what_may_change_more_than_its_sample_has_all_computed_again(tmp_path: Path, name: str) -> None:
     """Runs, retractions and what no run told of may change the standing of any line."""
     assert not compare(tmp_path, [*LOG, *OTHER[name]], len(LOG))
+
+
+@pytest.mark.slow
+def test_spreads_are_the_same_to_the_last_bit_in_whatever_order_samples_are_joined(tmp_path: Path) -> None:
+    """Samples computed again stand after the stored ones; a number may lie close to where its last digit is rounded."""
+    answers = [
+        response_event(f"q{number}", condition) for number in range(300) for condition in ("baseline", "with_docs")
+    ]
+    log = [run_event(samples=300)]
+    for number, answer in enumerate(answers):
+        log += [answer, judgment_event(answer, 1 + number * number % 7 * 4 / 7)]
+    again = [judgment_event(answer, 2) for answer in answers[:200:3]]
+    file = split(tmp_path, [*log, *again], len(log))
+    spreads = """
+        select var_between_samples from condition_means
+        union all select sd_difference from comparisons
+        union all select se_unpaired from comparisons
+    """
+    with projections.connect([file.path]) as whole, projections.connect([file]) as continued:
+        assert sorted(continued.sql(spreads).fetchall()) == sorted(whole.sql(spreads).fetchall())
 
 
 @pytest.mark.slow
