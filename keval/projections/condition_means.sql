@@ -16,8 +16,8 @@ with counted as (
         coalesce(sum(s.n_judgments), 0)::bigint as n_judgments,
         favg(s.mean) as mean,
         favg(s.mean_complete_case) as mean_complete_case,
-        coalesce(sum((coalesce(s.total, 0) + (s.expected - s.valued) * m.min) / nullif(s.expected, 0)), 0) as total_lower,
-        coalesce(sum((coalesce(s.total, 0) + (s.scored + s.agent_failed - s.valued) * m.min
+        coalesce(fsum((coalesce(s.total, 0) + (s.expected - s.valued) * m.min) / nullif(s.expected, 0)), 0) as total_lower,
+        coalesce(fsum((coalesce(s.total, 0) + (s.scored + s.agent_failed - s.valued) * m.min
             + (s.expected - s.scored - s.agent_failed) * m.max) / nullif(s.expected, 0)), 0) as total_upper,
         count(*) filter (s.expected > 0) as possible,
         count(*) filter (s.tried > 0) as samples_tried,
@@ -26,11 +26,11 @@ with counted as (
         -- Means that differ by float noise only do not differ. In an order of their own, or the last digits would depend on the log's.
         case when max(s.mean) - min(s.mean) <= $noise * max(s.largest) and count(s.mean) > 1
             then 0 else var_samp(s.mean order by s.mean) end as var_between_samples,
-        sum((s.valued - 1) * s.var_within_sample)
+        fsum((s.valued - 1) * s.var_within_sample)
             / sum(s.valued - 1) filter (s.var_within_sample is not null) as var_within_sample,
         -- Null where no sample was repeated.
         if(count(*) filter (s.valued > 1) = 0, null, count(*) filter (s.valued > 1 and s.var_within_sample > 0)) as n_unlike,
-        case when min(s.valued) filter (s.valued > 0) > 1 then sqrt(sum(s.var_within_sample / s.valued)) / count(s.mean) end
+        case when min(s.valued) filter (s.valued > 0) > 1 then sqrt(fsum(s.var_within_sample / s.valued)) / count(s.mean) end
             as se_repeat,
         coalesce(sum(s.valued), 0)::bigint as n_trials,
         coalesce(sum(s.empty), 0)::bigint as empty,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,18 +72,16 @@ def test_what_may_change_more_than_its_sample_has_all_computed_again(tmp_path: P
 @pytest.mark.slow
 def test_spreads_are_the_same_to_the_last_bit_in_whatever_order_samples_are_joined(tmp_path: Path) -> None:
     """Samples computed again stand after the stored ones; a number may lie close to where its last digit is rounded."""
-    answers = [
-        response_event(f"q{number}", condition) for number in range(300) for condition in ("baseline", "with_docs")
-    ]
-    log = [run_event(samples=300)]
+    tasks = itertools.product(range(300), ("baseline", "with_docs"), (1, 2))
+    answers = [response_event(f"q{number}", condition, repetition) for number, condition, repetition in tasks]
+    log = [run_event(samples=310, repetitions=2)]
     for number, answer in enumerate(answers):
         log += [answer, judgment_event(answer, 1 + number * number % 7 * 4 / 7)]
-    again = [judgment_event(answer, 2) for answer in answers[:200:3]]
+    again = [judgment_event(answer, 2) for answer in answers[:400:3]]
     file = split(tmp_path, [*log, *again], len(log))
     spreads = """
-        select var_between_samples from condition_means
-        union all select sd_difference from comparisons
-        union all select se_unpaired from comparisons
+        select unnest([var_between_samples, var_within_sample, se_repeat]) from condition_means
+        union all select unnest([sd_difference, se_unpaired]) from comparisons
     """
     with projections.connect([file.path]) as whole, projections.connect([file]) as continued:
         assert sorted(continued.sql(spreads).fetchall()) == sorted(whole.sql(spreads).fetchall())
