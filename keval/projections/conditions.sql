@@ -32,11 +32,7 @@ mentioned as (
     union all
     select condition, condition_id, agent_id, null, null, null, null, null, null, null,
         max(position) - (select max(position) from events) - 1
-    from (
-        select condition, condition_id, agent_id, position from response_facts
-        union all select condition, condition_id, agent_id, position from judgment_facts
-        union all select condition, condition_id, agent_id, position from failure_facts
-    )
+    from mentions
     group by condition, condition_id, agent_id
 ),
 condition as (

@@ -38,6 +38,7 @@ JOINED = {
     "score_facts": "joined_by_position",
     "computed_scores": "joined_by_sample",
     "tasks": "joined_by_sample",
+    "shared_tasks": "joined_by_position",
     "sample_means": "joined_by_sample",
     "newest_samples": "joined_by_sample",
     "line_standings": "joined_by_position",

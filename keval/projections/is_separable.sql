@@ -3,7 +3,7 @@
 select not exists (
     select id
     from events
-    where id in (select repeated from last_lines where repeated is not null)
+    where id in (select id from rivals where repeated)
     group by type, id
     having min(sample_id) <> max(sample_id)
 ) and not exists (from judgment_standings where strays)

@@ -8,10 +8,12 @@
 -- been begun before what it is about changed.
 -- current: both, of a response that is current.
 with response as (
-    select e.position, e.id, e.sample_id, e.answer_sha256, s.asked, s.planned
-    from events as e
-    join standings as s using (position)
-    where e.type = 'response'
+    select
+        r.position, r.id, r.sample_id, r.answer_sha256,
+        coalesce(s.asked, true) as asked, coalesce(s.planned, true) as planned
+    from latest as r
+    left join standings as s using (position)
+    where r.type = 'response'
 ),
 judgment as (
     select
@@ -21,8 +23,7 @@ judgment as (
         coalesce(r.answer_sha256 = j.answer_sha256, true) and coalesce(
             o.answer_sha256 = j.other_answer_sha256 and o.asked and (o.planned or $everything), true
         ) as same_answer
-    from events as j
-    semi join latest using (position)
+    from latest as j
     left join response as r on r.id = j.response_id
     left join (
         select * from response

@@ -1,4 +1,4 @@
--- One row per judge and metric, with the metric's scale, from run_facts and, for judges that no run names, from judgment_facts;
+-- One row per judge and metric, with the metric's scale, from run_facts and, for judges that no run names, from their judgments;
 -- then those that are computed from these: computed is the type of formula, and null for what a judge scored.
 -- place: judges in the order in which runs named them, then those that no run names, by name; metrics in the judge's
 -- order.
@@ -21,8 +21,10 @@ mentioned as (
     from (
         select judge_id, judge.name as judge, position, generate_subscripts(map_keys(scores), 1) as place,
             unnest(map_keys(scores)) as metric, unnest(map_values(scores)) as given
-        from judgment_facts
-        anti join named using (judge_id)
+        from latest
+        semi join (from mentions anti join named using (judge_id)) using (judge_id)
+        semi join judgment_standings using (position)
+        where type = 'judgment'
     )
     group by judge_id, metric
 ),

@@ -4,9 +4,9 @@
 select sample_id, sample_sha256, file, line_offset, position, type = 'sample_change' as corrected, is_searched, cluster
 from events
 join (
-    select max({is_answered: type <> 'failure', position: position}).position as position
-    from events
-    semi join latest using (position)
+    -- What was answered ranks above all that failed; a position has fewer than 40 bits.
+    select max(if(type = 'failure', 0, 1::bigint << 40) + position) % (1::bigint << 40) as position
+    from latest
     where has_sample
     group by sample_id
 ) as newest using (position)

@@ -3,14 +3,13 @@
 -- judge; of several the last one counts; and only for what is current.
 with failed as (
     select position, stage, sample_id, condition_id, agent_id, repetition, response_id, judge_id
-    from events
-    semi join latest using (position)
+    from latest
     where type = 'failure'
 ),
 response as (
-    select e.id, e.condition_id, e.agent_id, e.sample_id, e.repetition, s.current
-    from events as e
-    join standings as s using (position)
+    select e.id, e.condition_id, e.agent_id, e.sample_id, e.repetition, coalesce(s.current, true) as current
+    from latest as e
+    left join standings as s using (position)
     where e.type = 'response' and exists (from failed)
 ),
 judged as (
@@ -29,7 +28,7 @@ planned as (
 )
 select max(position) as position
 from failed
-semi join (from standings where current) as s using (position)
+anti join (from standings where not current) as s using (position)
 anti join answered using (condition_id, agent_id, sample_id, repetition)
 anti join response as r on r.id = failed.response_id
 anti join (

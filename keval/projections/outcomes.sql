@@ -3,19 +3,33 @@
 -- value is what counts in the headline: the score, the scale's minimum for a failure that counts as such (unless the config
 -- excludes those), else null.
 -- squares: Σ (y − mean)² of the judgments of its answer. is_binary: each of its judgments is 0 or 1.
--- planned: the newest plan has the task. not_for: the judge is not for the sample. series is the place of judge and metric.
-with response_score as (
+-- passed: whether it passes, as its planned responses say together; see verdicts, which says it of each of them.
+-- planned: the newest plan has the task. not_for: the judge is not for the sample. series is the place of judge and metric,
+-- condition_place that of condition and agent.
+with threshold as (
+    $thresholds
+),
+judged_response as (
     -- One row per response, judge and metric: the mean of the response's judgments, null if it was applicable in none.
     select
         answer, m.place as series, favg(score) as score, count(score) as n_judgments,
         coalesce(var_samp(score) * (count(score) - 1), 0) as squares, bool_and(score in (0, 1)) as is_binary,
-        bool_or(mock) as mock, false as untold
+        bool_or(mock) as mock, avg(passed::int) as share_passed, any_value(t.pass_from) as own_from
     from score_facts
     join metrics as m using (judge_id, metric)
+    left join threshold as t using (judge_id, metric)
     group by answer, m.place
+),
+response_score as (
+    select
+        answer, series, score, n_judgments, squares, is_binary, mock, false as untold, false as is_computed,
+        $passed as passed
+    from (select *, null::double as given_from from judged_response)
     union all
     -- What is computed has no judgments of its own. As long as a part has no score, it says nothing of the task.
-    select c.answer, m.place, c.score, 0, 0, c.score in (0, 1), c.mock, c.untold
+    select
+        c.answer, m.place, c.score, 0, 0, c.score in (0, 1), c.mock, c.untold, true,
+        if(c.score is null, null, c.passed)
     from computed_scores as c
     join metrics as m using (judge_id, metric)
     where c.score is not null or c.untold or c.not_applicable is not null
@@ -26,19 +40,19 @@ concerned as (
     union
     select of_judge_id, judge_id from computed_parts
 ),
--- A task is told of by one response, but for logs in which several configs ask one sample differently.
-several as (
-    select distinct p.position as answer, t.task
-    from task_parts as p
-    join (from tasks where parts > 1) as t using (condition_id, agent_id, sample_id, repetition)
-),
 judged as (
-    select coalesce(several.task, answer) as task, series, favg(score) as score, count(score) as n_responses,
-        sum(n_judgments)::bigint as n_judgments, sum(squares) as squares, bool_and(is_binary) as is_binary,
-        bool_or(response_score.mock) as mock, bool_or(untold) as untold
+    -- A task has the number of its response, if that is the only event that tells of it.
+    select answer as task, series, score, (score is not null)::bigint as n_responses,
+        n_judgments, squares, is_binary, mock, untold, passed
     from response_score
-    left join several using (answer)
-    group by all
+    where answer not in (select position from shared_tasks)
+    union all
+    select task, series, favg(score) as score, count(score) as n_responses,
+        sum(n_judgments)::bigint as n_judgments, sum(squares) as squares, bool_and(is_binary) as is_binary,
+        bool_or(mock) as mock, bool_or(untold) as untold, bool_and(passed) filter (is_planned or is_computed) as passed
+    from response_score
+    join shared_tasks on position = answer
+    group by task, series
 ),
 judge_failed as (
     select task, concerned.judge_id, arg_max(kind, position) as kind, bool_or(f.mock) as mock
@@ -64,8 +78,8 @@ not_sampled as (
 ),
 known as (
     select
-        condition_id, agent_id, s.judge_id, s.metric, m.min, m.place as series, t.sample_id, t.repetition,
-        t.planned, t.status, c.failures,
+        condition_id, agent_id, s.judge_id, s.metric, m.min, c.place as condition_place, m.place as series,
+        t.sample_id, t.repetition, t.planned, t.status, c.failures,
         j.score,
         coalesce(j.n_responses, 0) as n_responses,
         coalesce(j.n_judgments, 0) as n_judgments, j.squares, j.is_binary,
@@ -81,6 +95,8 @@ known as (
         if(
             j.mock is null and n.sample_id is null and p.judge_id is null, coalesce(t.failed, f.kind), null
         ) as kind,
+        -- Without its response the log does not say of a task what passes; what is computed says it for itself.
+        if((t.planned and t.status is not null) or t.parts > 1 or m.computed is not null, j.passed, null) as passed,
         n.sample_id is not null as not_for,
         t.mock or coalesce(j.mock, f.mock, false) as mock
     from tasks as t

@@ -1,8 +1,7 @@
 -- One row per judgment that was given something of its sample that has changed since.
 with changed_response as (
     select id, question_id
-    from events
-    semi join standings using (position)
+    from latest
     semi join changed_samples using (question_id)
     where type = 'response'
 ),

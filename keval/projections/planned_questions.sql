@@ -5,7 +5,7 @@ with question as (
     select distinct plan_id, unnest(question_ids) as question_id,
         (part - 1) * 5000 + generate_subscripts(question_ids, 1) as place
     from declarations
-    semi join latest using (position)
+    anti join (from rivals where not counts) using (position)
     semi join plans using (plan_id)
     where parts is not null
 )

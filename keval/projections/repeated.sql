@@ -6,6 +6,6 @@ from (
         order by position
     ) as nth
     from events
-    where id in (select repeated from last_lines where repeated is not null)
+    where id in (select id from rivals where repeated)
 )
 where nth > 1

@@ -2,22 +2,17 @@
 -- Conditions and judges are in the config's order.
 -- rank: the newest run, which says what is planned, has the highest one. It is the last in the log, but for two that
 -- replace none: a mock run in a log with real responses, and a run whose plan a crash cut off.
-with real as (
-    select count(*) > 0 as answered
-    from events
-    join latest using (position)
-    where type = 'response' and not latest.mock
-)
 select
     position, file, line_offset, id, time, run_id, command,
     config, config_name, config_sha256, dataset, d.agent, conditions, judges, metrics, mcp_servers, seed, repetitions, plan_id,
     environment,
     l.mock,
     row_number() over (
-        order by not (l.mock and real.answered), plan_id in (select plan_id from whole_plans), position
+        order by
+            not (l.mock and exists (from latest where type = 'response' and not mock)),
+            plan_id in (select plan_id from whole_plans), position
     ) as rank
-from events
-join latest as l using (position)
+from latest as l
 join declarations as d using (position)
-join line_offsets using (position), real
-where events.type = 'run'
+join line_offsets using (position)
+where l.type = 'run'

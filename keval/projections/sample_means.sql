@@ -4,7 +4,7 @@
 -- that are, or could be, a number; excused those that were never tried, and that the judge is not for: they are in no other.
 -- Of what was scored: weight is Σ j, j being the judgments of an answer, weight_squares Σ j², weighted_mean the mean of the
 -- judgments; squares_judgments is Σ (y − mean of the answer)², squares_responses Σ j (mean of the answer − weighted_mean)².
--- is_binary: each judgment is 0 or 1. empty, refused and cut_off count answers by their status.
+-- is_binary: each judgment is 0 or 1. decided are the repetitions that pass or fail, passes those that pass. empty, refused and cut_off count answers by their status.
 with question as (
     -- How often a sample is planned: by its question, or, of one that only judgments tell of, as often as any.
     select c.condition_id, c.agent_id, s.sample_id, coalesce(q.repetitions, 0) as repetitions
@@ -14,8 +14,9 @@ with question as (
     where c.planned is not null and exists (from plans)
 ),
 counted as materialized (
+    -- By places: numbers are quicker to group than ids.
     select
-        condition_id, agent_id, judge_id, metric, sample_id,
+        condition_place, series, sample_id,
         count(*) filter (planned) as tried,
         count(*) filter (not planned) as unplanned,
         count(value) as valued,
@@ -30,6 +31,8 @@ counted as materialized (
         sum(n_responses)::bigint as n_responses,
         sum(n_judgments)::bigint as n_judgments,
         max(abs(value)) as largest,
+        count(passed) as decided,
+        count(*) filter (passed) as passes,
         count(*) filter (status = 'empty') as empty,
         count(*) filter (status = 'refused') as refused,
         count(*) filter (status = 'limit') as cut_off,
@@ -51,24 +54,25 @@ counted as materialized (
         bool_or(mock) as mock,
         bool_and(not_for and state = 'not_applicable') as not_for
     from outcomes
-    group by condition_id, agent_id, judge_id, metric, sample_id
+    group by condition_place, series, sample_id
 ),
 known as (
     select
-        counted.*,
+        counted.*, c.condition_id, c.agent_id, m.judge_id, m.metric,
         if(c.planned is null, null, coalesce(q.repetitions, c.planned_repetitions)) as asked,
         if(asked is not null and not_for, 0, asked) as repetitions,
         if(not_for, greatest(coalesce(asked, 0) - tried, 0), 0) as excused
     from counted
-    join conditions as c using (condition_id, agent_id)
+    join conditions as c on c.place = condition_place
+    join metrics as m on m.place = series
     left join question as q using (condition_id, agent_id, sample_id)
 ),
 never_tried as (
     select condition_id, agent_id, judge_id, metric, sample_id, repetitions as excused
-    from (select distinct judge_id, metric, sample_id from counted where not_for)
+    from (select distinct judge_id, metric, sample_id from known where not_for)
     join series using (judge_id, metric)
     join question using (condition_id, agent_id, sample_id)
-    anti join counted using (condition_id, agent_id, judge_id, metric, sample_id)
+    anti join known using (condition_id, agent_id, judge_id, metric, sample_id)
 )
 select
     condition_id, agent_id, judge_id, metric, sample_id,
@@ -77,12 +81,12 @@ select
     greatest(coalesce(repetitions, 0), tried) + unplanned - not_applicable - not_sampled as expected,
     if(repetitions is null, null, greatest(repetitions - tried, 0)) as untried,
     tried, unplanned, valued, total, scored, agent_failed, not_measured, not_applicable, not_sampled, n_responses, n_judgments,
-    mean, mean_complete_case, var_within_sample, largest, kinds, mock, excused, empty, refused, cut_off, is_binary,
+    mean, mean_complete_case, var_within_sample, largest, kinds, mock, excused, decided, passes, empty, refused, cut_off, is_binary,
     weight, weight_squares, weighted_mean, squares_judgments, squares_responses
 from known
 union all by name
 select
     *, 0 as planned, 0 as expected, 0 as untried, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as agent_failed,
-    0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as empty, 0 as refused,
+    0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes, 0 as empty, 0 as refused,
     0 as cut_off, true as is_binary, [] as kinds, false as mock
 from never_tried

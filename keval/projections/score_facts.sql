@@ -12,6 +12,8 @@ from (
         * exclude (scores),
         unnest(map_keys(scores)) as metric,
         unnest(map_values(scores)) as given
-    from judgment_facts
-    where current
+    from latest
+    join judgment_standings as s using (position)
+    join line_offsets using (position)
+    where type = 'judgment' and s.current
 ) as j

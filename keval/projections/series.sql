@@ -2,9 +2,7 @@
 -- A judge concerns the conditions that it scored or failed to score, and those of the runs that name it; a judge
 -- that was run by itself, over whatever the log held, concerns all. A computed metric concerns those that all of its parts do.
 with pairs as (
-    select condition_id, agent_id, judge_id from judgment_facts where current
-    union
-    select condition_id, agent_id, judge_id from failure_facts where stage = 'judge' and current
+    select condition_id, agent_id, judge_id from mentions where current and judge_id is not null
     union
     select condition.condition_id, agent.agent_id, judge.judge_id
     from (

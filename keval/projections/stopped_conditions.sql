@@ -4,7 +4,7 @@ select p.plan_id, p.agent_id, unnest(map_keys(e.asked)) as condition_id, unnest(
 from (
     select p.plan_id, p.agent_id, max(e.position) as position
     from declarations as e
-    join latest as l using (position)
+    join latest as l on l.position = e.position and l.type = 'until_end'
     join plans as p on p.plan_id = e.plan_id and p.position < e.position
     join run_facts as r on r.position = p.position and r.mock = l.mock
     where e.asked is not null

@@ -18,9 +18,10 @@ from keval.projections.sql_file import literal, load
 DERIVED = {
     "events": "VIEW",
     "retracted": "TABLE",
-    "last_lines": "OR REPLACE TEMP TABLE",
+    "rivals": "OR REPLACE TEMP TABLE",
     "repeated": "TABLE",
-    "latest": "OR REPLACE TEMP TABLE",
+    "weighed": "OR REPLACE TEMP VIEW",
+    "latest": "OR REPLACE TEMP VIEW",
     "whole_plans": "TABLE",
     "run_facts": "TABLE",
     "plans": "TABLE",
@@ -45,6 +46,7 @@ DERIVED = {
     "label_facts": "VIEW",
     "failure_kinds": "VIEW",
     "is_separable": "TABLE",
+    "mentions": "OR REPLACE TEMP TABLE",
     "conditions": "TABLE",
     "computed_metrics": "TABLE",
     "computed_parts": "VIEW",
@@ -53,8 +55,9 @@ DERIVED = {
     "metrics": "TABLE",
     "sampling": "TABLE",
     "series": "TABLE",
-    "task_parts": "VIEW",
+    "task_parts": "OR REPLACE TEMP VIEW",
     "tasks": "TABLE",
+    "shared_tasks": "TABLE",
     "outcomes": "VIEW",
     "sample_means": "TABLE",
     "newest_samples": "TABLE",
@@ -137,15 +140,11 @@ def definition(name: str, *, everything: bool = False, line: str = "null", file:
         everything=str(everything).lower(),
         failure_kinds=kinds,
         line=line,
-        verdicts=_verdicts(),
+        samples="sample_means",
+        thresholds=load("projections", "thresholds"),
+        passed=load("projections", "passed"),
     )
     return query if file is None else _FIELD.sub(rf"field_at({file}, line_offset, '\2') \1 '$'", query)
-
-
-@cache
-def _verdicts() -> str:
-    """Return the query of verdicts where nobody gives a threshold."""
-    return load("projections", "verdicts", given="(null, null::double)", thresholds=load("projections", "thresholds"))
 
 
 _NOT_SQL = re.compile(r"--[^\n]*|'[^']*'")

@@ -60,7 +60,10 @@ class Passes:
 
 def passes(connection: DuckDBPyConnection, verdicts: str | None) -> Mapping[Key, Passes]:
     """Return the trials of each condition by each metric; `verdicts` as in `Asked`."""
-    query = "from pass_counts" if verdicts is None else load("projections", "pass_counts", verdicts=verdicts)
+    query = "from pass_counts"
+    if verdicts is not None:
+        decided = load("projections", "decided", verdicts=verdicts)
+        query = load("projections", "pass_counts", samples=f"({decided})")
     found: dict[Key, Passes] = defaultdict(Passes)
     for row in rows(connection, query):
         of = found[row["condition_id"], row["agent_id"], row["judge_id"], row["metric"]]
