@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from keval import schema
 from keval.ids import JsonObject
@@ -17,12 +17,24 @@ MANY = 5_000
 """For so many events it is worth while to compile their types; fewer are checked by the validator that is there."""
 
 
+def stand_as_written(raw: bytes) -> bool:
+    """Return whether all lines of a piece of a log are valid and stand there as keval writes them, each with its newline.
+
+    It is faster than `accepted`, which takes other spaces and orders, too.
+    """
+    codec = _codec()
+    try:
+        return raw.endswith(b"\n") and codec.encode_lines(codec.decode_lines(raw)) == raw
+    except codec.refusals:
+        return False
+
+
 def accepted(lines: Sequence[bytes], first: int = 0) -> int:
     """Return where, from `first` on, the first line stands that is not known to be valid; `len(lines)` if all are.
 
     Lines are without their newlines. What is accepted, `strict_json.parse` and `schema.event_problem` accept too.
     """
-    decode, encode, refusals = _codec()
+    decode, encode, _, _, refusals = _codec()
     place = first
     try:
         for place in range(first, len(lines)):
@@ -72,11 +84,21 @@ def _types() -> Any:  # noqa: ANN401 - a union that is made from the schemas has
     return event_types()
 
 
+class _Codec(NamedTuple):
+    """What reads events and what writes them, one or many, and the errors by which either refuses."""
+
+    decode: Callable[[bytes], Any]
+    encode: Callable[[Any], bytes]
+    decode_lines: Callable[[bytes], list[Any]]
+    encode_lines: Callable[[list[Any]], bytes]
+    refusals: tuple[type[Exception], ...]
+
+
 @cache
-def _codec() -> tuple[Callable[[bytes], Any], Callable[[Any], bytes], tuple[type[Exception], ...]]:
-    """Return what reads an event and what writes it, and the errors by which either refuses."""
+def _codec() -> _Codec:
     import msgspec
 
+    decoder, encoder = msgspec.json.Decoder(_types()), msgspec.json.Encoder()
     # ValueError is what is no UTF-8; a line can be nested deeper than Python calls.
     refusals = (msgspec.MsgspecError, ValueError, RecursionError)
-    return msgspec.json.Decoder(_types()).decode, msgspec.json.Encoder().encode, refusals
+    return _Codec(decoder.decode, encoder.encode, decoder.decode_lines, encoder.encode_lines, refusals)

@@ -73,11 +73,10 @@ class Check:
         if self._before is not None:
             lines = b"\n" + stretch.raw
             self.changes_all = self.changes_all or any(b"\n" + begin in lines for begin in CHANGES_ALL)
-        *begins, end = accumulate(stretch.lengths, initial=stretch.offset)
-        offsets.extend(begins)
+        offsets.extend(accumulate(stretch.lengths, initial=stretch.offset))
+        self.end = offsets.pop()
         self.lines += len(stretch.lengths)
         self.longest = max(self.longest, *stretch.lengths)
-        self.end = end
 
     def fingerprint(self) -> Fingerprint:
         """Return what was checked; lines that were checked before are read again for it. Raises ChangedError."""

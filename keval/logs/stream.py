@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from keval import schema
 from keval.documents import packed, strict_json
-from keval.documents.event_lines import accepted
+from keval.documents.event_lines import accepted, stand_as_written
 from keval.errors import InputError
 from keval.events import encode
 from keval.ids import JsonObject
@@ -37,6 +37,9 @@ CHUNK = 2**17
 
 ONE_BY_ONE = 5_000
 """Lines that are parsed one by one before anything faster is made ready, which takes as long as it saves on so many."""
+
+MOST_UNLIKE = 8
+"""Chunks in a row with lines that keval did not write like that; what follows is looked at line by line without trying."""
 
 DATABASE = slice(8, 12)
 """Where a DuckDB file says that it is one, such as the index beside a log."""
@@ -90,6 +93,8 @@ class Reader:
     skipped: int = field(default=0, init=False)
     torn: bool = field(default=False, init=False)
     """Whether the stream ended in the middle of a line."""
+    _unlike: int = field(default=0, init=False)
+    """How many chunks in a row did not stand as keval writes them."""
 
     def __iter__(self) -> Iterator[Line]:
         offset = 0
@@ -109,16 +114,26 @@ class Reader:
         before the last valid lines were yielded.
         """
         for chunk in self._chunks():
-            *lines, unended = chunk.split(b"\n")
-            yield from self._stretches_of(chunk, lines, offset, number)
+            lengths = array("Q", map(len, io.BytesIO(chunk)))  # three times as fast as to split it
+            if self._stands_as_written(chunk):
+                yield Stretch(offset, chunk, lengths)
+            else:
+                yield from self._stretches_of(chunk, offset, number)
             offset += len(chunk)
-            number += len(lines)
-            if unended and (line := self.parse(number, unended, offset - len(unended))) is not None:
-                yield Stretch(line.offset, line.raw, array("Q", [len(line.raw)]))
-            self.one_by_one -= len(lines)
+            number += len(lengths)
+            self.one_by_one -= len(lengths)
 
-    def _stretches_of(self, chunk: bytes, lines: list[bytes], offset: int, number: int) -> Iterator[Stretch]:
-        """Yield the valid ones of the lines that a chunk begins with, given without their newlines."""
+    def _stands_as_written(self, chunk: bytes) -> bool:
+        """Return whether all lines of a chunk are valid and stand as keval writes them; others may be valid, too."""
+        if self.one_by_one > 0 or self._unlike >= MOST_UNLIKE:
+            return False
+        alike = stand_as_written(chunk)
+        self._unlike = 0 if alike else self._unlike + 1
+        return alike
+
+    def _stretches_of(self, chunk: bytes, offset: int, number: int) -> Iterator[Stretch]:
+        """Yield the valid lines of a chunk, the last of which may have no newline."""
+        *lines, unended = chunk.split(b"\n")
         begin = end = first = 0
         lengths = array("Q")
         while first < len(lines):
@@ -138,6 +153,8 @@ class Reader:
             first = unknown + 1
         if lengths:
             yield Stretch(offset + begin, chunk[begin:end], lengths)
+        if unended and (line := self.parse(number + len(lines), unended, offset + end)) is not None:
+            yield Stretch(line.offset, line.raw, array("Q", [len(line.raw)]))
 
     def _chunks(self) -> Iterator[bytes]:
         """Yield the rest of the stream in pieces that end where a line ends, the last one where the stream ends."""

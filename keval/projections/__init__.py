@@ -102,7 +102,6 @@ def store(log: LogFile, target: Path) -> None:
     with _database([log], None, target) as connection, functions_over(connection, [log]):
         tables.build(connection, [log], everything=False)
         tool_use.make_table(connection, [log])
-        tables.save_views(connection)
         connection.execute("CHECKPOINT")  # at the end of a connection it would fail without a word
 
 

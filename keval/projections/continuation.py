@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from keval.projections.loading import load_lines, name_files
 from keval.projections.log_file import LogFile
 from keval.projections.sql_file import literal, load
-from keval.projections.tables import make_views
+from keval.projections.tables import make_summaries
 from keval.projections.tool_use import make_table
-from keval.projections.views import ALL, DERIVED, definition, made
+from keval.projections.views import ALL, DERIVED, definition, made, needed_for
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,6 +41,7 @@ JOINED = {
     "shared_tasks": "joined_by_position",
     "sample_means": "joined_by_sample",
     "newest_samples": "joined_by_sample",
+    "paired_samples": "joined_by_sample",
     "line_standings": "joined_by_position",
     "tool_use": "joined_by_sample",
 }
@@ -62,6 +63,7 @@ SHARED = (
     "sampling",
     "series",
     "is_separable",
+    "compared_series",
 )
 """Tables that new lines do not change."""
 
@@ -96,7 +98,8 @@ def build(
 
 
 def _compute(connection: duckdb.DuckDBPyConnection, asked: Collection[str]) -> None:
-    """Make tables of the touched samples alone, in a schema of their own."""
+    """Make those tables of the touched samples alone that are joined with what is stored, in a schema of their own."""
+    needed = needed_for(name for name in JOINED if name in asked)
     connection.execute("CREATE SCHEMA part")
     # Two statements: of a table it is known how few lines it has, and which side of the join is the small one.
     connection.execute(made("TEMP TABLE", "chosen_stored", load("projections", "chosen_stored")))
@@ -105,9 +108,9 @@ def _compute(connection: duckdb.DuckDBPyConnection, asked: Collection[str]) -> N
     for name, query in CHOSEN.items():
         connection.execute(made("TABLE", name, load("projections", query)))
     for name, kind in DERIVED.items():
-        if name in SHARED and name in asked:
+        if name in SHARED and name in needed:
             connection.execute(made("VIEW", name, f"from stored.{name}"))
-        elif name not in CHOSEN and name in asked:
+        elif name not in CHOSEN and name in needed:
             connection.execute(made(kind, name, definition(name)))
     connection.execute("SET schema = 'main'")
 
@@ -122,4 +125,4 @@ def _join(connection: duckdb.DuckDBPyConnection, asked: Collection[str], *, text
             connection.execute(made("VIEW", name, f"from stored.{name}"))
         elif kind == "VIEW" and name in asked:
             connection.execute(made(kind, name, definition(name)))
-    make_views(connection, texts=texts, asked=asked)
+    make_summaries(connection, texts=texts, asked=asked)

@@ -11,13 +11,14 @@ select
     -- What the sample has in common with those that belong to it; the config's cluster_key says what that is.
     sample.cluster as cluster,
     coalesce(answer_sha256, sha256(text)) as answer_sha256,
-    list_transform(unverified_claims, lambda claim: left(claim, 4000)) as unverified_claims,
+    if(len(unverified_claims) > 0, list_transform(unverified_claims, lambda claim: left(claim, 4000)), unverified_claims)
+        as unverified_claims,
     left(message, 4000) as message,
     -- What a judge of pairs says of its verdict; an outcome may hold anything, so it is read as text.
     try_cast(outcome.order_dependent as boolean) as order_dependent,
     -- Whether there is something to find out of the response's tools, and a golden answer to be looked for in what they
     -- returned: see keval/projections/tool_use.py, where white space is the same.
-    list_contains([turn.type for turn in turns], 'tool_call') as calls_tools,
+    list_contains(turns, {type: 'tool_call'}) as calls_tools,
     case
         when coalesce(length(sample.answer), 0) < 20 then false
         -- Most begin with twenty letters and the like: then the rest is not looked at, and nothing has to be replaced.

@@ -10,7 +10,7 @@ import orjson
 
 from keval.errors import UsageError
 from keval.projections.sql_file import literal, verbatim
-from keval.projections.views import DERIVED, VIEWS
+from keval.projections.views import ALL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,7 @@ def writes_nothing(connection: duckdb.DuckDBPyConnection, query: str) -> bool:
 
 def read_by(connection: duckdb.DuckDBPyConnection, query: str) -> Collection[str]:
     """Return the tables and views that a query reads which `writes_nothing`; all if it may read more than it names."""
-    known = {*DERIVED, *VIEWS}
+    known = {*ALL}
     named, own = set(), set()
     for part in _objects(_parsed(connection, _EXPLAIN.sub("", query))):
         match part:

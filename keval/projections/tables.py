@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from keval.processes import memory
 from keval.projections.loading import MOST_FOR_LOADING, load_lines
 from keval.projections.log_file import LogFile
-from keval.projections.views import ALL, DERIVED, SAVED, TEXTS, VIEWS, apart_views, definition, made, schemas
+from keval.projections.views import ALL, DERIVED, SUMMARIES, TEXTS, VIEWS, apart_views, definition, made, schemas
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,24 +39,20 @@ def build(  # noqa: PLR0913 - as connect, which passes them on
     for name, kind in DERIVED.items():
         if name in asked:
             connection.execute(made(kind, name, definition(name, everything=everything)))
-    make_views(connection, before, texts=texts, asked=asked)
+    make_summaries(connection, before, texts=texts, asked=asked)
     connection.commit()
 
 
-def make_views(
-    connection: duckdb.DuckDBPyConnection, before: int = 0, *, texts: bool, asked: Collection[str] = VIEWS
+def make_summaries(
+    connection: duckdb.DuckDBPyConnection, before: int = 0, *, texts: bool, asked: Collection[str]
 ) -> None:
-    """Make the views that queries ask; `before`, `texts` and `asked` as in `build`."""
+    """Make the summaries, and the views that queries ask; `before`, `texts` and `asked` as in `build`."""
+    for name in SUMMARIES:
+        if name in asked:
+            connection.execute(made("TABLE", name, definition(name)))
     for name in VIEWS:
-        if name in asked and (texts or name not in TEXTS):
+        if name in asked and name not in {*DERIVED, *SUMMARIES} and (texts or name not in TEXTS):
             connection.execute(made("VIEW", name, definition(name, file=f"(file + {before})::smallint")))
-
-
-def save_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Turn the views that take long and have few rows into tables."""
-    for name in SAVED:
-        connection.execute(made("TABLE", "saved", f"from {name}"))
-        connection.execute(f"DROP VIEW {name}; ALTER TABLE saved RENAME TO {name}")
 
 
 def build_apart(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], *, everything: bool) -> None:

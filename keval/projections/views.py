@@ -43,7 +43,6 @@ DERIVED = {
     "response_facts": "VIEW",
     "judgment_facts": "VIEW",
     "failure_facts": "VIEW",
-    "label_facts": "VIEW",
     "failure_kinds": "VIEW",
     "is_separable": "TABLE",
     "mentions": "OR REPLACE TEMP TABLE",
@@ -61,7 +60,8 @@ DERIVED = {
     "outcomes": "VIEW",
     "sample_means": "TABLE",
     "newest_samples": "TABLE",
-    "pass_counts": "VIEW",
+    "compared_series": "TABLE",
+    "paired_samples": "TABLE",
     "paid": "VIEW",
     "paid_attempts": "VIEW",
 }
@@ -71,6 +71,17 @@ Tables are computed once, because others read them, some many times. As views th
 them: a view over views over views grows beyond what DuckDB can plan in a second. A temporary table is gone when all are
 made.
 """
+
+SUMMARIES = (
+    "label_facts",
+    "pass_counts",
+    "condition_means",
+    "variance_components",
+    "cluster_errors",
+    "computed_means",
+    "comparisons",
+)
+"""Tables of few rows that are found among all lines or all samples: one more sample changes each row of theirs."""
 
 VIEWS = (
     "logs",
@@ -98,13 +109,10 @@ VIEWS = (
     "orphaned_processes",
     "labels",
 )
-"""What queries ask, each after those it reads."""
+"""What queries ask, each after those it reads; what of it is no table is a view."""
 
-ALL = (*DERIVED, *VIEWS)
+ALL = (*dict.fromkeys((*DERIVED, *SUMMARIES, *VIEWS)),)
 """All tables and views."""
-
-SAVED = ("label_facts", "pass_counts", "paired_samples", "condition_aggregates", "comparisons")
-"""Views whose rows an index has: few, found among all lines and scores. Each stands after those that it reads."""
 
 TEXTS = {"samples", "responses", "judgments", "failures", "scores", "tool_calls", "labels"}
 """Those of them that read texts from the log, by a function of keval's own, which another DuckDB lacks."""
@@ -155,7 +163,7 @@ def read_by(query: str) -> set[str]:
     """Return the tables and views that a query reads itself."""
     found = _READ.findall(_NOT_SQL.sub("", query))
     names = {read.split()[0] for several in found for read in several.split(",")}
-    return names & {*DERIVED, *VIEWS}
+    return names & {*ALL}
 
 
 @cache

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from keval import schema
 from keval.documents import strict_json
-from keval.documents.event_lines import MANY, accepted, checker
+from keval.documents.event_lines import MANY, accepted, checker, stand_as_written
 from tests.builders import (
     failure_event,
     in_order,
@@ -37,7 +37,10 @@ EVENTS = (*schema.EVENT_TYPES, "event")
 
 
 def is_accepted(line: bytes) -> bool:
-    return accepted([line]) == 1
+    """Return whether a line is accepted, by itself; what is accepted among many others must be accepted so, too."""
+    by_itself = accepted([line]) == 1
+    assert by_itself or not stand_as_written(line + b"\n")
+    return by_itself
 
 
 def is_valid(line: bytes) -> bool:
@@ -87,6 +90,15 @@ def test_each_type_of_event_is_accepted(line: bytes) -> None:
     """A valid event, written as keval writes it, needs no second look, whatever its type is."""
     assert is_valid(line)
     assert is_accepted(line)
+
+
+def test_events_of_all_types_are_accepted_at_once() -> None:
+    """Valid lines as keval writes them are accepted together, and not with anything between them, or without an end."""
+    lines = b"".join(line + b"\n" for line in valid_lines())
+    assert stand_as_written(lines)
+    assert not stand_as_written(lines + b"\n")
+    assert not stand_as_written(lines[:-1])
+    assert not stand_as_written(lines.replace(b"\n", b"\r\n"))
 
 
 @pytest.mark.parametrize("line", valid_lines(), ids=lambda line: line[:24].decode())
