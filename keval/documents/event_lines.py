@@ -18,7 +18,7 @@ MANY = 5_000
 
 
 def stand_as_written(raw: bytes) -> bool:
-    """Return whether all lines of a piece of a log are valid and stand there as keval writes them, each with its newline.
+    """Return whether all lines of a piece of a log are valid and stand as keval writes them, each with its newline.
 
     It is faster than `accepted`, which takes other spaces and orders, too.
     """

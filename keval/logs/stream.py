@@ -39,7 +39,7 @@ ONE_BY_ONE = 5_000
 """Lines that are parsed one by one before anything faster is made ready, which takes as long as it saves on so many."""
 
 MOST_UNLIKE = 8
-"""Chunks in a row with lines that keval did not write like that; what follows is looked at line by line without trying."""
+"""Chunks in a row with lines that keval writes in another way; what follows is looked at line by line at once."""
 
 DATABASE = slice(8, 12)
 """Where a DuckDB file says that it is one, such as the index beside a log."""

@@ -58,8 +58,12 @@ def test_bytes_after_the_beginning_are_not_looked_at(file: Path) -> None:
     assert begins(file, known)
 
 
-def test_a_hash_is_of_the_bytes_in_whatever_pieces_they_come(tmp_path: Path) -> None:
+@pytest.mark.parametrize("segment", [fingerprint.SEGMENT, CHUNK, CHUNK // 2, 1000, (CHUNK + 1280) // 3])
+def test_a_hash_is_of_the_bytes_in_whatever_pieces_they_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segment: int
+) -> None:
     """Read at once, in pieces, or from the middle on after what is before it: the hash is the same."""
+    monkeypatch.setattr(fingerprint, "SEGMENT", segment)
     data = bytes(range(256)) * (CHUNK // 256 + 5)
     path = tmp_path / "large"
     path.write_bytes(data)
@@ -71,3 +75,19 @@ def test_a_hash_is_of_the_bytes_in_whatever_pieces_they_come(tmp_path: Path) -> 
         first = fingerprint.digest_of(opened.fileno(), 1000)
         continued = fingerprint.digest_of(opened.fileno(), len(data), 1000, first)
     assert str(pieces) == str(whole) == str(continued)
+
+
+def test_a_hash_is_of_the_order_of_the_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two segments that change places make another hash, and so does a byte in any of them."""
+    monkeypatch.setattr(fingerprint, "SEGMENT", 1000)
+    data = os.urandom(3500)
+    turned = data[1000:2000] + data[:1000] + data[2000:]
+    places = (0, 999, 1000, 2500, 3499)
+    changed = [data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :] for place in places]
+    hashes = set()
+    for other in (data, turned, *changed):
+        path = tmp_path / "file"
+        path.write_bytes(other)
+        with path.open("rb") as opened:
+            hashes.add(str(fingerprint.digest_of(opened.fileno(), len(data))))
+    assert len(hashes) == 7
