@@ -2,24 +2,7 @@
 -- superseded was paid for all the same; a line that stands in several logs was paid for once, and counts for the first.
 -- n counts calls of the stage, failed_attempts the attempts before a last one. cost_usd sums what is known, failed
 -- attempts included; unknown counts the attempts whose cost nobody knows. Tokens are summed like costs.
--- First by what the lines say, millions of them, and then by what that means.
-with told as (
-    select
-        file, type, stage, condition_id, agent_id, judge_id,
-        max(condition) as condition, max(judge.name) as judge,
-        count(*) filter (not failed) as n,
-        fsum(cost_usd) as cost_usd,
-        count(*) - count(cost_usd) as unknown,
-        count(*) filter (failed) as failed_attempts,
-        fsum(cost_usd) filter (failed) as failed_attempts_cost_usd,
-        sum(usage.input_tokens)::bigint as input_tokens,
-        sum(usage.output_tokens)::bigint as output_tokens,
-        sum(usage.cache_read_input_tokens)::bigint as cache_read_input_tokens,
-        sum(usage.cache_creation_input_tokens)::bigint as cache_creation_input_tokens
-    from paid_attempts
-    group by file, type, stage, condition_id, agent_id, judge_id
-),
-counted as (
+with counted as (
     select
         log, condition_id, agent_id, known_stage as stage, judge_id,
         max(condition) as condition, max(judge) as judge,
@@ -34,7 +17,7 @@ counted as (
         sum(cache_creation_input_tokens)::bigint as cache_creation_input_tokens
     from (
         select *, case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as known_stage
-        from told
+        from outlays
     )
     join files using (file)
     group by log, condition_id, agent_id, known_stage, judge_id

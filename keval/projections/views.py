@@ -80,6 +80,9 @@ SUMMARIES = (
     "cluster_errors",
     "computed_means",
     "comparisons",
+    "makers",
+    "answer_statistics",
+    "outlays",
 )
 """Tables of few rows that are found among all lines or all samples: one more sample changes each row of theirs."""
 

@@ -1,13 +1,7 @@
 -- One row per agent, thing that made its answers, value of that and condition: how many answers that count it made; only
 -- where an agent's answers have more than one value. Their ids are equal all the same: see decision 73.
 -- What is not known is not taken for different. Conditions of an import may be models: there each stands for itself.
-with answered as (
-    select condition_id, agent_id, run_id, agent.type as type, agent.model as asked, models, count(*) as answers
-    from current_lines
-    where type = 'response'
-    group by all
-),
-run as (
+with run as (
     select run_id, arg_max(environment ->> '$.claude_code', position) as claude_code from run_facts group by run_id
 ),
 made as (
@@ -16,7 +10,7 @@ made as (
         -- Beside the model that it is asked to use, an agent may ask smaller ones for small things, now and then.
         list_sort(coalesce(nullif(list_filter(models, lambda model: contains(model, asked)), []), models)) as models,
         if(type = 'claude', claude_code, null) as claude_code
-    from answered
+    from makers
     left join run using (run_id)
 ),
 told as (

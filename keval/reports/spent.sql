@@ -1,16 +1,10 @@
 -- One row per condition, agent and stage: what it cost, and how many attempts that is known of.
-with told as (
-    select
-        condition_id, agent_id, type, stage,
-        fsum(cost_usd) as cost_usd, count(cost_usd) as known, count(*) - count(cost_usd) as unknown
-    from paid_attempts
-    group by condition_id, agent_id, type, stage
-)
 select
     condition_id, agent_id, known_stage as stage,
-    fsum(cost_usd) as cost_usd, sum(known)::bigint as known, sum(unknown)::bigint as unknown
+    fsum(cost_usd) as cost_usd, sum(n + failed_attempts - unknown)::bigint as known, sum(unknown)::bigint as unknown
 from (
-    select *, case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as known_stage from told
+    select *, case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as known_stage
+    from outlays
 )
 semi join (from conditions where current) as c using (condition_id, agent_id)
 group by condition_id, agent_id, known_stage

@@ -1,0 +1,15 @@
+-- One row per file, type of event, stage, condition, agent and judge, as the lines say them: what was spent, see costs.
+select
+    file, type, stage, condition_id, agent_id, judge_id,
+    max(condition) as condition, max(judge.name) as judge,
+    count(*) filter (not failed) as n,
+    fsum(cost_usd) as cost_usd,
+    count(*) - count(cost_usd) as unknown,
+    count(*) filter (failed) as failed_attempts,
+    fsum(cost_usd) filter (failed) as failed_attempts_cost_usd,
+    sum(usage.input_tokens)::bigint as input_tokens,
+    sum(usage.output_tokens)::bigint as output_tokens,
+    sum(usage.cache_read_input_tokens)::bigint as cache_read_input_tokens,
+    sum(usage.cache_creation_input_tokens)::bigint as cache_creation_input_tokens
+from paid_attempts
+group by file, type, stage, condition_id, agent_id, judge_id
