@@ -2,30 +2,30 @@
 -- current: it was given after that answer and after the judgments of it: what was said of an earlier answer or verdict is
 -- not said of this one.
 with label as (
-    select position, file, line_offset, id, time, run_id, response_id, judge_id
+    select position, file, id, time, run_id, response_id, judge_id
     from events
-    join line_offsets using (position)
-    where type = 'label' and position in (select position from line_standings where counts)
+    where type = 'label' and position not in (select position from line_standings where not counts)
 ),
 -- Of millions of events only those that labels are about.
 response as (
     select position, id, sample_id, condition, condition_id, repetition, agent_id
     from events
     where type = 'response' and id in (select response_id from label)
-        and position in (select position from line_standings where counts)
+        and position not in (select position from line_standings where not counts)
 ),
 judgment as (
     select position, response_id, judge_id
     from events
     where type = 'judgment' and response_id in (select response_id from label)
-        and position in (select position from line_standings where counts and current)
+        and position not in (select position from line_standings where not coalesce(counts and current, false))
 )
 select
-    l.position, l.file, l.line_offset, l.id, l.time, l.run_id, l.response_id, l.judge_id,
+    l.position, l.file, o.line_offset, l.id, l.time, l.run_id, l.response_id, l.judge_id,
     r.sample_id, r.condition, r.condition_id, r.repetition, r.agent_id,
     coalesce(l.position > r.position, false) and not exists (
         from judgment as j
         where j.response_id = l.response_id and j.position > l.position and (l.judge_id is null or l.judge_id = j.judge_id)
     ) as current
 from label as l
+join line_offsets as o using (position)
 left join response as r on r.id = l.response_id

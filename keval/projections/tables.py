@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from keval.processes import memory
 from keval.projections.loading import MOST_FOR_LOADING, load_lines
 from keval.projections.log_file import LogFile
-from keval.projections.views import ALL, DERIVED, SUMMARIES, TEXTS, VIEWS, apart_views, definition, made, schemas
+from keval.projections.views import (
+    ALL,
+    DERIVED,
+    SIDES_AS_WRITTEN,
+    SUMMARIES,
+    TEXTS,
+    VIEWS,
+    apart_views,
+    definition,
+    made,
+    schemas,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,9 +50,17 @@ def build(  # noqa: PLR0913 - as connect, which passes them on
     connection.begin()
     for name, kind in DERIVED.items():
         if name in asked:
-            connection.execute(made(kind, name, definition(name, everything=everything)))
+            with _sides_as_written(connection) if name in SIDES_AS_WRITTEN else nullcontext():
+                connection.execute(made(kind, name, definition(name, everything=everything)))
     make_summaries(connection, before, texts=texts, asked=asked)
     connection.commit()
+
+
+@contextmanager
+def _sides_as_written(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
+    yield
+    connection.execute("RESET disabled_optimizers")
 
 
 def make_summaries(

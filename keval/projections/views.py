@@ -72,6 +72,10 @@ them: a view over views over views grows beyond what DuckDB can plan in a second
 made.
 """
 
+SIDES_AS_WRITTEN = {"score_facts", "sample_means"}
+"""Tables for whose joins the right sides are held in memory, as they are written: DuckDB guesses that the left ones are
+smaller, and they are millions of lines with many columns."""
+
 SUMMARIES = (
     "label_facts",
     "pass_counts",
