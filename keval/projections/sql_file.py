@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 _PARAMETER = re.compile(r"\$([a-z_]+)")
@@ -15,8 +16,12 @@ def load(folder: str, name: str, /, **parameters: str) -> str:
 
     `$.field`, a path into JSON, is no parameter. Raises KeyError for one that is not given.
     """
-    text = (PACKAGE / folder / f"{name}.sql").read_text(encoding="utf-8")
-    return _PARAMETER.sub(lambda found: parameters[found[1]], text)
+    return _PARAMETER.sub(lambda found: parameters[found[1]], _text(folder, name))
+
+
+@cache
+def _text(folder: str, name: str) -> str:
+    return (PACKAGE / folder / f"{name}.sql").read_text(encoding="utf-8")
 
 
 def literal(text: str) -> str:
