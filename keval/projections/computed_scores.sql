@@ -40,7 +40,7 @@ counted as (
         if(told > 0 and tokens_exponent is not null, told, null) as tokens
     from answer as a
     join computed_metrics as m using (judge_id, metric)
-    left join response_facts as r on r.position = a.answer
+    left join (select position, usage from events where type = 'response') as r on r.position = a.answer
 ),
 valued as (
     select
