@@ -15,7 +15,7 @@ from keval.events import written
 from keval.execution.specs import Failed, Known, Outcome
 from keval.ids import JsonObject
 from keval.logs.redaction import redacted
-from keval.logs.stream import Sink
+from keval.logs.stream import Sink, Unsafe
 from keval.secrets.variables import Secrets
 from keval.usage import Usage
 
@@ -47,8 +47,8 @@ class Recorder:
         event, line = written(redacted(unredacted, self.secrets), self.problem_of)
         return EncodedEvent(event, line, unredacted)
 
-    def write(self, encoded: EncodedEvent) -> Awaitable[None]:
-        """Write an event; it is safe when that was waited for."""
+    def write(self, encoded: EncodedEvent) -> Awaitable[Unsafe]:
+        """Write an event: then it survives the process."""
         return self.sink.write(encoded.line)
 
 

@@ -23,12 +23,17 @@ from keval.execution.limiter import Limiter
 from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder, total_usd
 from keval.execution.scheduler import Crew, Take, pause
+from keval.execution.settling import Settling
 from keval.execution.specs import Failed, Known, Outcome
 from keval.ids import JsonObject
+from keval.logs.stream import Unsafe
 from keval.processes import tree
 from keval.retry import Retry
 
 Item = TypeVar("Item")
+
+ROOM = 64
+"""So many events may be written and not safe yet, where fewer items than that are done at once."""
 
 KEPT = "workspace"
 """The field of an event that says where its folder was kept."""
@@ -37,14 +42,17 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Tries(Generic[Known]):
+class Tries(Generic[Item, Known]):
     """The attempts at one item."""
 
+    item: Item
     outcomes: list[Outcome[Known]]
     encoded: EncodedEvent | None = None
     """The event that the item would end in now."""
     handed_over: bool = False
     """Whether the recorder was given that event."""
+    unsafe: Unsafe = None
+    """What is to be waited for, once the event is written, until it is safe."""
 
     @property
     def last(self) -> Outcome[Known]:
@@ -105,82 +113,92 @@ class Stage(ABC, Generic[Item, Known]):
     async def work_off(self, items: Iterable[Item] | Take[Item]) -> None:
         """Do all items; returns when each has its event or `stop` was set and none is in flight."""
         crew, limiter = Crew(self.max_concurrent, self.stop), Limiter(self.max_concurrent, self.retry)
-        work = partial(self._work, crew=crew, limiter=limiter)
+        settling = Settling(max(self.max_concurrent, ROOM), self._settle, self._leave)
+        work = partial(self._work, crew=crew, limiter=limiter, settling=settling)
         with limiter.open_after(self.stop):
-            await crew.work_off(items, work)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(settling.work_off())
+                await crew.work_off(items, work)
+                settling.end()
 
-    async def _work(self, item: Item, crew: Crew, limiter: Limiter) -> None:
-        """Do one item to its end, and record what came of it."""
-        tries: Tries[Known] = Tries([])
+    async def _work(self, item: Item, crew: Crew, limiter: Limiter, settling: Settling[Tries[Item, Known]]) -> None:
+        """Do one item to its end, and write down what came of it; the rest follows once that is safe."""
+        tries: Tries[Item, Known] = Tries(item, [])
         try:
-            await self._try(item, tries, limiter)
+            await self._try(tries, limiter)
             while self._goes_on(tries):
                 with crew.aside():
                     await pause(self.retry, len(tries.outcomes), tries.last.failed, self.stop)
-                await self._try(item, tries, limiter)
-        finally:
+                await self._try(tries, limiter)
+            if tries.encoded is None:
+                self._leave(tries)
+            else:
+                await self._record(tries, tries.encoded)
+                await settling.bring(tries, tries.unsafe)
+        except BaseException:
             # Also when this is cancelled: what failed attempts have cost is in no other place.
             try:
-                if tries.encoded is not None and not tries.handed_over:
-                    await self._record(item, tries.encoded, tries)
+                if tries.encoded is not None:
+                    await self._record(tries, tries.encoded)
             finally:
-                self._release(tries)
-                self.leave(item)
-        if tries.encoded is None:
-            return
-        self._count(item, tries)
-        if self.on_written is not None and (told := self.on_written(tries.encoded)) is not None:
-            with crew.aside():
-                await told
+                self._leave(tries)
+            raise
 
-    def _count(self, item: Item, tries: Tries[Known]) -> None:
+    def _settle(self, tries: Tries[Item, Known]) -> Awaitable[None] | None:
+        """Do what follows an event that is safe; what is returned, if anything, has to be waited for."""
+        self._leave(tries)
+        self._count(tries)
+        return None if self.on_written is None or tries.encoded is None else self.on_written(tries.encoded)
+
+    def _leave(self, tries: Tries[Item, Known]) -> None:
+        """Be done with an item, whatever became of it."""
+        self._release(tries)
+        self.leave(tries.item)
+
+    def _count(self, tries: Tries[Item, Known]) -> None:
         """Tell the progress of an item that has its event."""
-        row, failed, cost_usd = self.row(item), tries.last.failed, total_usd(tries.outcomes)
+        row, failed, cost_usd = self.row(tries.item), tries.last.failed, total_usd(tries.outcomes)
         if failed is None:
             self.progress.finished(row, cost_usd=cost_usd)
         else:
             self.progress.failed_as(row, failed.kind, failed.message, cost_usd=cost_usd)
 
-    def _goes_on(self, tries: Tries[Known]) -> bool:
+    def _goes_on(self, tries: Tries[Item, Known]) -> bool:
         failed = tries.outcomes[-1].failed if tries.outcomes else None
         may = failed is not None and failed.retryable and len(tries.outcomes) < self.retry.max_attempts
         return may and not self.stop.is_set()
 
-    async def _try(self, item: Item, tries: Tries[Known], limiter: Limiter) -> None:
-        """Try an item once, if money and time allow it; an answer is safe then, a failure is not written yet."""
-        reservation = await self.ledger.reserve(self.account(item), self.stop)
+    async def _try(self, tries: Tries[Item, Known], limiter: Limiter) -> None:
+        """Try an item once, if money and time allow it; an answer is written then, a failure is not yet."""
+        reservation = await self.ledger.reserve(self.account(tries.item), self.stop)
         if reservation is None:
             if tries.outcomes and self.ledger.refused:
-                self._fail_for_budget(item, tries)
+                self._fail_for_budget(tries)
             return
         with reservation:
-            # The slot is held until the event is safe: a crash never loses more of them than there are slots.
+            # The slot is held until the event is written: a `kill -9` never loses more of them than there are slots.
             with await limiter.slot(len(tries.outcomes)) as slot:
                 if self.stop.is_set():
                     return
                 self._release(tries)
-                tries.encoded = await self._attempt(item, tries)
+                tries.encoded = await self._attempt(tries)
                 outcome = tries.outcomes[-1]
                 slot.ended(outcome.failed)
                 if outcome.failed is None:
-                    await self._record(item, tries.encoded, tries)
+                    await self._record(tries, tries.encoded)
             reservation.settle(outcome.known.cost_usd)
 
-    def _record(self, item: Item, encoded: EncodedEvent, tries: Tries[Known]) -> Awaitable[None]:
-        """Write the event that an item ends in."""
+    async def _record(self, tries: Tries[Item, Known], encoded: EncodedEvent) -> None:
+        """Write the event that an item ends in, unless it is written."""
+        if tries.handed_over:
+            return
         workspace = tries.last.workspace
-        place = None if workspace is None else self.place(item, tries.last)
+        place = None if workspace is None else self.place(tries.item, tries.last)
         if workspace is not None and place is not None:
-            return self._record_moved(encoded, tries, workspace, place)
+            tries.encoded = encoded = await self._moved(encoded, workspace, place)
         # Set before the wait: the line of a write that is cancelled is on its way, and must not be written twice.
         tries.handed_over = True
-        return self.recorder.write(encoded)
-
-    async def _record_moved(self, encoded: EncodedEvent, tries: Tries[Known], workspace: Path, place: Path) -> None:
-        """Move an attempt's folder to where it stays, and then write the event, which says so."""
-        tries.encoded = await self._moved(encoded, workspace, place)
-        tries.handed_over = True
-        await self.recorder.write(tries.encoded)
+        tries.unsafe = await self.recorder.write(encoded)
 
     async def _moved(self, encoded: EncodedEvent, workspace: Path, place: Path) -> EncodedEvent:
         """Move an attempt's folder to where it stays; return the event, which says so only if that was possible."""
@@ -192,30 +210,30 @@ class Stage(ABC, Generic[Item, Known]):
             return self.recorder.encoded(known)
         return encoded
 
-    async def _attempt(self, item: Item, tries: Tries[Known]) -> EncodedEvent:
+    async def _attempt(self, tries: Tries[Item, Known]) -> EncodedEvent:
         """Let an item be done once, and return the event that it would end in now."""
-        row = self.row(item)
+        row = self.row(tries.item)
         self.progress.started(row)
         try:
-            tries.outcomes.append(self.examined(item, await self.perform(item)))
+            tries.outcomes.append(self.examined(tries.item, await self.perform(tries.item)))
         finally:
             self.progress.ended(row)
-        return self._loggable(item, tries)
+        return self._loggable(tries)
 
-    def _fail_for_budget(self, item: Item, tries: Tries[Known]) -> None:
+    def _fail_for_budget(self, tries: Tries[Item, Known]) -> None:
         """Let an item fail because the budget does not allow another attempt."""
         last, failed = tries.last, tries.last.failed
         if failed is not None:
             told = f"the budget does not allow another attempt after {failed.kind}: {failed.message}"
             tries.outcomes[-1] = last._replace(failed=Failed("budget", told))
-            tries.encoded = self._loggable(item, tries)
+            tries.encoded = self._loggable(tries)
 
-    def _loggable(self, item: Item, tries: Tries[Known]) -> EncodedEvent:
+    def _loggable(self, tries: Tries[Item, Known]) -> EncodedEvent:
         """Return an item's event with as much of the last outcome as the log can hold: its cost before all."""
+        item, last = tries.item, tries.last
         try:
             return self.recorder.encoded(self.event(item, tries.outcomes))
         except InvalidEventError as problem:
-            last = tries.last
             failed = _unloggable(last.failed, self.broken, problem)
         for usage in (True, False):
             tries.outcomes[-1] = last._replace(failed=failed, known=self.reduced(last.known, cost=True, usage=usage))
@@ -224,7 +242,7 @@ class Stage(ABC, Generic[Item, Known]):
         tries.outcomes[-1] = last._replace(failed=failed, known=self.reduced(last.known, cost=False, usage=False))
         return self.recorder.encoded(self.event(item, tries.outcomes))
 
-    def _release(self, tries: Tries[Known]) -> None:
+    def _release(self, tries: Tries[Item, Known]) -> None:
         """Give up the folder of the last attempt: its event is safe, or another attempt begins."""
         if tries.outcomes and (workspace := tries.outcomes[-1].workspace) is not None:
             self.executor.release(workspace)

@@ -269,14 +269,18 @@ async def read_live(reader: Reader) -> AsyncIterator[Line]:
             source.end()
 
 
+Unsafe = Awaitable[None] | None
+"""What is to be waited for until a line that is written is safe, also from an end of the machine; None: it is."""
+
+
 class Sink(Protocol):
     """Where events go: a log or stdout."""
 
     async def append(self, event: JsonObject) -> None:
         """Write one event; it is safe when this returns."""
 
-    def write(self, line: bytes) -> Awaitable[None]:
-        """Write the line of one event, which was checked when it was encoded; it is safe when that was waited for."""
+    def write(self, line: bytes) -> Awaitable[Unsafe]:
+        """Write the line of one event, which was checked when it was encoded: then it survives the process."""
 
     def tell(self, stop: asyncio.Event) -> None:
         """Name what is to be set when nothing more can be written here, although nobody is told by an error."""
@@ -310,13 +314,13 @@ class Announced:
         await self.announce()
         await self._sink.append(event)
 
-    def write(self, line: bytes) -> Awaitable[None]:
+    def write(self, line: bytes) -> Awaitable[Unsafe]:
         """Write the line of one event, after what is to be announced."""
         return self._write_after(line) if self._announcement else self._sink.write(line)
 
-    async def _write_after(self, line: bytes) -> None:
+    async def _write_after(self, line: bytes) -> Unsafe:
         await self.announce()
-        await self._sink.write(line)
+        return await self._sink.write(line)
 
 
 class Stdout:

@@ -3,8 +3,9 @@
 * Lines that arrive in one turn of the event loop are written by one `write` on an append-mode
   descriptor while an advisory lock is held, so `generate` and `judge` can write to one log at the
   same time. Where not all of them fit, those that do are there whole.
-* `append` returns when the line is on disk. An fsync begins as soon as nobody is about to write, or
-  50 ms after the first line that needs it; what is written while it runs shares the next one.
+* `append` returns when the line is on disk; who writes a line may go on as soon as it is in the file, where it
+  survives the end of the process. An fsync begins as soon as nobody is about to write, or 5 ms after the first
+  line that needs it; what is written while it runs shares the next one.
 * Complete lines are never changed. What a crash cut off in mid-write is moved to `<log>.torn`. A
   file that does not begin as a log is left as it is.
 * A lock per stage: the second `generate` on one log is refused with the pid of the first.
@@ -17,12 +18,12 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import FileIO
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from keval.counted import counted
 from keval.documents.packed import is_packed
@@ -33,20 +34,36 @@ from keval.logs import locks
 from keval.logs.appended_file import AppendedFile, lines_of
 from keval.logs.outputs import check_no_input
 
+Made = TypeVar("Made")
+
+
+class OnDisk:
+    """Can be waited for until some lines are on disk; raises what keeps them from it.
+
+    Whoever is cancelled takes nothing from the others who wait.
+    """
+
+    def __init__(self, done: asyncio.Future[None]) -> None:
+        self._done = done
+
+    def __await__(self) -> Generator[Any, None, None]:
+        """Wait."""
+        return asyncio.shield(self._done).__await__()
+
 
 class _Arrived(NamedTuple):
     """A line that waits to be written."""
 
     line: bytes
-    safe: asyncio.Future[None]
-    """Done when the line is on disk."""
+    written: asyncio.Future[OnDisk]
+    """Done when the line is in the file; its result is done when the line is on disk."""
 
 
 QUIET_TURNS = 3
 """Turns of the event loop without a new line after which nobody is about to write: those who went on after the last
 fsync have written by then, so that all of them share the next one."""
 
-LATEST_S = 0.05
+LATEST_S = 0.005
 """However much is written, an fsync begins this many seconds after the first line that needs it."""
 
 REOPENINGS = 100
@@ -69,7 +86,8 @@ class Log:
         self._written = 0
         self._number_beside = 0
         self._arrived: list[_Arrived] = []
-        self._unsafe: list[asyncio.Future[None]] = []
+        self._unsafe: asyncio.Future[None] | None = None
+        """Done when what was written since the last fsync began is on disk; None if that is nothing."""
         self._is_syncing = False
 
     def tell(self, stop: asyncio.Event) -> None:
@@ -78,20 +96,20 @@ class Log:
 
     async def append(self, event: JsonObject) -> None:
         """Append one event; it is on disk when this returns. Raises EnvironmentLacksError."""
-        await self.write(encode(event))
+        await (await self.write(encode(event)))
 
-    def write(self, line: bytes) -> asyncio.Future[None]:
-        """Append the line of one event; it is on disk when the future is done.
+    def write(self, line: bytes) -> asyncio.Future[OnDisk]:
+        """Append the line of one event: it is in the file when the future is done, and on disk when its result is.
 
-        Raises EnvironmentLacksError when the disk is full or broken; the log then ends where it
+        Both raise EnvironmentLacksError when the disk is full or broken; the log then ends where it
         ended before.
         """
         loop = asyncio.get_running_loop()
-        safe: asyncio.Future[None] = loop.create_future()
-        self._arrived.append(_Arrived(line, safe))
+        written: asyncio.Future[OnDisk] = loop.create_future()
+        self._arrived.append(_Arrived(line, written))
         if len(self._arrived) == 1:
             loop.call_soon(self._take)
-        return safe
+        return written
 
     def _take(self) -> None:
         """Write the lines that have arrived, and let them be put on disk; each waits for its own future."""
@@ -99,10 +117,11 @@ class Log:
         written = 0
         try:
             for number in self._write([each.line for each in arrived]):
-                self._unsafe += [each.safe for each in arrived[written : written + number]]
+                self._unsafe = self._unsafe or asyncio.get_running_loop().create_future()
+                _settle([each.written for each in arrived[written : written + number]], OnDisk(self._unsafe))
                 written += number
         except Exception as error:  # noqa: BLE001 - whoever waits would wait for ever if a bug ended here
-            _settle([each.safe for each in arrived[written:]], error)
+            _fail([each.written for each in arrived[written:]], error)
         if not self._is_syncing:
             self._gather()
 
@@ -125,34 +144,33 @@ class Log:
         latest = loop.time() + LATEST_S
 
         def look_again(seen: int, turns: int) -> None:
-            turns = turns - 1 if len(self._unsafe) == seen else QUIET_TURNS
+            turns = turns - 1 if self._written == seen else QUIET_TURNS
             if turns and loop.time() < latest:
-                loop.call_soon(look_again, len(self._unsafe), turns)
+                loop.call_soon(look_again, self._written, turns)
             else:
                 self._sync()
 
-        self._is_syncing = bool(self._unsafe)
+        self._is_syncing = self._unsafe is not None
         if self._is_syncing:
-            loop.call_soon(look_again, len(self._unsafe), QUIET_TURNS)
+            loop.call_soon(look_again, self._written, QUIET_TURNS)
 
     def _sync(self) -> None:
         """Put what is written on disk in a thread; what is written meanwhile is the next one's."""
-        # Where all who waited were cancelled, closing the log puts their lines on disk.
-        waiting = [safe for safe in self._unsafe if not safe.done()]
-        self._unsafe, self._is_syncing = [], bool(waiting)
-        if waiting:
+        unsafe, self._unsafe = self._unsafe, None
+        if unsafe is not None:
             synced = asyncio.get_running_loop().run_in_executor(None, (self._rescue or self._file).sync)
-            synced.add_done_callback(lambda _: self._synced(synced, waiting))
+            synced.add_done_callback(lambda _: self._synced(synced, unsafe))
 
-    def _synced(self, synced: asyncio.Future[None], waiting: list[asyncio.Future[None]]) -> None:
+    def _synced(self, synced: asyncio.Future[None], unsafe: asyncio.Future[None]) -> None:
         try:
             synced.result()
             # Only now is it known that what is on disk is also where people will look for it.
             self._look()
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - each waiter gets it
-            _settle(waiting, error)
+            _fail([unsafe], error)
+            unsafe.exception()  # there may be nobody who waits
         else:
-            _settle(waiting)
+            _settle([unsafe], None)
         self._gather()
 
     def _keep(self, lines: bytes) -> None:
@@ -249,11 +267,18 @@ class Log:
                 opened.close()
 
 
-def _settle(waiting: Iterable[asyncio.Future[None]], error: BaseException | None = None) -> None:
-    """Let those who wait go on, or raise an error; who was cancelled waits no more."""
-    for safe in waiting:
-        if not safe.done():
-            safe.set_result(None) if error is None else safe.set_exception(error)
+def _settle(waiting: Iterable[asyncio.Future[Made]], made: Made) -> None:
+    """Let those who wait go on with what was made; who was cancelled waits no more."""
+    for each in waiting:
+        if not each.done():
+            each.set_result(made)
+
+
+def _fail(waiting: Iterable[asyncio.Future[Made]], error: BaseException) -> None:
+    """Raise an error where somebody waits."""
+    for each in waiting:
+        if not each.done():
+            each.set_exception(error)
 
 
 def _created_beside(path: Path, warn: Callable[[str], None]) -> AppendedFile:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
@@ -16,7 +16,7 @@ from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder, attempts_field
 from keval.execution.scoring import Scorer
 from keval.execution.specs import Failed, Outcome
-from keval.execution.stage import Stage
+from keval.execution.stage import ROOM, Stage
 from keval.ids import JsonObject
 from keval.models import prices
 from keval.retry import Retry
@@ -148,6 +148,55 @@ def test_each_folder_is_released_once_its_event_is_safe() -> None:
     assert released(stage) == [FOLDER] * 3
 
 
+class SlowDisk(Kept):
+    """Has each event at once, and makes them safe when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.safe = asyncio.Event()
+
+    async def write(self, line: bytes) -> Awaitable[None]:
+        await super().write(line)
+        return self._wait()
+
+    async def _wait(self) -> None:
+        await self.safe.wait()
+
+
+async def test_the_next_item_is_done_while_the_disk_is_slow_and_none_counts_before_it_is_safe() -> None:
+    """Nor is anybody told, and the folders stay."""
+    told: list[str] = []
+    sink = SlowDisk()
+    stage = scripted(lambda *_: answer())
+    stage = replace(
+        stage,
+        recorder=replace(stage.recorder, sink=sink),
+        on_written=lambda encoded: told.append(encoded.event["id"]),
+    )
+    working = asyncio.create_task(stage.work_off(["a1", "a2", "a3"]))
+    await until(lambda: len(sink.events) == 3, working)
+    assert (told, released(stage), stage.progress.rows["a"].done) == ([], [], 0)
+    sink.safe.set()
+    await working
+    assert told == [event["id"] for event in sink.events]
+    assert (len(released(stage)), stage.progress.rows["a"].done) == (3, 3)
+
+
+async def test_no_more_wait_for_a_slow_disk_than_there_is_room_for() -> None:
+    """What an end of the machine may lose is bounded, whatever the disk does."""
+    sink = SlowDisk()
+    stage = scripted(lambda *_: answer())
+    stage = replace(stage, recorder=replace(stage.recorder, sink=sink))
+    working = asyncio.create_task(stage.work_off([f"a{number}" for number in range(2 * ROOM)]))
+    await until(lambda: len(sink.events) > ROOM, working)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert len(sink.events) == ROOM + 1
+    sink.safe.set()
+    await working
+    assert len(sink.events) == 2 * ROOM
+
+
 async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:
     """A wait holds neither the slot nor money."""
 
@@ -167,8 +216,8 @@ async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:
     await working
 
 
-async def test_another_item_runs_while_somebody_is_told_of_one() -> None:
-    """A judge who has no room yet for an answer holds up no question."""
+async def test_other_items_are_done_while_somebody_is_told_of_one() -> None:
+    """A judge who has no room yet for an answer holds up no question, as long as there is room for answers."""
     room = asyncio.Event()
 
     async def on_written(_: EncodedEvent) -> None:
@@ -176,10 +225,11 @@ async def test_another_item_runs_while_somebody_is_told_of_one() -> None:
 
     stage = replace(scripted(lambda *_: answer()), on_written=on_written)
     working = asyncio.create_task(stage.work_off(["a1", "b1", "c1"]))
-    await until(lambda: len(events(stage)) == 2, working)
+    await until(lambda: len(events(stage)) == 3, working)
+    assert stage.progress.rows["c"].done == 0
     room.set()
     await working
-    assert len(events(stage)) == 3
+    assert stage.progress.rows["c"].done == 1
 
 
 def test_a_run_that_is_stopped_tries_nothing_again() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import pytest
 from keval.errors import EnvironmentLacksError, InputError, InterruptError, KevalError, UsageError
 from keval.events import encode, event
 from keval.ids import JsonObject
-from keval.logs import locks
+from keval.logs import appended_file, locks
 from keval.logs.writer import open_log
 from tests.builders import run_event
 
@@ -92,6 +93,24 @@ async def test_many_appends_at_once_are_all_written_whole(tmp_path: Path) -> Non
     with open_log(path, (), lambda _: None) as log:
         await asyncio.gather(*(log.append(a_retraction(number)) for number in range(200)))
     assert path.read_bytes().count(b"\n") == 200
+
+
+async def test_who_writes_may_go_on_when_the_line_is_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is safe later, when it is on disk; who no longer waits for that takes nothing from the others."""
+    path, may_sync = tmp_path / "run.jsonl", threading.Event()
+    monkeypatch.setattr(appended_file, "_sync", lambda _: may_sync.wait(10))
+    with open_log(path, (), lambda _: None) as log:
+        on_disk = await asyncio.gather(*(log.write(encode(a_retraction(number))) for number in (1, 2)))
+        assert ids(path) == ["r1", "r2"]
+        waiting = [asyncio.ensure_future(each) for each in on_disk]
+        await asyncio.sleep(0.05)
+        assert not any(each.done() for each in waiting)
+        waiting[0].cancel()
+        may_sync.set()
+        await waiting[1]
+        assert waiting[0].cancelled()
 
 
 async def test_an_event_that_breaks_its_schema_is_never_written(tmp_path: Path) -> None:
