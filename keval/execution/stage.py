@@ -33,7 +33,7 @@ from keval.retry import Retry
 Item = TypeVar("Item")
 
 ROOM = 64
-"""So many events may be written and not safe yet, where fewer items than that are done at once."""
+"""So many events may be written and not safe yet, even where fewer items than that are done at once."""
 
 KEPT = "workspace"
 """The field of an event that says where its folder was kept."""
@@ -134,6 +134,11 @@ class Stage(ABC, Generic[Item, Known]):
                 self._leave(tries)
             else:
                 await self._record(tries, tries.encoded)
+                if tries.last.workspace is not None and tries.unsafe is not None:
+                    # A folder is an open file, of which there may not be many: it does not wait behind others.
+                    await tries.unsafe
+                    tries.unsafe = None
+                    self._release(tries)
                 await settling.bring(tries, tries.unsafe)
         except BaseException:
             # Also when this is cancelled: what failed attempts have cost is in no other place.

@@ -46,6 +46,7 @@ class Scripted(Stage[str, Answer]):
     tried: dict[str, int] = field(default_factory=dict)
     gate: asyncio.Event | None = None
     """What every attempt waits for."""
+    folder: Path | None = FOLDER
     broken: ClassVar[str] = "agent_error"
 
     def row(self, item: str) -> str:
@@ -59,9 +60,9 @@ class Scripted(Stage[str, Answer]):
             await self.gate.wait()
         self.tried[item] = self.tried.get(item, 0) + 1
         try:
-            return Outcome(self.script(item, self.tried[item]), 1, workspace=FOLDER)
+            return Outcome(self.script(item, self.tried[item]), 1, workspace=self.folder)
         except ItemError as error:
-            return Outcome(Answer("empty", "", cost_usd=0.25), 1, Failed.of(error), FOLDER)
+            return Outcome(Answer("empty", "", cost_usd=0.25), 1, Failed.of(error), self.folder)
 
     def examined(self, item: str, outcome: Outcome[Answer]) -> Outcome[Answer]:  # noqa: ARG002 - the base's signature
         return outcome
@@ -164,7 +165,7 @@ class SlowDisk(Kept):
 
 
 async def test_the_next_item_is_done_while_the_disk_is_slow_and_none_counts_before_it_is_safe() -> None:
-    """Nor is anybody told, and the folders stay."""
+    """Nor is anybody told."""
     told: list[str] = []
     sink = SlowDisk()
     stage = scripted(lambda *_: answer())
@@ -172,29 +173,32 @@ async def test_the_next_item_is_done_while_the_disk_is_slow_and_none_counts_befo
         stage,
         recorder=replace(stage.recorder, sink=sink),
         on_written=lambda encoded: told.append(encoded.event["id"]),
+        folder=None,
     )
     working = asyncio.create_task(stage.work_off(["a1", "a2", "a3"]))
     await until(lambda: len(sink.events) == 3, working)
-    assert (told, released(stage), stage.progress.rows["a"].done) == ([], [], 0)
+    assert (told, stage.progress.rows["a"].done) == ([], 0)
     sink.safe.set()
     await working
     assert told == [event["id"] for event in sink.events]
-    assert (len(released(stage)), stage.progress.rows["a"].done) == (3, 3)
+    assert stage.progress.rows["a"].done == 3
 
 
-async def test_no_more_wait_for_a_slow_disk_than_there_is_room_for() -> None:
-    """What an end of the machine may lose is bounded, whatever the disk does."""
+@pytest.mark.parametrize(("folder", "room"), [(None, ROOM), (FOLDER, 0)])
+async def test_no_more_wait_for_a_slow_disk_than_there_is_room_for(folder: Path | None, room: int) -> None:
+    """What an end of the machine may lose is bounded, whatever the disk does; who has a folder waits with it."""
     sink = SlowDisk()
     stage = scripted(lambda *_: answer())
-    stage = replace(stage, recorder=replace(stage.recorder, sink=sink))
-    working = asyncio.create_task(stage.work_off([f"a{number}" for number in range(2 * ROOM)]))
-    await until(lambda: len(sink.events) > ROOM, working)
+    stage = replace(stage, recorder=replace(stage.recorder, sink=sink), folder=folder)
+    items = [f"a{number}" for number in range(room + 2)]
+    working = asyncio.create_task(stage.work_off(items))
+    await until(lambda: len(sink.events) > room, working)
     for _ in range(20):
         await asyncio.sleep(0)
-    assert len(sink.events) == ROOM + 1
+    assert (len(sink.events), released(stage)) == (room + 1, [])
     sink.safe.set()
     await working
-    assert len(sink.events) == 2 * ROOM
+    assert len(sink.events) == len(items)
 
 
 async def test_another_item_runs_while_one_waits_to_be_tried_again() -> None:
