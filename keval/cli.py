@@ -112,6 +112,7 @@ def main() -> None:
         sys.stdout.flush()
     except KevalError:
         give_up_stdout()
+    gc.freeze()  # or Python would look through all that the command has imported and made before it ends
     sys.exit(code)
 
 
