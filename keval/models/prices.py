@@ -1,4 +1,4 @@
-"""What the tokens of one model call cost, from dated public prices (`prices.yaml`) and those of a config.
+"""What the tokens of one model call cost, from dated public prices (`prices.toml`) and those of a config.
 
 A price or a token count that is not known makes the cost unknown (None): there is no fallback
 price, because a guessed cost cannot be told from a real one afterwards.
@@ -9,18 +9,17 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from keval.errors import InputError
 from keval.usage import Usage
 
-FILE = Path(__file__).parent / "prices.yaml"
+FILE = Path(__file__).parent / "prices.toml"
 
 PER_TOKENS = 1_000_000
 """Prices are in USD per this many tokens."""
@@ -138,7 +137,7 @@ def load(overrides: Mapping[str, Mapping[str, float]] | None = None) -> Prices:
 
 @cache
 def _shipped() -> Prices:
-    written = YAML(typ="safe", pure=True).load(FILE)
+    written = tomllib.loads(FILE.read_text(encoding="utf-8"))
     models = {model: _price(f"{FILE.name}: {model}", price) for model, price in written["models"].items()}
     return Prices(str(written["as_of"]), written["source"], models)
 
