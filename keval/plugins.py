@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from keval.errors import PluginError, UsageError
 
@@ -47,20 +47,32 @@ def find(kind: str) -> dict[str, Plugin]:
 
     Raises PluginError when two have one name.
     """
-    from importlib.metadata import entry_points
-
     folder = Path(__file__).parent / f"{kind}s"
     found = {
         path.stem: Plugin(kind, path.stem, f"keval.{kind}s.{path.stem}", str(path))
         for path in folder.glob("*.py")
         if not path.stem.startswith("_")
     }
-    for entry in entry_points(group=f"keval.{kind}s"):
+    for entry in _added().select(group=f"keval.{kind}s"):
         origin = entry.dist.name if entry.dist else entry.value
         if entry.name in found:
             raise PluginError(f"{kind} {entry.name!r}: {origin} and {found[entry.name].origin} both define it")
         found[entry.name] = Plugin(kind, entry.name, entry.value, origin)
     return dict(sorted(found.items()))
+
+
+@cache
+def _added() -> Any:  # noqa: ANN401 - its type is not the same in all versions of Python
+    """Return what the installed packages add to others: to look through them all takes as long as many imports."""
+    from importlib.metadata import entry_points
+
+    return entry_points()
+
+
+def forget() -> None:
+    """Look for plug-ins anew."""
+    find.cache_clear()
+    _added.cache_clear()
 
 
 def summary(plugin: Plugin) -> str:

@@ -34,9 +34,9 @@ class Silent(Agent):
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return the folder of another distribution, which Python finds, and whose plug-ins are looked for anew."""
     monkeypatch.syspath_prepend(str(tmp_path))
-    plugins.find.cache_clear()
+    plugins.forget()
     yield tmp_path
-    plugins.find.cache_clear()
+    plugins.forget()
 
 
 def install(package: Path, name: str, module: str, source: str | None = None) -> None:

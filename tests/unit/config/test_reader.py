@@ -418,7 +418,7 @@ def test_a_judge_that_needs_what_no_run_gives_is_refused(  # noqa: PLR0917 - fix
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: of_{module}\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[keval.judges]\n{module} = {module}\n")
     (tmp_path / f"{module}.py").write_text(NEEDY.replace("NEED\n", f"{need}\n"))
-    plugins.find.cache_clear()
+    plugins.forget()
     try:
         (line, _) = problems(folder, edited("exact_match", module))
         assert line.startswith(f"eval.yaml:16: $.judges[0].type: the judge '{module}' {told}, and keval ")
@@ -428,7 +428,7 @@ def test_a_judge_that_needs_what_no_run_gives_is_refused(  # noqa: PLR0917 - fix
         with pytest.raises(InputError, match=told):
             reader.judge_from_description(described | {"type": module, "parameters": {}})
     finally:
-        plugins.find.cache_clear()
+        plugins.forget()
 
 
 def test_a_judge_is_rebuilt_from_its_description_without_files(folder: Path) -> None:
