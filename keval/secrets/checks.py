@@ -34,6 +34,8 @@ def check(secrets: Secrets, samples: Iterable[Mapping[str, Any]], prompts: Mappi
               for condition, prompt in prompts.items()
               for name in _names_in(prompt, spelt)}  # fmt: skip
     for sample in samples:
+        if not spelt:
+            break
         for path, text in _texts(sample):
             for name in _names_in(text, spelt):
                 places[name] = f"the dataset (sample {sample['id']!r}, {path})"
