@@ -29,14 +29,14 @@ class InvalidEventError(KevalError):
 
 def now() -> str:
     """Return the time as events write it: RFC 3339, UTC, milliseconds."""
-    second, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
-    return f"{_second(second)}.{milliseconds:03d}Z"
+    return _written(time.time_ns() // 1_000_000)
 
 
 @lru_cache(maxsize=1)
-def _second(since_1970: int) -> str:
-    """Return a time in seconds as events write it; the last one is kept, since thousands of events share it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(since_1970))
+def _written(since_1970: int) -> str:
+    """Return a time in milliseconds as events write it; the last one is kept, since many events share it."""
+    second, milliseconds = divmod(since_1970, 1000)
+    return time.strftime(f"%Y-%m-%dT%H:%M:%S.{milliseconds:03d}Z", time.gmtime(second))
 
 
 def new_run_id() -> str:
@@ -44,9 +44,14 @@ def new_run_id() -> str:
     return secrets.token_hex(8)
 
 
+def envelope(event_type: str, event_id: str, run_id: str) -> JsonObject:
+    """Return what every event begins with."""
+    return {"type": event_type, "v": VERSION, "id": event_id, "time": now(), "run_id": run_id}
+
+
 def event(event_type: str, event_id: str, run_id: str, **fields: object) -> JsonObject:
     """Return an event with its envelope first."""
-    return {"type": event_type, "v": VERSION, "id": event_id, "time": now(), "run_id": run_id, **fields}
+    return envelope(event_type, event_id, run_id) | fields
 
 
 def failure_id(target: str, run_id: str) -> str:

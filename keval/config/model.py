@@ -205,7 +205,7 @@ class JudgeConfig:
             return None
         return f"judge {self.name}: the baseline {self.baseline!r} is not a condition (there are: {', '.join(there)})"
 
-    @property
+    @cached_property
     def sample_fields(self) -> tuple[str, ...] | None:
         """The fields of a sample that decide on a judgment: what the judge is given, and what it is chosen by."""
         given = self.judge.sample_fields

@@ -10,7 +10,7 @@ from typing import ClassVar
 from keval.agents import Answer, McpUse, Turn
 from keval.config.model import Condition, Config
 from keval.datasets import timeout_s
-from keval.events import can_hold, event, failure_id
+from keval.events import can_hold, envelope, event, failure_id
 from keval.execution.recording import attempts_field, orphans_field, usage_field
 from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.execution.stage import KEPT, Stage
@@ -73,28 +73,26 @@ class Generation(Stage[Task, Answer]):
 
     def _response(self, task: Task, outcomes: list[Outcome[Answer]]) -> JsonObject:
         agent, answer = self.config.agent, outcomes[-1].known
-        return event(
-            "response",
-            task.response_id,
-            self.recorder.run_id,
-            sample=task.sample,
-            sample_sha256=task.sample_sha256,
-            question_id=task.question_id,
+        return {
+            **envelope("response", task.response_id, self.recorder.run_id),
+            "sample": task.sample,
+            "sample_sha256": task.sample_sha256,
+            "question_id": task.question_id,
             **_coordinates(task),
-            agent={"name": agent.name, "type": agent.type, "model": agent.model},
-            agent_id=agent.agent_id,
-            status=answer.status,
-            text=answer.text,
+            "agent": {"name": agent.name, "type": agent.type, "model": agent.model},
+            "agent_id": agent.agent_id,
+            "status": answer.status,
+            "text": answer.text,
             **_record(answer),
-            sources=list(answer.sources),
-            cost_usd=answer.cost_usd,
-            duration_ms=outcomes[-1].duration_ms,
-            num_turns=answer.num_turns,
-            models=list(answer.models),
+            "sources": list(answer.sources),
+            "cost_usd": answer.cost_usd,
+            "duration_ms": outcomes[-1].duration_ms,
+            "num_turns": answer.num_turns,
+            "models": list(answer.models),
             **self._kept_field(task, outcomes[-1]),
             **attempts_field(outcomes),
-            mock=self.recorder.mock,
-        )
+            "mock": self.recorder.mock,
+        }
 
     def _failure(self, task: Task, outcomes: list[Outcome[Answer]], failed: Failed) -> JsonObject:
         answer = outcomes[-1].known

@@ -46,8 +46,9 @@ async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
         if not isinstance(said, Judgment) or not isinstance(said.usage, KNOWN_OR_NOT):
             raise JudgeError("judge_error", f"the judge's code returned what is no judgment: {type(said).__name__}")  # noqa: TRY301 - like any error of a judge
         made = said
-        usage, cost_usd = _spent(judge, context, said.usage, said.cost_usd)
-        made = replace(said, usage=usage, cost_usd=cost_usd)
+        spent = usage, cost_usd = _spent(judge, context, said.usage, said.cost_usd)
+        if spent != (said.usage, said.cost_usd):
+            made = replace(said, usage=usage, cost_usd=cost_usd)
         check_scores(made.scores, judge.metrics)
     except JudgeError as error:
         _complete(error, judge, context, made, error)

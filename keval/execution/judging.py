@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Container
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from keval.events import event, failure_id
+from keval.events import envelope, event, failure_id
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Job
 from keval.execution.judge_once import case_of
@@ -70,27 +70,25 @@ class Judging(Stage[Job, Judgment]):
         judgment = outcomes[-1].known
         scales = {metric.name: metric for metric in job.judge.judge.metrics}
         outside = {} if job.judge.not_for(job.response["sample"]) is None else {"outside": True}
-        return event(
-            "judgment",
-            job.judgment_id,
-            self.recorder.run_id,
+        return {
+            **envelope("judgment", job.judgment_id, self.recorder.run_id),
             **_coordinates(job),
-            sample_fields=job.judge.sample_fields,
-            sample_sha256=job.response["sample_sha256"],
-            answer_sha256=answer_sha256(job.response["text"]),
+            "sample_fields": job.judge.sample_fields,
+            "sample_sha256": job.response["sample_sha256"],
+            "answer_sha256": answer_sha256(job.response["text"]),
             **_beside(job),
-            scores={
+            "scores": {
                 name: _score_field(score, scales[name].min, scales[name].max) | outside
                 for name, score in judgment.scores.items()
             },
-            unverified_claims=list(judgment.unverified_claims),
-            outcome=None if judgment.outcome is None else dict(judgment.outcome),
-            usage=usage_field(judgment.usage),
-            cost_usd=judgment.cost_usd,
-            duration_ms=outcomes[-1].duration_ms,
+            "unverified_claims": list(judgment.unverified_claims),
+            "outcome": None if judgment.outcome is None else dict(judgment.outcome),
+            "usage": usage_field(judgment.usage),
+            "cost_usd": judgment.cost_usd,
+            "duration_ms": outcomes[-1].duration_ms,
             **attempts_field(outcomes),
-            mock=self.recorder.mock,
-        )
+            "mock": self.recorder.mock,
+        }
 
     def _failure(self, job: Job, outcomes: list[Outcome[Judgment]], failed: Failed) -> JsonObject:
         judgment = outcomes[-1].known

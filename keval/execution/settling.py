@@ -51,7 +51,7 @@ class Settling(Generic[Item]):
     async def work_off(self) -> None:
         """Settle what is brought until the end; raises what keeps an event from being safe."""
         try:
-            while await self._is_there_one():
+            while self._items or await self._is_there_one():
                 item, unsafe = self._items[0]
                 if unsafe is not None:
                     await unsafe

@@ -107,6 +107,8 @@ class Kept:
 
     def wait_for(self, response_id: str, judgments: int) -> None:
         """Take note of how many judgments of a response are to be made by those who look at its folder."""
+        if self.until_judged is None:
+            return
         self._waiting[response_id] += judgments
         self._remove_if_done(response_id)
 

@@ -85,7 +85,7 @@ class JudgeError(ItemError):
 def check_scores(scores: Mapping[str, Score], metrics: Sequence[Metric]) -> None:
     """Raise JudgeError unless there is exactly one score per metric, within its scale or not applicable."""
     scales = {metric.name: metric for metric in metrics}
-    if set(scores) != set(scales):
+    if scores.keys() != scales.keys():
         raise JudgeError("judge_invalid", f"expected the metrics {sorted(scales)}, found {sorted(scores)}")
     for name, given in scores.items():
         scale = scales[name]
