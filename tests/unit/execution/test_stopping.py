@@ -64,7 +64,7 @@ def test_what_is_decided_is_said_and_asked_no_more(tmp_path: Path) -> None:
     assert run(config, log, agent)[-1].startswith("stopped after 14 of 100 samples: decided; 1")
     asked, size = len(agent.asked), log.stat().st_size
     assert run(config, log, agent) == [
-        "stopped after 14 of 100 samples: decided; 166 of 200 answers were not asked for"
+        f"stopped after 14 of 100 samples: decided; {200 - asked} of 200 answers were not asked for"
     ]
     assert (len(agent.asked), log.stat().st_size) == (asked, size)
 
