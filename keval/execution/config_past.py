@@ -23,6 +23,9 @@ class ConfigPast:
     @classmethod
     def about(cls, past: Past, prepared: Prepared) -> ConfigPast:
         """Look up which tasks of a config the log has answers to."""
+        found = cls(past, prepared)
+        if past.connection is None:  # a new log: there is nothing to compare the samples with
+            return found
         conditions = prepared.config.conditions
         past.table(
             "config_samples",
@@ -34,7 +37,6 @@ class ConfigPast:
             condition_id=("varchar", [condition.condition_id for condition in conditions]),
             retries_gates=("boolean", [condition.gates.retry_gates for condition in conditions]),
         )
-        found = cls(past, prepared)
         past.name("answered_tasks", found.tasks_of("response", mock=found.mock))
         return found
 
