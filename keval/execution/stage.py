@@ -251,6 +251,7 @@ class Stage(ABC, Generic[Item, Known]):
         """Give up the folder of the last attempt: its event is safe, or another attempt begins."""
         if tries.outcomes and (workspace := tries.outcomes[-1].workspace) is not None:
             self.executor.release(workspace)
+            tries.outcomes[-1] = tries.last._replace(workspace=None)
 
 
 def _unloggable(failed: Failed | None, broken: str, problem: InvalidEventError) -> Failed:
