@@ -112,7 +112,8 @@ def main() -> None:
         sys.stdout.flush()
     except KevalError:
         give_up_stdout()
-    gc.freeze()  # or Python would look through all that the command has imported and made before it ends
+    if "duckdb" not in sys.modules:  # it tells on stderr of what is not collected
+        gc.freeze()  # or Python would look through all that the command has imported and made before it ends
     sys.exit(code)
 
 
