@@ -13,6 +13,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -20,6 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from benchmarks import child, workload
 from benchmarks.child import ROOT
 
 RUNS = Path(__file__).parent / "runs"
@@ -86,6 +88,8 @@ class Benchmark:
         parser.add_argument("--repeat", type=int, default=3, metavar="N", help="how often each is measured: 3")
         parser.add_argument("--into", type=Path, default=RUNS, metavar="FOLDER", help="where the raw results go")
         given = parser.parse_args(arguments)
+        if given.size != Size.TINY:
+            _warm_up()
         results = read(self._record(given.size, given.repeat, given.into))
         print(f"\n{described(results)}\n\n{self.tables(results.measurements)}\n")
         failed = [each for each in results.measurements if "failed" in each]
@@ -105,6 +109,15 @@ class Benchmark:
                 lines.flush()
                 print(json.dumps(measurement), file=sys.stderr, flush=True)
         return unfinished.rename(path)
+
+
+def _warm_up() -> None:
+    """Run keval, so that the first command that is measured does not compile it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "work"
+        workload.write(folder, 4)
+        for words in (workload.RUN, workload.JUDGE, ("aggregate", "log.jsonl"), ("sql", "log.jsonl", "from runs")):
+            child.run((*child.KEVAL, *words), folder)
 
 
 def _this_run(name: str, size: Size, repeat: int) -> Run:

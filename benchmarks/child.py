@@ -24,6 +24,9 @@ KEVAL = (sys.executable, "-m", "keval")
 PATIENCE_S = 1800.0
 """A command that takes longer is stopped, and counts as failed."""
 
+NOT_INHERITED = {"PYTHONDONTWRITEBYTECODE"}
+"""Variables of this process that commands do not get: without bytecode every start would compile keval anew."""
+
 LONGEST_REASON = 120
 """Characters of the last line of stderr that are kept of a command that failed."""
 
@@ -65,11 +68,12 @@ def run(
             resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
 
     words = [str(word) for word in command]
+    inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with tempfile.TemporaryFile() as complaints, (output or Path(os.devnull)).open("wb") as stdout:
         began = time.perf_counter()
         process = subprocess.Popen(
-            words, cwd=folder, env=os.environ | dict(environ or {}), stdin=subprocess.DEVNULL, stdout=stdout,
+            words, cwd=folder, env=inherited | dict(environ or {}), stdin=subprocess.DEVNULL, stdout=stdout,
             stderr=complaints, preexec_fn=limit if address_space else None,  # noqa: PLW1509 - no other thread yet
         )  # fmt: skip
         stop = threading.Timer(PATIENCE_S, process.kill)
