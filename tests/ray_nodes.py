@@ -72,9 +72,12 @@ def nodes(number: int, env: Mapping[str, str]) -> Iterator[Nodes]:
 
 def main() -> None:
     """Do what lines of stdin say."""
+    folder = Path(tempfile.mkdtemp(prefix="ray"))  # its sockets have names that must not be long
+    # Ray notes the address of its newest cluster beside the folder of its own, which is there after its first start.
+    os.environ["RAY_TMPDIR"] = str(folder)
+    (folder / "ray").mkdir()
     from ray.cluster_utils import Cluster
 
-    folder = Path(tempfile.mkdtemp(prefix="ray"))  # its sockets have names that must not be long
     store = 80 * 2**20
     head = {"num_cpus": 0, "object_store_memory": store, "include_dashboard": False, "temp_dir": str(folder)}
     cluster = Cluster(initialize_head=True, head_node_args=head)
