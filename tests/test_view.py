@@ -111,7 +111,8 @@ def pages(visit: Visit) -> Iterator[str]:
     for link in ("tbody th a", "article h3 a"):
         if link == "tbody th a":
             visit.go("/samples")
-        visit.page.locator(link).first.click()
+        with visit.page.expect_navigation():  # a click waits for no page, and without its style none can be read
+            visit.page.locator(link).first.click()
         yield link
 
 
