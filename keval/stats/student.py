@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
+
+from keval.stats.incomplete_beta import incomplete_beta
 
 MANY = 1000
 """From so many degrees of freedom on a series around the normal quantile has as many digits."""
-
-MOST_TERMS = 100_000
-"""Terms of a continued fraction at most; it takes far fewer."""
 
 
 def two_sided(level: float, degrees: int) -> float:
@@ -65,32 +63,5 @@ def upper_tail(t: float, degrees: int) -> float:
 
     Where t is far out it is the tail itself that has these digits, not one minus it.
     """
-    beyond = _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t), t * t / (degrees + t * t)) / 2
+    beyond = incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t), t * t / (degrees + t * t)) / 2
     return beyond if t >= 0 else 1 - beyond
-
-
-def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
-    """Return the regularized incomplete beta function I_x(a, b); `rest` is 1 - x, of which 1 - x would lose digits."""
-    if x <= 0 or rest <= 0:
-        return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _incomplete_beta(b, a, rest, x)
-    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest)
-    return math.exp(log_front) / (a * _continued_fraction(a, b, x))
-
-
-def _continued_fraction(a: float, b: float, x: float) -> float:
-    """Return the fraction that I_x(a, b) is divided by (DLMF 8.17.22), from the front (modified Lentz)."""
-    value, above, below = 1.0, 1.0, 0.0
-    for number in range(1, MOST_TERMS):
-        half = number // 2
-        if number % 2:
-            term = -(a + half) * (a + b + half) * x / ((a + number - 1) * (a + number))
-        else:
-            term = half * (b - half) * x / ((a + number - 1) * (a + number))
-        below = 1 / (1 + term * below)
-        above = 1 + term / above
-        value *= above * below
-        if abs(above * below - 1) < sys.float_info.epsilon:
-            break
-    return value

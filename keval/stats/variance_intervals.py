@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keval.ids import JsonObject
 from keval.projections.views import NOISE
+from keval.stats.fisher import quantile
 
 LEVEL = 0.95
 
@@ -30,10 +31,8 @@ def icc_interval(row: JsonObject) -> tuple[float, float] | tuple[None, None]:
     within, k, responses = row["var_response_and_judgment"], row["k3"], row["responses_per_sample"]
     if not within or row["icc_sample"] is None or abs(k - responses) > NOISE * responses:
         return None, None
-    from scipy.special import fdtri
-
     samples, tail = round(row["scored"] / responses), (1 - LEVEL) / 2
     ratio, degrees = row["ms_sample"] / within, (samples - 1, row["scored"] - samples)
-    lower = ratio / float(fdtri(*degrees, 1 - tail))
-    upper = ratio * float(fdtri(*degrees[::-1], 1 - tail))
+    lower = ratio / quantile(*degrees, 1 - tail)
+    upper = ratio * quantile(*degrees[::-1], 1 - tail)
     return (lower - 1) / (lower + k - 1), (upper - 1) / (upper + k - 1)

@@ -48,7 +48,9 @@ def test_it_says_after_how_many_samples_the_run_stopped(tmp_path: Path) -> None:
     assert "Not planned: 86 of 100 samples of plain, 86 of 100 samples of other." in text
     assert [condition.not_done for condition in found.conditions] == [0, 0]
     late = len(drawn.asked) - 2 * 14
-    assert f"{late} responses that came in after the stop are in no mean" in [warning.text for warning in found.warnings]
+    assert f"{late} responses that came in after the stop are in no mean" in [
+        warning.text for warning in found.warnings
+    ]
     assert found.headlines[0].text.startswith("other scored higher than plain on exact_match: +0.64 [+0.02, +0.90]")
 
 
