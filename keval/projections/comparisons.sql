@@ -45,6 +45,9 @@ compared as (
     left join sample as s using (condition_id, baseline_id, agent_id, judge_id, metric)
     group by all
 ),
+having_clusters as (
+    select condition_id from conditions where has_clusters
+),
 cluster as (
     select
         s.condition_id, s.baseline_id, s.agent_id, s.judge_id, s.metric, s.cluster,
@@ -55,6 +58,7 @@ cluster as (
     from sample as s
     join compared as x using (condition_id, baseline_id, agent_id, judge_id, metric)
     where s.difference is not null
+        and (condition_id in (from having_clusters) or baseline_id in (from having_clusters))
     group by all
 ),
 clustered as (

@@ -95,8 +95,11 @@ known as (
         if(
             j.mock is null and n.sample_id is null and p.judge_id is null, coalesce(t.failed, f.kind), null
         ) as kind,
-        -- Without its response the log does not say of a task what passes; what is computed says it for itself.
-        if((t.planned and t.status is not null) or t.parts > 1 or m.computed is not null, j.passed, null) as passed,
+        -- Nothing says of an older condition of the same name what passes, nor of a task without its response; what is
+        -- computed says it for itself.
+        if(
+            m.computed is not null or (c.current and ((t.planned and t.status is not null) or t.parts > 1)), j.passed, null
+        ) as passed,
         n.sample_id is not null as not_for,
         t.mock or coalesce(j.mock, f.mock, false) as mock
     from tasks as t

@@ -4,14 +4,10 @@
 with sample as (
     select
         s.condition_id, s.agent_id, s.judge_id, s.metric, s.expected - s.unplanned as trials,
-        -- Of an older condition of the same name only what is computed decides.
-        c.current or m.computed is not null as can_decide,
-        if(can_decide, s.passes, 0) as passes, if(can_decide, s.decided, 0) as decided,
-        greatest(trials - decided - s.agent_failed, 0) as unknown, decided > 0 as decides,
+        s.passes, greatest(trials - s.decided - s.agent_failed, 0) as unknown, s.decided > 0 as decides,
         if(c.has_clusters, coalesce(n.cluster, s.sample_id), null) as cluster
     from $samples as s
     join conditions as c using (condition_id, agent_id)
-    join metrics as m on m.judge_id = s.judge_id and m.metric = s.metric
     left join (
         -- Only where a cluster is asked for: else there is nothing to look up.
         from newest_samples where exists (from conditions where has_clusters)

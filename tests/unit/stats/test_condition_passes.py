@@ -85,3 +85,15 @@ def test_a_condition_has_the_chances_of_its_metric(tmp_path: Path) -> None:
     assert (chances["pass@k", 1, None]["value"], chances["pass^k", 2, None]["value"]) == (0.75, 0.5)
     (unknown,) = bodies(tmp_path, scored("A", (1, 5)), asked=Asked(full=True))
     assert (unknown["pass_k"], unknown["reasons"]["pass_k"]) == (None, "no metric says which score passes")
+
+
+def test_a_condition_that_was_replaced_has_no_chances(tmp_path: Path) -> None:
+    """What passed under its old prompt is no trial of the plan, nor one that failed."""
+    events, judge = [], judge_entry([{"name": "completeness", "min": 1, "max": 5, "pass_from": 4}])
+    for prompt in ("Old.", "New."):
+        response = response_event("q1", "A", prompt=prompt)
+        events += [run_event({"A": prompt}, samples=1, judges=[judge]), response, judgment_event(response, 5)]
+    found = bodies(tmp_path, events, asked=Asked(full=True))
+    chances = {body["current"]: body["pass_k"] and body["pass_k"][0]["value"] for body in found}
+    assert chances == {False: None, True: 1.0}
+    assert [body["reasons"]["pass_k"] for body in found if not body["current"]] == ["no metric says which score passes"]
