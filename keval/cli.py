@@ -112,8 +112,10 @@ def main() -> None:
         sys.stdout.flush()
     except KevalError:
         give_up_stdout()
-    if "duckdb" not in sys.modules:  # it tells on stderr of what is not collected
-        gc.freeze()  # or Python would look through all that the command has imported and made before it ends
+    # At the end Python looks through all that the command has imported and made. DuckDB's binding needs that: it
+    # complains on stderr of objects of its own that were never collected.
+    if "duckdb" not in sys.modules:
+        gc.freeze()
     sys.exit(code)
 
 

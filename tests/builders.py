@@ -17,7 +17,7 @@ from keval.events import encode
 from keval.execution import plan
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject
-from keval.logs.stream import Unsafe
+from keval.logs.stream import UntilSafe
 from keval.projections.views import read_by
 
 RUN_ID = "0123456789abcdef"
@@ -260,7 +260,7 @@ class Kept:
     async def append(self, event: JsonObject) -> None:
         await self.write(encode(event))
 
-    async def write(self, line: bytes) -> Unsafe:
+    async def write(self, line: bytes) -> UntilSafe:
         event = orjson.loads(line)
         assert schema.event_problem(event) is None
         self.events.append(event)

@@ -28,7 +28,7 @@ from keval.execution.imported_rows import ImportedRow, RowReader, written_time
 from keval.execution.plan import plan_events, plan_id
 from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
-from keval.logs.stream import Sink, Unsafe, read
+from keval.logs.stream import Sink, UntilSafe, read
 
 Warn = Callable[[str], None]
 
@@ -315,7 +315,7 @@ def import_answers(
         async def main(stop: asyncio.Event) -> None:
             nonlocal new, there_already
             sink.tell(stop)
-            waiting: list[asyncio.Future[Unsafe]] = []
+            waiting: list[asyncio.Future[UntilSafe]] = []
             for each in events.all():
                 event_, line = written(each)
                 known = None if is_empty else there.get(event_["id"])
@@ -334,7 +334,7 @@ def import_answers(
     return new, there_already
 
 
-async def _all(waiting: list[asyncio.Future[Unsafe]]) -> None:
+async def _all(waiting: list[asyncio.Future[UntilSafe]]) -> None:
     """Wait until lines are safe."""
     for unsafe in dict.fromkeys(await asyncio.gather(*waiting)):  # lines that were written together share one
         if unsafe is not None:

@@ -15,7 +15,7 @@ from keval.events import written
 from keval.execution.specs import Failed, Known, Outcome
 from keval.ids import JsonObject
 from keval.logs.redaction import redacted
-from keval.logs.stream import Sink, Unsafe
+from keval.logs.stream import Sink, UntilSafe
 from keval.secrets.variables import Secrets
 from keval.usage import Usage
 
@@ -47,7 +47,7 @@ class Recorder:
         event, line = written(redacted(unredacted, self.secrets), self.problem_of)
         return EncodedEvent(event, line, unredacted)
 
-    def write(self, encoded: EncodedEvent) -> Awaitable[Unsafe]:
+    def write(self, encoded: EncodedEvent) -> Awaitable[UntilSafe]:
         """Write an event: then it survives the process."""
         return self.sink.write(encoded.line)
 

@@ -26,7 +26,7 @@ from keval.execution.scheduler import Crew, Take, pause
 from keval.execution.settling import Settling
 from keval.execution.specs import Failed, Known, Outcome
 from keval.ids import JsonObject
-from keval.logs.stream import Unsafe
+from keval.logs.stream import UntilSafe
 from keval.processes import tree
 from keval.retry import Retry
 
@@ -51,7 +51,7 @@ class Tries(Generic[Item, Known]):
     """The event that the item would end in now."""
     handed_over: bool = False
     """Whether the recorder was given that event."""
-    unsafe: Unsafe = None
+    until_safe: UntilSafe = None
     """What is to be waited for, once the event is written, until it is safe."""
 
     @property
@@ -113,7 +113,7 @@ class Stage(ABC, Generic[Item, Known]):
     async def work_off(self, items: Iterable[Item] | Take[Item]) -> None:
         """Do all items; returns when each has its event or `stop` was set and none is in flight."""
         crew, limiter = Crew(self.max_concurrent, self.stop), Limiter(self.max_concurrent, self.retry)
-        settling = Settling(max(self.max_concurrent, ROOM), self._settle, self._leave)
+        settling = Settling(max(self.max_concurrent, ROOM), self._settle, self._tell, self._leave)
         work = partial(self._work, crew=crew, limiter=limiter, settling=settling)
         with limiter.open_after(self.stop):
             async with asyncio.TaskGroup() as group:
@@ -134,12 +134,12 @@ class Stage(ABC, Generic[Item, Known]):
                 self._leave(tries)
             else:
                 await self._record(tries, tries.encoded)
-                if tries.last.workspace is not None and tries.unsafe is not None:
+                if tries.last.workspace is not None and tries.until_safe is not None:
                     # A folder is an open file, of which there may not be many: it does not wait behind others.
-                    await tries.unsafe
-                    tries.unsafe = None
+                    await tries.until_safe
+                    tries.until_safe = None
                     self._release(tries)
-                await settling.bring(tries, tries.unsafe)
+                await settling.bring(tries, tries.until_safe)
         except BaseException:
             # Also when this is cancelled: what failed attempts have cost is in no other place.
             try:
@@ -149,10 +149,13 @@ class Stage(ABC, Generic[Item, Known]):
                 self._leave(tries)
             raise
 
-    def _settle(self, tries: Tries[Item, Known]) -> Awaitable[None] | None:
-        """Do what follows an event that is safe; what is returned, if anything, has to be waited for."""
+    def _settle(self, tries: Tries[Item, Known]) -> None:
+        """Be done with an item whose event is safe."""
         self._leave(tries)
         self._count(tries)
+
+    def _tell(self, tries: Tries[Item, Known]) -> Awaitable[None] | None:
+        """Tell of an event that is safe; what is returned, if anything, has to be waited for."""
         return None if self.on_written is None or tries.encoded is None else self.on_written(tries.encoded)
 
     def _leave(self, tries: Tries[Item, Known]) -> None:
@@ -203,7 +206,7 @@ class Stage(ABC, Generic[Item, Known]):
             tries.encoded = encoded = await self._moved(encoded, workspace, place)
         # Set before the wait: the line of a write that is cancelled is on its way, and must not be written twice.
         tries.handed_over = True
-        tries.unsafe = await self.recorder.write(encoded)
+        tries.until_safe = await self.recorder.write(encoded)
 
     async def _moved(self, encoded: EncodedEvent, workspace: Path, place: Path) -> EncodedEvent:
         """Move an attempt's folder to where it stays; return the event, which says so only if that was possible."""

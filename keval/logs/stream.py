@@ -39,7 +39,7 @@ ONE_BY_ONE = 5_000
 """Lines that are parsed one by one before anything faster is made ready, which takes as long as it saves on so many."""
 
 MOST_UNLIKE = 8
-"""Chunks in a row with lines that keval writes in another way; what follows is looked at line by line at once."""
+"""Chunks in a row with lines that keval writes in another way; the rest of the log is then looked at line by line."""
 
 DATABASE = slice(8, 12)
 """Where a DuckDB file says that it is one, such as the index beside a log."""
@@ -269,7 +269,7 @@ async def read_live(reader: Reader) -> AsyncIterator[Line]:
             source.end()
 
 
-Unsafe = Awaitable[None] | None
+UntilSafe = Awaitable[None] | None
 """What is to be waited for until a line that is written is safe, also from an end of the machine; None: it is."""
 
 
@@ -279,7 +279,7 @@ class Sink(Protocol):
     async def append(self, event: JsonObject) -> None:
         """Write one event; it is safe when this returns."""
 
-    def write(self, line: bytes) -> Awaitable[Unsafe]:
+    def write(self, line: bytes) -> Awaitable[UntilSafe]:
         """Write the line of one event, which was checked when it was encoded: then it survives the process."""
 
     def tell(self, stop: asyncio.Event) -> None:
@@ -314,11 +314,11 @@ class Announced:
         await self.announce()
         await self._sink.append(event)
 
-    def write(self, line: bytes) -> Awaitable[Unsafe]:
+    def write(self, line: bytes) -> Awaitable[UntilSafe]:
         """Write the line of one event, after what is to be announced."""
         return self._write_after(line) if self._announcement else self._sink.write(line)
 
-    async def _write_after(self, line: bytes) -> Unsafe:
+    async def _write_after(self, line: bytes) -> UntilSafe:
         await self.announce()
         return await self._sink.write(line)
 

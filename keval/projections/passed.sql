@@ -1,5 +1,5 @@
--- One row per score of an answer: whether it passes, by the threshold that is given, else by what most judgments say, else by the log's own threshold; null
--- where there is no score, or nothing says it.
+-- One row per score of an answer, as a column of other queries: whether it passes, by the threshold that is given, else by
+-- what most judgments say, else by the log's own threshold; null where there is no score, or nothing says it.
 case
     when score is null then null
     when given_from is not null then score >= given_from - 1e-6

@@ -4,7 +4,8 @@
 -- that are, or could be, a number; excused those that were never tried, and that the judge is not for: they are in no other.
 -- Of what was scored: weight is Σ j, j being the judgments of an answer, weight_squares Σ j², weighted_mean the mean of the
 -- judgments; squares_judgments is Σ (y − mean of the answer)², squares_responses Σ j (mean of the answer − weighted_mean)².
--- is_binary: each judgment is 0 or 1. decided are the repetitions that pass or fail, passes those that pass. empty, refused and cut_off count answers by their status.
+-- is_binary: each judgment is 0 or 1. decided are the repetitions that pass or fail, passes those that pass. empty, refused
+-- and cut_off count answers by their status.
 with question as (
     -- How often a sample is planned: by its question, or, of one that only judgments tell of, as often as any.
     select c.condition_id, c.agent_id, s.sample_id, coalesce(q.repetitions, 0) as repetitions
@@ -87,6 +88,6 @@ from known
 union all by name
 select
     *, 0 as planned, 0 as expected, 0 as untried, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as agent_failed,
-    0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes, 0 as empty, 0 as refused,
-    0 as cut_off, true as is_binary, [] as kinds, false as mock
+    0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes,
+    0 as empty, 0 as refused, 0 as cut_off, true as is_binary, [] as kinds, false as mock
 from never_tried

@@ -68,8 +68,8 @@ DERIVED = {
 """What is made from `lines`, `line_offsets`, `declarations` and `files`, each after those it reads.
 
 Tables are computed once, because others read them, some many times. As views they would be repeated in whatever reads
-them: a view over views over views grows beyond what DuckDB can plan in a second. A temporary table is gone when all are
-made.
+them: a view over views over views grows beyond what DuckDB can plan in a second. Few enough are left as views. What is
+temporary is in no index: only the other tables read it.
 """
 
 SIDES_AS_WRITTEN = {"score_facts", "sample_means"}
@@ -88,7 +88,7 @@ SUMMARIES = (
     "answer_statistics",
     "outlays",
 )
-"""Tables of few rows that are found among all lines or all samples: one more sample changes each row of theirs."""
+"""Tables that are computed over all lines or all samples, so they are always made anew; most have few rows."""
 
 VIEWS = (
     "logs",
