@@ -5,6 +5,8 @@ with key as (
     select id from rest.lines
     union
     select response_id from rest.lines where response_id is not null
+    union
+    select other_response_id from rest.lines where other_response_id is not null
 ),
 about as (
     select type, stage, condition, condition_id, agent_id, judge_id, scores
@@ -57,6 +59,9 @@ select (select is_separable from stored.is_separable)
     )
     and not exists (
         from stored.lines
-        where (id in (from key) or response_id in (from key) or question_id in (select question_id from rest.lines))
+        where (
+                id in (from key) or response_id in (from key) or other_response_id in (from key)
+                or question_id in (select question_id from rest.lines)
+            )
             and sample_id not in (from touched)
     ) as continues

@@ -18,6 +18,7 @@ from keval.events import encode
 from keval.ids import JsonObject
 from keval.judges import Metric
 from keval.projections.log_file import Lines, LogFile, Stored
+from keval.projections.views import SUMMARIES
 from tests.builders import JUDGE_ID, write_log
 from tests.properties.test_projections import events, logs
 
@@ -37,6 +38,9 @@ ASKED = (
     "line_standings",
     "current_lines",
     "tool_use",
+    "tasks",
+    "sample_means",
+    *SUMMARIES,
 )
 GOLDEN = ("The last one of them counts.", "The first one of them counts.")
 

@@ -40,13 +40,20 @@ PLAIN: dict[str, list[JsonObject]] = {
     "a corrected sample": [sample_change_event(sample("q1"), "answer")],
     "a line of an unknown type": [{**run_event(), "type": "note", "id": "n"}],
 }
+STRANGE = {
+    "a judgment of another sample's answer": judgment_event(ANSWERS[0], 2) | {"sample_id": "q2"},
+    "a judgment beside another sample's answer": judgment_event(ANSWERS[0], 2)
+    | {"other_response_id": ANSWERS[2]["id"], "other_answer_sha256": "0" * 24},
+}
+"""What keval never writes."""
+
 OTHER: dict[str, list[JsonObject]] = {
     "a run": [run_event(seed=7)],
     "a retraction": [retraction_event(ANSWERS[0])],
     "a condition that no run announced": [response_event("q1", "other")],
     "a judge that no run named": [judgment_event(ANSWERS[0], 2, judge_id="j" * 24)],
     "a metric that the judge had not": [judgment_event(ANSWERS[0], {"clarity": 2})],
-    "a judgment of another sample's answer": [judgment_event(ANSWERS[0], 2) | {"sample_id": "q2"}],
+    **{name: [line] for name, line in STRANGE.items()},
 }
 
 
@@ -120,10 +127,10 @@ def test_what_a_judge_is_not_for_is_planned_under_no_condition(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_a_log_whose_lines_cross_samples_is_computed_as_a_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_log_whose_lines_cross_samples_is_computed_as_a_whole(tmp_path: Path, name: str) -> None:
     """Where a stored judgment is about another sample's answer, no sample can be told from its own lines."""
-    strange = judgment_event(ANSWERS[0], 2) | {"sample_id": "q2"}
-    log = [*LOG, strange]
+    log = [*LOG, STRANGE[name]]
     assert not compare(tmp_path, [*log, response_event("q1", text="another")], len(log))
 
 
