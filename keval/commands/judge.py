@@ -54,8 +54,9 @@ def command(context: click.Context, log: Path | None, judge_files: tuple[Path, .
 
     With LOG, appends to it; a second call does only what is missing. Without LOG, or with -, reads
     stdin, passes every event through and adds its own as responses come in; what a pipe brings is
-    judged whether it is planned or not. Without -j the judges are those of the config that the
-    log's newest run recorded.
+    judged whether it is planned or not, and again if its judgment comes later in the pipe.
+    Without -j the judges are those of the config that the log's newest run recorded; in a pipe,
+    of each response those of the last run before it.
 
     With --batch the judges' models answer by Message Batches: half the price, within a day, mostly
     within an hour. The command waits; when it is ended, the same command goes on with its batches.
