@@ -63,5 +63,6 @@ select (select is_separable from stored.is_separable)
                 id in (from key) or response_id in (from key) or other_response_id in (from key)
                 or question_id in (select question_id from rest.lines)
             )
-            and sample_id not in (from touched)
+            -- A label says of no sample that it is about it.
+            and coalesce(sample_id not in (from touched), true)
     ) as continues

@@ -134,6 +134,19 @@ def test_a_log_whose_lines_cross_samples_is_computed_as_a_whole(tmp_path: Path, 
     assert not compare(tmp_path, [*log, response_event("q1", text="another")], len(log))
 
 
+@pytest.mark.slow
+def test_a_changed_label_takes_the_place_of_the_stored_one(tmp_path: Path) -> None:
+    """A label has no sample, also where new lines are about the sample of its answer."""
+    envelope = {name: ANSWERS[1][name] for name in ("v", "time", "run_id")}
+
+    def label(verdict: str) -> JsonObject:
+        said = {"labeler": "me", "verdict": verdict, "note": None, "response_id": ANSWERS[1]["id"]}
+        return {**envelope, "type": "label", "id": "l" * 16, **said}
+
+    log = [*LOG, label("valid_failure")]
+    assert not compare(tmp_path, [*log, judge_failure_event(ANSWERS[1], "judge_error"), label("judge_bug")], len(log))
+
+
 OTHER_JUDGE = "k" * 24
 BOTH = run_event(judges=[])
 OF_ONE = run_event(
