@@ -4,7 +4,8 @@
 with key as (
     select id from rest.lines
     union
-    select response_id from rest.lines where response_id is not null
+    -- What a label is about stays as it is.
+    select response_id from rest.lines where response_id is not null and type <> 'label'
     union
     select other_response_id from rest.lines where other_response_id is not null
 ),
@@ -63,6 +64,6 @@ select (select is_separable from stored.is_separable)
                 id in (from key) or response_id in (from key) or other_response_id in (from key)
                 or question_id in (select question_id from rest.lines)
             )
-            -- A label says of no sample that it is about it.
-            and coalesce(sample_id not in (from touched), true)
+            -- A label, which says of no sample that it is about it, is chosen by its id.
+            and sample_id is not null and sample_id not in (from touched)
     ) as continues

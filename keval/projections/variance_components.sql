@@ -34,17 +34,27 @@ squares as (
     join between_samples using (condition_id, agent_id, judge_id, metric)
 ),
 rounded as (
-    -- A difference is as exact as what it is the difference of, to eleven of its digits; what follows them depends on the
-    -- order in which samples were summed.
+    -- To twelve digits: what follows them depends on the order in which samples were summed.
     select
-        * replace (round(ms_a / digit) * digit as ms_a, round(ms_b / digit) * digit as ms_b, round(ms_e / digit) * digit as ms_e)
-    from (select *, 10.0 ** (floor(log10(greatest(ms_a, ms_b, ms_e, 1e-300))) - 11) as digit from squares)
+        * replace (
+            round(ms_a / digit_a) * digit_a as ms_a, round(ms_b / digit_b) * digit_b as ms_b,
+            round(ms_e / digit_e) * digit_e as ms_e
+        )
+    from (
+        select
+            *, 10.0 ** (floor(log10(greatest(ms_a, 1e-300))) - 11) as digit_a,
+            10.0 ** (floor(log10(greatest(ms_b, 1e-300))) - 11) as digit_b,
+            10.0 ** (floor(log10(greatest(ms_e, 1e-300))) - 11) as digit_e
+        from squares
+    )
 ),
 estimated as (
     select
         *, (ms_b - ms_e) / k1 as response,
         if(ms_e is null, (ms_a - ms_b) / k3, (ms_a - ms_e - k2 * response) / k3) as sample,
-        if(ms_b is null, (ms_a - ms_e) / k3, null) as sample_and_response
+        if(ms_b is null, (ms_a - ms_e) / k3, null) as sample_and_response,
+        -- A difference is as exact as what it is the difference of, to eleven of its digits.
+        greatest(digit_a, digit_b, digit_e) as digit
     from rounded
 )
 select

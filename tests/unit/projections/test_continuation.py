@@ -134,17 +134,22 @@ def test_a_log_whose_lines_cross_samples_is_computed_as_a_whole(tmp_path: Path, 
     assert not compare(tmp_path, [*log, response_event("q1", text="another")], len(log))
 
 
+def label_event(answer: JsonObject, verdict: str) -> JsonObject:
+    """Return what somebody says of an answer; whatever it is about, it has the same id."""
+    envelope = {name: answer[name] for name in ("v", "time", "run_id")}
+    said = {"labeler": "me", "verdict": verdict, "note": None, "response_id": answer["id"]}
+    return {**envelope, "type": "label", "id": "l" * 16, **said}
+
+
 @pytest.mark.slow
-def test_a_changed_label_takes_the_place_of_the_stored_one(tmp_path: Path) -> None:
-    """A label has no sample, also where new lines are about the sample of its answer."""
-    envelope = {name: ANSWERS[1][name] for name in ("v", "time", "run_id")}
-
-    def label(verdict: str) -> JsonObject:
-        said = {"labeler": "me", "verdict": verdict, "note": None, "response_id": ANSWERS[1]["id"]}
-        return {**envelope, "type": "label", "id": "l" * 16, **said}
-
-    log = [*LOG, label("valid_failure")]
-    assert not compare(tmp_path, [*log, judge_failure_event(ANSWERS[1], "judge_error"), label("judge_bug")], len(log))
+@pytest.mark.parametrize("answer", ANSWERS[1:3], ids=["of the same answer", "of another one"])
+@pytest.mark.parametrize("before", [[], [judge_failure_event(ANSWERS[1], "judge_error")]], ids=["alone", "with others"])
+def test_a_changed_label_takes_the_place_of_the_stored_one(
+    tmp_path: Path, answer: JsonObject, before: list[JsonObject]
+) -> None:
+    """A label has no sample: it is found by its id, whether or not new lines are about its answer's sample."""
+    log = [*LOG, label_event(ANSWERS[1], "valid_failure")]
+    assert compare(tmp_path, [*log, *before, label_event(answer, "judge_bug")], len(log))
 
 
 OTHER_JUDGE = "k" * 24
