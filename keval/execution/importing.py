@@ -336,9 +336,9 @@ def import_answers(
 
 async def _all(waiting: list[asyncio.Future[UntilSafe]]) -> None:
     """Wait until lines are safe."""
-    for unsafe in dict.fromkeys(await asyncio.gather(*waiting)):  # lines that were written together share one
-        if unsafe is not None:
-            await unsafe
+    for until_safe in dict.fromkeys(await asyncio.gather(*waiting)):  # lines that were written together share one
+        if until_safe is not None:
+            await until_safe
     waiting.clear()
 
 

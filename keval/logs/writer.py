@@ -86,7 +86,7 @@ class Log:
         self._written = 0
         self._number_beside = 0
         self._arrived: list[_Arrived] = []
-        self._unsafe: asyncio.Future[None] | None = None
+        self._until_safe: asyncio.Future[None] | None = None
         """Done when what was written since the last fsync began is on disk; None if that is nothing."""
         self._is_syncing = False
 
@@ -117,8 +117,8 @@ class Log:
         written = 0
         try:
             for number in self._write([each.line for each in arrived]):
-                self._unsafe = self._unsafe or asyncio.get_running_loop().create_future()
-                _settle([each.written for each in arrived[written : written + number]], OnDisk(self._unsafe))
+                self._until_safe = self._until_safe or asyncio.get_running_loop().create_future()
+                _settle([each.written for each in arrived[written : written + number]], OnDisk(self._until_safe))
                 written += number
         except Exception as error:  # noqa: BLE001 - whoever waits would wait for ever if a bug ended here
             _fail([each.written for each in arrived[written:]], error)
@@ -150,27 +150,27 @@ class Log:
             else:
                 self._sync()
 
-        self._is_syncing = self._unsafe is not None
+        self._is_syncing = self._until_safe is not None
         if self._is_syncing:
             loop.call_soon(look_again, self._written, QUIET_TURNS)
 
     def _sync(self) -> None:
         """Put what is written on disk in a thread; what is written meanwhile is the next one's."""
-        unsafe, self._unsafe = self._unsafe, None
-        if unsafe is not None:
+        until_safe, self._until_safe = self._until_safe, None
+        if until_safe is not None:
             synced = asyncio.get_running_loop().run_in_executor(None, (self._rescue or self._file).sync)
-            synced.add_done_callback(lambda _: self._synced(synced, unsafe))
+            synced.add_done_callback(lambda _: self._synced(synced, until_safe))
 
-    def _synced(self, synced: asyncio.Future[None], unsafe: asyncio.Future[None]) -> None:
+    def _synced(self, synced: asyncio.Future[None], until_safe: asyncio.Future[None]) -> None:
         try:
             synced.result()
             # Only now is it known that what is on disk is also where people will look for it.
             self._look()
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - each waiter gets it
-            _fail([unsafe], error)
-            unsafe.exception()  # there may be nobody who waits
+            _fail([until_safe], error)
+            until_safe.exception()  # there may be nobody who waits
         else:
-            _settle([unsafe], None)
+            _settle([until_safe], None)
         self._gather()
 
     def _keep(self, lines: bytes) -> None:
