@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keval import projections
@@ -120,6 +120,8 @@ class Fold:
         self.live: dict[str, tuple[int, JsonObject]] = {}
         self.retracted: set[str] = set()
         self.rewritten: dict[str, int] = {}
+        self.answered: dict[str, int] = {}
+        """Where the last response of an id stands, be it retracted: what failed before it has been done since."""
         self.records: dict[str, list[JsonObject]] = {}
         """By question, the lines that hold a record, in order."""
         texts: dict[str, str] = {}
@@ -128,6 +130,8 @@ class Fold:
                 self.retracted.add(event["target"])
                 self.live.pop(event["target"], None)
                 continue
+            if event["type"] == "response":
+                self.answered[event["id"]] = position
             if event["type"] in {"response", "sample_change"}:
                 self.records.setdefault(event["question_id"], []).append(event)
             if event["type"] == "response" and texts.setdefault(event["id"], event["text"]) != event["text"]:
@@ -179,7 +183,11 @@ class Fold:
             of_response = given.setdefault(_key(event), {}).setdefault(event["response_id"], [])
             score = event["scores"]["completeness"]["score"]
             of_response += [] if score is None else [score]
-        failed = {_key(event): event["kind"] for event in self._current("failure", "generate")}
+        failed = {
+            _key(event): event["kind"]
+            for event in self._current("failure", "generate")
+            if self.live[event["id"]][0] > self.answered.get(event["response_id"], -1)
+        }
         answered = {_key(event) for event in self._current("response")} | given.keys() | judge_failed.keys()
         for key in failed.keys() | answered:
             kind = judge_failed.get(key) if key in answered else failed[key]
@@ -273,8 +281,14 @@ def computed(*files: Sequence[JsonObject]) -> list[object]:
 OUTCOMES = "select o.*, c.condition from outcomes as o join conditions as c using (condition_id, agent_id)"
 
 
+ANSWER = response_event("q1", "baseline", 1)
+
+
 @settings(max_examples=25)
 @given(logs(), st.booleans())
+@example(
+    log=[run_event(CONDITIONS), failure_event(ANSWER, "timeout"), ANSWER, retraction_event(ANSWER)], everything=False
+)
 @pytest.mark.slow
 def test_the_state_of_each_task_is_a_fold_of_the_lines(log: list[JsonObject], everything: bool) -> None:
     """Whatever was repeated, edited, planned, failed or retracted in any order, SQL and a plain loop agree."""
