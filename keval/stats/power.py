@@ -74,11 +74,12 @@ def power(difference: float, variance: float, n: int, alpha: float) -> float:
 
     Without variance any difference is found, and none is not.
     """
-    if variance <= 0:
+    error = sqrt(max(variance, 0) / n)
+    if not error:  # also of a variance so small that a float has no share of it
         return 1.0 if difference else alpha
     from scipy.special import nctdtr, stdtrit
 
-    shift = abs(difference) / sqrt(variance / n)
+    shift = abs(difference) / error
     critical = float(stdtrit(n - 1, 1 - alpha / 2))
     # Far from 0 the noncentral t is too small to be computed there: the test finds the difference.
     below, above = float(nctdtr(n - 1, shift, -critical)), float(nctdtr(n - 1, shift, critical))
@@ -95,9 +96,9 @@ def samples_needed(variance: float, aim: Aim) -> int | None:
 
 def smallest_difference(variance: float, n: int, aim: Aim) -> float:
     """Return the smallest difference that the t test of n samples finds as often as the aim's power says."""
-    if variance <= 0:
+    low, high = 0.0, normal_difference(max(variance, 0), n, aim)
+    if not high:
         return 0.0
-    low, high = 0.0, normal_difference(variance, n, aim)
     while power(high, variance, n, aim.alpha) < aim.power:
         low, high = high, 2 * high
     for _ in range(60):

@@ -87,10 +87,11 @@ def test_power_is_that_of_scipys_noncentral_t(n: int, difference: float) -> None
     assert power(1e6, 1.0, 6, 0.05) == pytest.approx(1)
 
 
-def test_what_does_not_vary_needs_the_fewest() -> None:
+@pytest.mark.parametrize("variance", [0.0, 5e-324])
+def test_what_does_not_vary_needs_the_fewest(variance: float) -> None:
     """Without variance two samples find any difference, of which there is no smallest, and none is found by chance."""
-    assert (samples_needed(0.0, Aim(0.1)), smallest_difference(0.0, 5, Aim(0.1))) == (2, 0.0)
-    assert (power(0.1, 0.0, 5, 0.05), power(0.0, 0.0, 5, 0.05)) == (1.0, 0.05)
+    assert (samples_needed(variance, Aim(0.1)), smallest_difference(variance, 5, Aim(0.1))) == (2, 0.0)
+    assert (power(0.1, variance, 5, 0.05), power(0.0, variance, 5, 0.05)) == (1.0, 0.05)
     assert samples_needed(1.0, Aim(1e-6)) is None
 
 
