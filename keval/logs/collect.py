@@ -161,7 +161,7 @@ def _copied(name: str, stretches: Iterable[Stretch], copy: Path, on_lines: Calla
                 offsets.append(offset)
                 offset += length
     where = Lines(offsets, longest)
-    return LogFile(copy, name, len(offsets), look=lambda: where)
+    return LogFile(copy, name, len(offsets), rest=copy, look=lambda: where)
 
 
 def _pour(log: Path, start: int, end: int, copy: Path) -> None:

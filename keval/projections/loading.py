@@ -160,10 +160,10 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
         query = load("projections", "lines", file=str(number), path=path, longest_line=str(bound(longest)), limit=limit)
         connection.execute(made("OR REPLACE TABLE", "lines", query) if is_first else inserted("lines", query))
 
+    # Only one thread can heed a limit, so there is one only where a writer may have added lines.
     if log.is_checked:
-        append(log.where.longest, f"limit {len(log.where.offsets)}")
+        append(log.where.longest, f"limit {len(log.where.offsets)}" if log.rest is None else "")
         return log.where
-    # Without a limit, which only one thread could heed.
     with ThreadPoolExecutor(max_workers=1) as thread:
         appended = thread.submit(append, 0, "")
         try:

@@ -62,7 +62,7 @@ class LogFile:
     stored: Stored | None = field(default=None, compare=False)
     """What is known of the first lines already."""
     rest: Path | None = field(default=None, compare=False)
-    """A file of the lines that are not stored; None if they are all lines of the log."""
+    """A file of the lines that are not stored, to which nobody writes; None if they are all lines of the log."""
     look: Callable[[], Lines] | None = field(default=None, compare=False)
     """Checks the lines that are not stored, and returns where they lie; None takes them as they are."""
     is_checked: bool = field(default=True, compare=False)
