@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from keval.documents import packed
@@ -22,6 +23,9 @@ from keval.logs.outputs import STDIN
 from keval.logs.stream import Reader, standard_input
 from keval.secrets.lengths import SHORTEST_SCANNED
 from keval.secrets.variables import SOUNDS_SECRET, Secrets
+
+MOST_KEYS = 1000
+"""What was found in so many keys is remembered: all events of a log have the same ones."""
 
 SHOWN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
 """Keys that a path shows as they are, unless they hold a secret; all others by their position."""
@@ -155,6 +159,18 @@ FORMS = {
 """What is looked for, by what a finding is called."""
 
 
+_ESCAPES = (b"\\u", b"\\/")
+"""What JSON may write in place of a character that a mark has."""
+
+
+def forms_in_line(raw: bytes) -> Mapping[str, Form]:
+    """Return the forms of keys that may stand in a line of JSON: those that have a mark in it, in whichever text."""
+    if any(escape in raw for escape in _ESCAPES):
+        return FORMS
+    text = raw.decode(errors="replace")
+    return {what: form for what, form in FORMS.items() if any(mark in text for mark in form.marks)}
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One place where a secret may stand; the secret itself is not kept."""
@@ -172,14 +188,18 @@ class Scanner:
         self._secrets.register(
             name for name, value in environ.items() if SOUNDS_SECRET.search(name) and len(value) >= SHORTEST_SCANNED
         )
+        self._found_in_key = lru_cache(MOST_KEYS)(lambda key: [*self.found_in(key)])
 
-    def look(self, value: object) -> Iterator[Finding]:
-        """Yield what may be a secret in a JSON value: in its texts and numbers, keys included."""
+    def look(self, value: object, forms: Mapping[str, Form] = FORMS) -> Iterator[Finding]:
+        """Yield what may be a secret in a JSON value: in its texts and numbers, keys included.
+
+        `forms` are those that it may have.
+        """
         waiting = [("$", value)]
         while waiting:
             path, found = waiting.pop()
             if isinstance(found, str):
-                yield from (Finding(path, what) for what in self.found_in(found))
+                yield from (Finding(path, what) for what in self.found_in(found, forms))
             elif isinstance(found, int | float) and not isinstance(found, bool):
                 name = self._secrets.name_of(found)
                 if name is not None:
@@ -189,15 +209,15 @@ class Scanner:
             elif isinstance(found, dict):
                 steps = []
                 for position, (key, item) in enumerate(found.items(), start=1):
-                    inside = list(self.found_in(key))
+                    inside = self._found_in_key(key)
                     step = f".{key}" if SHOWN_KEY.fullmatch(key) and not inside else f".<key {position}>"
                     yield from (Finding(f"{path}{step}", f"{what}, as a key") for what in inside)
                     steps.append((path + step, item))
                 waiting += reversed(steps)
 
-    def found_in(self, text: str) -> Iterator[str]:
+    def found_in(self, text: str, forms: Mapping[str, Form] = FORMS) -> Iterator[str]:
         """Yield what may stand in a text: the names of forms and of variables."""
-        for what, form in FORMS.items():
+        for what, form in forms.items():
             if any(mark in text for mark in form.marks) and form.pattern.search(text):
                 yield what
         yield from (f"the value of {name}" for name in sorted(self._secrets.names_in(text)))
@@ -217,7 +237,7 @@ def scan_log(
             for number, raw in enumerate(source, start=1):
                 event = reader.parse(number, raw)
                 if event is not None:
-                    yield from ((number, finding) for finding in scanner.look(event.event))
+                    yield from ((number, finding) for finding in scanner.look(event.event, forms_in_line(raw)))
                 elif raw.strip():
                     if not skip_invalid and not reader.torn:
                         why = f"no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"

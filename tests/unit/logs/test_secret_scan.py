@@ -4,10 +4,11 @@ import re._constants as kinds  # type: ignore[import-not-found] # no public name
 import re._parser as parser  # type: ignore[import-not-found] # no public name either
 from pathlib import Path
 
+import orjson
 import pytest
 
 from keval.events import encode, event
-from keval.logs.secret_scan import FORMS, Finding, Scanner
+from keval.logs.secret_scan import FORMS, Finding, Scanner, forms_in_line
 from tests.builders import response_event, write_log
 from tests.conftest import Keval
 
@@ -109,6 +110,18 @@ def test_a_key_is_found_and_a_near_miss_is_not(what: str) -> None:
         assert found_in(text) == [what], text
     assert [finding.what for finding in Scanner({}).look({key: 1})] == [f"{what}, as a key"]
     assert what not in found_in(f"it is {near} they say")
+
+
+@pytest.mark.parametrize("what", KEYS)
+def test_a_key_is_found_in_a_line_however_json_spells_it(what: str) -> None:
+    """Of a line only those forms are looked for that it may have: as keval writes it, with a slash or all escaped."""
+    text = "".join(KEYS[what][0])
+    spelt = (orjson.dumps(text).decode(), orjson.dumps(text).decode().replace("/", r"\/"))
+    escaped = "".join(f"\\u{ord(character):04x}" for character in text)
+    for each in (*spelt, f'"{escaped}"'):
+        line = f'{{"text": {each}}}\n'.encode()
+        event = orjson.loads(line)
+        assert [finding.what for finding in Scanner({}).look(event, forms_in_line(line))] == [what], line
 
 
 # Python counts no steps of a pattern, and seconds on a busy machine prove nothing: the bound is read from the pattern
