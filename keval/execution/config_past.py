@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -82,12 +82,36 @@ class ConfigPast:
         """Of each sample of which the log has another record: its place, and where the log's newest line of it is."""
         return list(self.past.rows(load("execution", "changed_samples")))
 
-    def edited_questions(self) -> list[int]:
-        """Return the places of the samples that were asked before by another question; for `asked_again` too."""
+    @cached_property
+    def _sample_ids(self) -> str:
+        """The name of a table of the config's samples."""
         sample_ids = [sample["id"] for sample in self.prepared.samples]
         self.past.table("config_sample_ids", sample_id=("varchar", sample_ids))
-        self.past.name("questions_before", load("execution", "questions_before"))
+        return "config_sample_ids"
+
+    def edited_questions(self) -> list[int]:
+        """Return the places of the samples that were asked before by another question; for `asked_again` too."""
+        self.past.name("questions_before", load("execution", "questions_before", samples=self._sample_ids))
         return [place for (place,) in self.past.rows(load("execution", "edited_questions"))]
+
+    def no_longer_planned(self, newest: JsonObject) -> int:
+        """Return how many responses that count in a run are of a sample, repetition or condition that is gone.
+
+        `newest` is the config's newest run; its agent is known.
+        """
+        config, before = self.prepared.config, newest["conditions"]
+        gone = before.keys() - {condition.name for condition in config.conditions}
+        sql = load(
+            "execution",
+            "no_longer_planned",
+            agent_id=literal(newest["agent"]["agent_id"]),
+            condition_ids=_ids(before.values()),
+            gone_ids=_ids(before[name] for name in gone),
+            repetitions=str(config.execution.repetitions),
+            samples=self._sample_ids,
+            mock=str(self.mock),
+        )
+        return sum(responses for (responses,) in self.past.rows(sql))
 
     def asked_again(self, newest: JsonObject, numbers: Sequence[int]) -> dict[tuple[int, bool], int]:
         """Return how many of the tasks that are to be asked were answered as a run asked them.
@@ -113,3 +137,8 @@ class ConfigPast:
             mock=str(self.mock),
         )
         return {(place, edited): tasks for place, edited, tasks in self.past.rows(sql)}
+
+
+def _ids(conditions: Iterable[JsonObject]) -> str:
+    """Return the ids of conditions as a list of SQL, which cannot be empty."""
+    return ", ".join(["null", *(literal(each["condition_id"]) for each in conditions)])

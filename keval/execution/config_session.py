@@ -16,7 +16,7 @@ from keval.events import new_run_id, written
 from keval.execution import recorded_plan, rehearsal
 from keval.execution.batch_events import Asker, KnownBatches, known_batches
 from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, agent_caller
-from keval.execution.changes import changes
+from keval.execution.changes import changes, no_longer_counted
 from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, in_batches, ledger
@@ -239,8 +239,12 @@ class ConfigWork:
             tasks = self._chosen(work_list(config, samples, skipped))
         for name, number in tasks.by_condition().items():
             self.generated.plan(name, number)
+        newest = self.past.newest_run(config.name, mock=self.request.mock)
+        gone = None if self.stopping is not None or is_recorded(about) else no_longer_counted(newest, about)
+        if gone is not None:
+            self.warn(gone)
         if tasks:
-            changed = changes(self.past.newest_run(config.name, mock=self.request.mock), about, tasks.numbers)
+            changed = changes(newest, about, tasks.numbers)
             if changed is not None:
                 self.warn(changed.told(known_cost(changed.asked_again, about, self._single_judges)))
             given_up = None if self.request.chosen else self.failed_before

@@ -8,7 +8,7 @@ import pytest
 
 from keval.config.reader import load
 from keval.events import new_run_id
-from keval.execution.changes import changes
+from keval.execution.changes import changes, no_longer_counted
 from keval.execution.chosen import Chosen
 from keval.execution.identification import identify
 from keval.execution.preparation import Prepared, prepare
@@ -41,12 +41,17 @@ class Folder:
         self.path = path
         self.config = CONFIG
         self.questions = ["Q0?", "Q1?", "Q2?"]
+        self.first = 0
+        """The number in the first sample's id."""
         self.server = V1
         (path / "agent.py").write_text("print('yes')")
 
     def prepared(self) -> Prepared:
         """Return the config as it is now, with its server asked."""
-        lines = [f'{{"id": "q{n}", "question": "{asked}", "answer": "A"}}' for n, asked in enumerate(self.questions)]
+        lines = [
+            f'{{"id": "q{n}", "question": "{asked}", "answer": "A"}}'
+            for n, asked in enumerate(self.questions, self.first)
+        ]
         (self.path / "questions.jsonl").write_text("\n".join(lines))
         (self.path / "eval.yaml").write_text(self.config)
         config = load(self.path / "eval.yaml")
@@ -206,3 +211,34 @@ def test_a_secret_is_in_no_line(folder: Folder) -> None:
     line = told(before, folder.prepared())
     assert line is not None
     assert "version 1 -> ${Authorization}" in line
+
+
+def gone(before: Sequence[JsonObject], now: Prepared) -> str | None:
+    """Return what is said of responses that a config asks for no more."""
+    with config_past(now, before) as about:
+        return no_longer_counted(about.past.newest_run(now.config.name, mock=False), about)
+
+
+def test_responses_that_will_count_no_more_are_told(folder: Folder) -> None:
+    """Those of samples, repetitions and conditions that are gone; not those that are asked again, nor a first run."""
+    before = done(folder.prepared())
+    assert gone([], folder.prepared()) is None
+    folder.questions = ["Q0, really?", "Q1?", "Q2?", "Q3?"]
+    folder.server = replace(V1, version="2")
+    assert gone(before, folder.prepared()) is None
+    folder.questions = ["Q0?", "Q1?"]
+    says = "less is planned than before ({}): {} will count no more, and {} in the log"
+    assert gone(before, folder.prepared()) == says.format("samples 3 -> 2", "4 responses", "stay")
+    folder.config = CONFIG.replace("repetitions: 2", "repetitions: 1").replace("plain:", "other:")
+    why = "samples 3 -> 2, repetitions 2 -> 1, without plain"
+    assert gone(before, folder.prepared()) == says.format(why, "10 responses", "stay")
+
+
+def test_other_samples_in_the_place_of_some_are_told(folder: Folder) -> None:
+    """As many samples as before need not be the same ones."""
+    before = done(folder.prepared())[:2]
+    answered = before[1]["sample"]["id"]
+    folder.first = 1
+    assert answered not in {sample["id"] for sample in folder.prepared().samples}
+    told = "less is planned than before (other samples): 1 response will count no more, and stays in the log"
+    assert gone(before, folder.prepared()) == told
