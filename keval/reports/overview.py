@@ -29,6 +29,8 @@ class Overview:
     """The names of the configs that something was planned by."""
     not_done: int | None
     """Planned tasks that were not tried yet; None if no run says what was planned."""
+    unjudged: int
+    """Answers that no judge scored or failed to score, though one was to judge them."""
 
     @property
     def state(self) -> str:
@@ -37,8 +39,8 @@ class Overview:
             return f"{len(self.evaluations)} evaluations"
         if self.not_done is None:
             return "no plan"
-        said = [f"{self.not_done} not done" if self.not_done else "", f"{self.failed} failed" if self.failed else ""]
-        return ", ".join(filter(None, said)) or "complete"
+        left = {"not done": self.not_done, "failed": self.failed, "not judged": self.unjudged}
+        return ", ".join(f"{number:,} {what}" for what, number in left.items() if number) or "complete"
 
     def as_json(self) -> JsonObject:
         """Return it as one JSON object."""
@@ -46,7 +48,18 @@ class Overview:
         return {**asdict(self), **lists, "state": self.state}
 
 
-READ = ("conditions", "events", "judgment_facts", "missing", "response_facts", "run_facts")
+READ = (
+    "conditions",
+    "events",
+    "failure_facts",
+    "judgment_facts",
+    "line_standings",
+    "metrics",
+    "missing",
+    "response_facts",
+    "run_facts",
+    "sampling",
+)
 """The tables and views that are asked."""
 
 
@@ -59,6 +72,7 @@ def overview(connection: DuckDBPyConnection) -> Overview:
             "mock": bool(row["mock"]),
             "conditions": tuple(row["conditions"] or ()),
             "failed": row["failed"] or 0,
+            "unjudged": sum(each["count"] for each in ask(connection, "unjudged")),
             "evaluations": tuple(each["name"] for each in ask(connection, "evaluation_names")),
         }
     )

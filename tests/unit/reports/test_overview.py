@@ -9,7 +9,7 @@ import pytest
 from keval import projections
 from keval.ids import JsonObject
 from keval.reports.overview import Overview, overview
-from tests.builders import failure_event, judgment_event, response_event, run_event, write_log
+from tests.builders import failure_event, judge_failure_event, judgment_event, response_event, run_event, write_log
 
 
 def of(tmp_path: Path, *events: JsonObject) -> Overview:
@@ -21,16 +21,28 @@ def test_a_log_that_is_complete_says_so(tmp_path: Path) -> None:
     """Answers, judgments and conditions are those of the newest plan."""
     answer = response_event(mock=True)
     found = of(tmp_path, run_event(("baseline",), samples=1), answer, judgment_event(answer))
-    assert found == Overview(1, 1, answer["time"], True, ("baseline",), 0, ("test",), 0)
+    assert found == Overview(1, 1, answer["time"], True, ("baseline",), 0, ("test",), 0, 0)
     assert (found.state, found.as_json()["conditions"]) == ("complete", ["baseline"])
 
 
 @pytest.mark.slow
 def test_what_is_missing_is_counted(tmp_path: Path) -> None:
     """Tasks that failed and tasks that were not tried are two things; without a plan nobody knows."""
-    found = of(tmp_path, run_event(("baseline",), samples=3), response_event(), failure_event(response_event("q2")))
+    answer = response_event()
+    run = run_event(("baseline",), samples=3)
+    found = of(tmp_path, run, answer, failure_event(response_event("q2")), judgment_event(answer))
     assert found.state == "1 not done, 1 failed"
     assert of(tmp_path, response_event()).state == "no plan"
+
+
+def test_answers_without_a_judgment_are_counted(tmp_path: Path) -> None:
+    """All that was planned is answered, and the log is not complete; a judge that failed has judged."""
+    first, second = response_event(), response_event("q2")
+    run = run_event(("baseline",), samples=2)
+    assert of(tmp_path, run, first, second).state == "2 not judged"
+    assert of(tmp_path, run, first, second, judgment_event(first)).state == "1 not judged"
+    failed = judge_failure_event(second)
+    assert of(tmp_path, run, first, second, judgment_event(first), failed).state == "complete"
 
 
 def test_of_several_evaluations_nothing_is_said_together(tmp_path: Path) -> None:
