@@ -171,6 +171,10 @@ class JudgeWork:
 
         if self.request.mock and past.newest is not None and not past.newest["mock"]:
             self.warn(f"{past.log}: --mock adds judgments of a stand-in to a log of real ones; reports will say so")
+        if not self.request.mock and (past.newest or {}).get("mock") and judge_services(judges):
+            self.warn(
+                f"{past.log}: a stand-in gave its answers, but the judges are paid; --mock asks a stand-in of them"
+            )
 
         async def main(stop: asyncio.Event) -> None:
             sink.tell(stop)

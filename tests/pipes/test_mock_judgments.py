@@ -1,4 +1,4 @@
-"""A rehearsal of judging in a log of real answers is said."""
+"""It is said when either the answers or the judgments of a log are a stand-in's and the others are not."""
 
 from __future__ import annotations
 
@@ -9,16 +9,32 @@ import pytest
 from tests.conftest import Keval
 
 
-@pytest.mark.slow
-def test_mock_judgments_in_a_real_log_are_warned_of(keval: Keval, tmp_path: Path) -> None:
-    """`keval judge LOG --mock` says on stderr that the answers are real and its judgments are not."""
-    (tmp_path / "questions.jsonl").write_text('{"id": "a", "question": "Rome", "answer": "Rome"}\n')
-    (tmp_path / "eval.yaml").write_text(
+def write_config(folder: Path) -> None:
+    """Write a config whose agent and judge cost nothing."""
+    (folder / "questions.jsonl").write_text('{"id": "a", "question": "Rome", "answer": "Rome"}\n')
+    (folder / "eval.yaml").write_text(
         "name: t\ndataset: {path: questions.jsonl}\nagent: {type: echo}\n"
         'conditions: {plain: {system_prompt: "Answer."}}\njudge: {type: exact_match}\n'
     )
+
+
+@pytest.mark.slow
+def test_mock_judgments_in_a_real_log_are_warned_of(keval: Keval, tmp_path: Path) -> None:
+    """`keval judge LOG --mock` says on stderr that the answers are real and its judgments are not."""
+    write_config(tmp_path)
     for name, mock in (("real.jsonl", []), ("mock.jsonl", ["--mock"])):
         assert keval("generate", "eval.yaml", "-q", "-o", name, *mock).returncode == 0
         done = keval("judge", name, "--mock", "-q")
         assert done.returncode == 0
         assert ("adds judgments of a stand-in" in done.stderr) == (not mock)
+
+
+@pytest.mark.slow
+def test_paid_judgments_of_mock_answers_are_warned_of(keval: Keval, tmp_path: Path) -> None:
+    """`keval judge LOG` says it before it asks a model, and not of a judge that asks none."""
+    write_config(tmp_path)
+    (tmp_path / "rubric.yaml").write_text("name: rubric\ntype: rubric\nmodel: claude-sonnet-4-5\n")
+    assert keval("generate", "eval.yaml", "-q", "-o", "mock.jsonl", "--mock").returncode == 0
+    for judge, paid in (([], False), (["-j", "rubric.yaml"], True)):
+        done = keval("judge", "mock.jsonl", "-q", *judge)
+        assert (done.returncode, "the judges are paid" in done.stderr) == (4 if paid else 0, paid), done.stderr
