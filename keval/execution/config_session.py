@@ -13,7 +13,7 @@ from keval.config.model import Config, JudgeConfig
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.events import new_run_id, written
-from keval.execution import recorded_plan, rehearsal
+from keval.execution import interrupt, recorded_plan, rehearsal
 from keval.execution.batch_events import Asker, KnownBatches, known_batches
 from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, agent_caller
 from keval.execution.changes import changes, no_longer_counted
@@ -138,7 +138,8 @@ def _sink(output: Path | None, inputs: Sequence[Path], warn: Warn) -> Iterator[S
     check_stdout(inputs, "-o LOG appends to a log")
     stdout = Stdout()
     try:
-        yield stdout
+        with interrupt.in_pipe():
+            yield stdout
     finally:
         stdout.close()
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from keval.errors import InterruptError, KevalError
 from keval.execution.collection import seldom_collected
@@ -33,6 +33,16 @@ def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
         if bugs is not None or about_run is None:
             raise
         raise _first(about_run) from None
+
+
+@contextmanager
+def in_pipe() -> Iterator[None]:
+    """Say of an interrupted command that writes to stdout what goes on with it: the same command would begin anew."""
+    try:
+        yield
+    except InterruptError:
+        told = "interrupted; saved to a LOG, what was written is gone on with by `keval generate CONFIG -o LOG`"
+        raise InterruptError(f"{told} and `keval judge LOG`") from None
 
 
 class _Redacting(logging.Formatter):

@@ -15,6 +15,7 @@ from keval.config.reader import judge_from_description, load_judge, recorded
 from keval.counted import counted
 from keval.errors import InputError, UsageError
 from keval.events import new_run_id
+from keval.execution import interrupt
 from keval.execution.batch_events import Batch, KnownBatches, known_batches
 from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, judge_callers
 from keval.execution.batching import Pace
@@ -84,7 +85,8 @@ def judge_pipe(work: JudgeWork) -> int:
 
     with shown(work.progress, quiet=request.quiet):
         try:
-            leaving_nothing(main, warn)
+            with interrupt.in_pipe():
+                leaving_nothing(main, warn)
         finally:
             stdout.close()
     return work.progress.failed

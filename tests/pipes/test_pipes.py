@@ -311,6 +311,10 @@ def test_ctrl_c_in_a_silent_pipe_passes_events_on_and_twice_ends_it_at_once(fold
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 130
         assert stdout.read() == b""
+        # The same command would judge all again.
+        told = stderr.read().decode()
+        assert "keval judge LOG" in told
+        assert "the same command" not in told
 
 
 def left_alone(folder: Path, hang_up: str) -> int:
