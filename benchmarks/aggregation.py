@@ -34,6 +34,8 @@ OTHERS = Path(__file__).parent / "others"
 POLARS, PANDAS = PythonPackage("polars"), PythonPackage("pandas")
 
 AGGREGATE = (*child.KEVAL, "aggregate", "log.jsonl")
+PIPE = ("bash", "-o", "pipefail", "-c", 'cat log.jsonl | "$0" -m keval aggregate | tail -n 100', sys.executable)
+"""`aggregate` passes on what comes in, which only `tail` wants here; it prints fewer than 100 lines itself."""
 SQL = (*child.KEVAL, "sql", "-f", "jsonl", "log.jsonl",
        "SELECT condition, metric, avg(score) AS mean FROM scores GROUP BY ALL")  # fmt: skip
 
@@ -125,6 +127,7 @@ def _keval(folder: Path) -> Iterator[tuple[str, Measurement, Means]]:
     with tempfile.TemporaryDirectory(dir=folder) as name:
         copy = Path(name)
         shutil.copyfile(folder / "log.jsonl", copy / "log.jsonl")
+        yield "keval aggregate, in a pipe", *_measured(PIPE, copy)
         for what, command in (("aggregate, first", AGGREGATE), ("aggregate, again", AGGREGATE), ("sql, again", SQL)):
             yield f"keval {what}", *_measured(command, copy)
         with (copy / "log.jsonl").open("ab") as log, (folder / "more.jsonl").open("rb") as more:
