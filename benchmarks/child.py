@@ -97,6 +97,7 @@ def shown(words: Sequence[str]) -> str:
     """Return a command as a reader would type it in its folder."""
     if tuple(words[: len(KEVAL)]) == KEVAL:
         words = ["keval", *words[len(KEVAL) :]]
+    words = ["python" if word == sys.executable else word for word in words]
     return shlex.join([Path(words[0]).name, *(word.removeprefix(f"{ROOT}{os.sep}") for word in words[1:])])
 
 
