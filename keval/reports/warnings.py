@@ -97,6 +97,8 @@ def others(
     yield from _order_dependent(connection)
     yield from _left_out(connection)
     yield from _older(connection, bodies)
+    if len(header.files) > 1:
+        yield from _answered_in_several_logs(connection)
 
 
 def judge_is_agent(judge: str, model: str) -> str:
@@ -191,6 +193,17 @@ def _left_out(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
         one = row["count"] == 1
         responses = "1 response of an earlier plan is" if one else f"{row['count']} responses of earlier plans are"
         yield ReportWarning("earlier_plans", f"{responses} left out; --all takes them")
+
+
+def _answered_in_several_logs(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+    """Yield how many tasks several of the logs answer: one who takes them for more answers would take half for all."""
+    (row,) = ask(connection, "answered_in_several_logs")
+    if row["count"]:
+        responses = "1 response stands" if row["count"] == 1 else f"{row['count']} responses stand"
+        yield ReportWarning(
+            "answered_in_several_logs",
+            f"{responses} in several of the logs, from different runs: only the last one of each counts",
+        )
 
 
 def _order_dependent(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:

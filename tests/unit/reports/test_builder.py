@@ -742,6 +742,20 @@ def test_what_the_newest_plan_leaves_out_is_counted_and_taken_on_request(tmp_pat
     assert "earlier_plans" not in codes(whole)
 
 
+def test_answers_of_several_runs_to_one_task_in_several_logs_are_warned_of(tmp_path: Path) -> None:
+    """Whoever reads two logs of one config together may think that both count; a copy of a log is no second run."""
+    first = write_log(tmp_path / "first.jsonl", scored("baseline", [3, 4]))
+    copy = write_log(tmp_path / "copy.jsonl", scored("baseline", [3, 4]))
+    asked_again = [{**event, "run_id": "another"} for event in scored("baseline", [5, 5])]
+    second = write_log(tmp_path / "second.jsonl", asked_again)
+    both = write_log(tmp_path / "both.jsonl", [*scored("baseline", [3, 4]), *asked_again])
+    for paths, told in (((first, second), True), ((first, copy), False), ((both,), False)):
+        logs = list(map(as_log_file, paths))
+        with projections.connect(logs) as connection:
+            found = builder.compose(connection, logs=logs)
+        assert ("2 responses stand in several of the logs, from different runs" in text(found)) == told, paths
+
+
 @pytest.mark.slow
 def test_a_metric_that_is_not_applicable_to_some_answers_is_named(tmp_path: Path) -> None:
     """How many answers have no score of it, and why, stands beside the means that they are not in."""
