@@ -26,7 +26,7 @@ TITLES = ("log", "answers", "judgments", "newest", "state", "conditions")
 def command(context: click.Context, folder: Path, form: str) -> None:
     """List the logs of a folder (this one, unless another is named), the newest first.
 
-    A log is a .jsonl file that begins with an event. Counted is what its newest plan asks for. Exit
+    A log is a .jsonl file with an event among its first lines. Counted is what its newest plan asks for. Exit
     code 3 if one of them cannot be read; the others are listed.
     """
     logs = logs_of(folder)

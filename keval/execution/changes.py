@@ -61,29 +61,16 @@ def no_longer_counted(newest: JsonObject | None, past: ConfigPast) -> str | None
     """Say how many responses the config no longer asks for that its newest run counted; None if there are none."""
     if newest is None or newest["agent"] is None:
         return None
-    responses = past.no_longer_planned(newest)
-    if not responses:
+    gone = past.no_longer_planned(newest)
+    if not gone.responses:
         return None
+    numbers = {"sample": gone.samples, "repetition": gone.repetitions}
+    parts = [counted(number, what) for what, number in numbers.items() if number]
+    them = "it stays" if gone.responses == 1 else "they stay"
     return (
-        f"less is planned than before ({', '.join(_less(newest, past.prepared))}): "
-        f"{counted(responses, 'response')} will count no more, and {'stays' if responses == 1 else 'stay'} in the log"
+        f"{counted(gone.responses, 'response')} will count no more: the plan no longer has"
+        f" {', '.join([*parts, *(f'condition {name}' for name in gone.conditions)])}; {them} in the log"
     )
-
-
-def _less(newest: JsonObject, prepared: Prepared) -> Iterator[str]:
-    """Yield of what there is less than in a run."""
-    config = prepared.config
-    samples, repetitions = (newest["dataset"] or {}).get("samples"), newest["repetitions"]
-    if samples != len(prepared.samples):
-        yield f"samples {_shown(samples)} -> {len(prepared.samples)}"
-    if repetitions != config.execution.repetitions:
-        yield f"repetitions {_shown(repetitions)} -> {config.execution.repetitions}"
-    names = {condition.name for condition in config.conditions}
-    gone = [name for name in newest["conditions"] if name not in names]
-    if gone:
-        yield f"without {', '.join(gone)}"
-    if samples == len(prepared.samples) and not gone and repetitions == config.execution.repetitions:
-        yield "other samples"
 
 
 def _is_as_before(newest: JsonObject, prepared: Prepared) -> bool:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from keval.execution.preparation import Prepared
 from keval.failure_kinds import GATES
 from keval.ids import JsonObject, sample_sha256
 from keval.logs.past import Past
 from keval.projections.sql_file import literal, load
+
+
+class NoLongerPlanned(NamedTuple):
+    """Responses that count and will not."""
+
+    responses: int = 0
+    samples: int = 0
+    """Of how many samples that are gone."""
+    repetitions: int = 0
+    conditions: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,7 @@ class ConfigPast:
         conditions = prepared.config.conditions
         past.table(
             "config_samples",
+            sample_id=("varchar", [sample["id"] for sample in prepared.samples]),
             question_id=("varchar", prepared.question_ids),
             sample_sha256=("varchar", list(map(sample_sha256, prepared.samples))),
         )
@@ -82,36 +94,28 @@ class ConfigPast:
         """Of each sample of which the log has another record: its place, and where the log's newest line of it is."""
         return list(self.past.rows(load("execution", "changed_samples")))
 
-    @cached_property
-    def _sample_ids(self) -> str:
-        """The name of a table of the config's samples."""
-        sample_ids = [sample["id"] for sample in self.prepared.samples]
-        self.past.table("config_sample_ids", sample_id=("varchar", sample_ids))
-        return "config_sample_ids"
-
     def edited_questions(self) -> list[int]:
         """Return the places of the samples that were asked before by another question; for `asked_again` too."""
-        self.past.name("questions_before", load("execution", "questions_before", samples=self._sample_ids))
+        self.past.name("questions_before", load("execution", "questions_before"))
         return [place for (place,) in self.past.rows(load("execution", "edited_questions"))]
 
-    def no_longer_planned(self, newest: JsonObject) -> int:
-        """Return how many responses that count in a run are of a sample, repetition or condition that is gone.
-
-        `newest` is the config's newest run; its agent is known.
-        """
+    def no_longer_planned(self, newest: JsonObject) -> NoLongerPlanned:
+        """Return what counts in the config's newest run, whose agent is known, and is in its plan no more."""
         config, before = self.prepared.config, newest["conditions"]
-        gone = before.keys() - {condition.name for condition in config.conditions}
+        names, ids = ({getattr(each, part) for each in config.conditions} for part in ("name", "condition_id"))
+        # One that is called otherwise is the same; one of the same name is asked again.
+        gone = [each for name, each in before.items() if name not in names and each["condition_id"] not in ids]
         sql = load(
             "execution",
             "no_longer_planned",
+            config_name=literal(config.name),
             agent_id=literal(newest["agent"]["agent_id"]),
             condition_ids=_ids(before.values()),
-            gone_ids=_ids(before[name] for name in gone),
+            gone_ids=_ids(gone),
             repetitions=str(config.execution.repetitions),
-            samples=self._sample_ids,
             mock=str(self.mock),
         )
-        return sum(responses for (responses,) in self.past.rows(sql))
+        return next((NoLongerPlanned(*row) for row in self.past.rows(sql)), NoLongerPlanned())
 
     def asked_again(self, newest: JsonObject, numbers: Sequence[int]) -> dict[tuple[int, bool], int]:
         """Return how many of the tasks that are to be asked were answered as a run asked them.

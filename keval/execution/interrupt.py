@@ -41,8 +41,8 @@ def in_pipe() -> Iterator[None]:
     try:
         yield
     except InterruptError:
-        told = "interrupted; saved to a LOG, what was written is gone on with by `keval generate CONFIG -o LOG`"
-        raise InterruptError(f"{told} and `keval judge LOG`") from None
+        does_the_rest = "`keval generate CONFIG -o LOG` and `keval judge LOG` do the rest"
+        raise InterruptError(f"interrupted; if stdout was saved as LOG, {does_the_rest}") from None
 
 
 class _Redacting(logging.Formatter):

@@ -171,12 +171,7 @@ class JudgeWork:
             self.warn(f"nothing to judge: {self._why_nothing(past, unjudged)}")
             return
 
-        if self.request.mock and past.newest is not None and not past.newest["mock"]:
-            self.warn(f"{past.log}: --mock adds judgments of a stand-in to a log of real ones; reports will say so")
-        if not self.request.mock and (past.newest or {}).get("mock") and judge_services(judges):
-            self.warn(
-                f"{past.log}: a stand-in gave its answers, but the judges are paid; --mock asks a stand-in of them"
-            )
+        self._warn_of_mock(past, responses, judges)
 
         async def main(stop: asyncio.Event) -> None:
             sink.tell(stop)
@@ -191,6 +186,14 @@ class JudgeWork:
 
         with self.stack:
             leaving_nothing(main, self.warn)
+
+    def _warn_of_mock(self, past: Past, responses: str, judges: Sequence[JudgeConfig]) -> None:
+        """Say where answers are real and their judgments are not, or the other way round."""
+        ((has_real, has_mock),) = past.rows(load("execution", "who_answered", responses=responses))
+        if self.request.mock and has_real:
+            self.warn(f"{past.log}: --mock adds judgments of a stand-in to a log of real ones; reports will say so")
+        if not self.request.mock and has_mock and judge_services(judges):
+            self.warn(f"{past.log}: a stand-in gave answers of it, but the judges are paid; with --mock they are not")
 
     async def _judge_in_batches(self, session: Session, executor: BatchExecutor, backlog: Backlog, log: Path) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""

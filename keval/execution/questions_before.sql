@@ -2,6 +2,6 @@
 -- response answers.
 select n.place, arg_max(e.question_id, e.position) as question_id
 from events as e
-join $samples as n using (sample_id)
+join config_samples as n using (sample_id)
 where e.type = 'response'
 group by n.place

@@ -97,10 +97,9 @@ class OpenTelemetry(Format):
 
 def _rows(connection: DuckDBPyConnection) -> Iterator[JsonObject]:
     """Yield what becomes a span, in the order of the log, part by part."""
-    said = load("projections", "thresholds")
     for part in rows(connection, load("formats", "span_parts", most=str(SPANS_PER_QUERY))):
         first, last = str(part["first"]), str(part["last"])
-        yield from rows(connection, load("formats", "spans", first=first, last=last, thresholds=said))
+        yield from rows(connection, load("formats", "spans", first=first, last=last))
 
 
 def _told(row: JsonObject) -> JsonObject:

@@ -32,7 +32,7 @@ scored as (
         ))::varchar as scores
     from scores as s
     join (select id as judgment_id, time from judgment_facts) as j using (judgment_id)
-    left join ($thresholds) as t using (judge_id, metric)
+    left join thresholds as t using (judge_id, metric)
     where score is not null and response_id in (select id from response_facts where current and position between $first and $last)
     group by response_id
 )

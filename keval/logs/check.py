@@ -11,15 +11,14 @@ from pathlib import Path
 from keval.logs import fingerprint
 from keval.logs.fingerprint import Digest, Fingerprint, Status
 from keval.logs.stream import Stretch, opened
-from keval.projections.log_file import ChangedError, Lines
+from keval.projections.log_file import CHANGES_ALL, ChangedError, Lines
 
 
 class NotWholeError(Exception):
     """A log has lines that are left out, so that what counts of it is a copy of the others, not the log itself."""
 
 
-CHANGES_ALL = (b'{"type":"run"', b'{"type":"plan"', b'{"type":"retraction"')
-"""How lines begin that may change what becomes of any other line."""
+_CHANGES_ALL = tuple(f'\n{{"type":"{each}"'.encode() for each in CHANGES_ALL)
 
 
 @dataclass
@@ -72,7 +71,7 @@ class Check:
         self._digest.add(stretch.raw)
         if self._before is not None:
             lines = b"\n" + stretch.raw
-            self.changes_all = self.changes_all or any(b"\n" + begin in lines for begin in CHANGES_ALL)
+            self.changes_all = self.changes_all or any(begin in lines for begin in _CHANGES_ALL)
         offsets.extend(accumulate(stretch.lengths, initial=stretch.offset))
         self.end = offsets.pop()
         self.lines += len(stretch.lengths)

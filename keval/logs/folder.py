@@ -31,7 +31,7 @@ def newest_log(folder: Path) -> Path:
 
 
 def is_log(path: Path) -> bool:
-    """Return whether a file can be read and is not empty, and its first line is an event."""
+    """Return whether a file can be read and is not empty, and begins as a log."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:

@@ -22,7 +22,10 @@ class Target(NamedTuple):
 
 
 def find_target(log: Path, prefix: str, warn: Callable[[str], None], *, skip_invalid: bool) -> Target:
-    """Return the one id in a log that is this, or else begins so. Raises UsageError for none and for several."""
+    """Return the event whose id is `prefix`, or else the only one whose id begins with it.
+
+    Raises UsageError for none and for several.
+    """
     retracted: dict[str, bool] = {}
     types: dict[str, str] = {}
     for line in read(log, warn, skip_invalid=skip_invalid):

@@ -4,7 +4,7 @@ select id as response_id, max(position) as position
 from (
     select id, position, answer_sha256 <> lag(answer_sha256) over (partition by id order by position) as changed
     from events
-    where type = 'response' and id in (select id from rivals where repeated)
+    where type = 'response' and id in (select id from event_versions where repeated)
 )
 where changed
 group by id

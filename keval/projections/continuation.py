@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from keval.projections.loading import load_lines, name_files
-from keval.projections.log_file import LogFile
+from keval.projections.log_file import CHANGES_ALL, LogFile
 from keval.projections.sql_file import literal, load
 from keval.projections.tables import make_summaries
 from keval.projections.tool_use import make_table
@@ -82,7 +82,9 @@ def build(
     load_lines(connection, [replace(log, stored=None, lines=None)])
     connection.execute("SET schema = 'main'")
     connection.execute(made("TABLE", "touched", load("projections", "touched")))
-    ((continues,),) = connection.execute(load("projections", "continues")).fetchall()
+    ((continues,),) = connection.execute(
+        load("projections", "continues", changes_all=", ".join(map(literal, CHANGES_ALL)))
+    ).fetchall()
     if continues:
         connection.begin()
         _compute(connection, asked)

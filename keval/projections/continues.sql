@@ -45,7 +45,7 @@ judged as (
     select condition_id, agent_id, judge_id from about where type = 'failure' and stage = 'judge'
 )
 select (select is_separable from stored.is_separable)
-    and not exists (from rest.lines where type in ('run', 'plan', 'retraction', 'until_rule', 'until_end'))
+    and not exists (from rest.lines where type in ($changes_all))
     and not exists (
         from about
         anti join announced using (condition, condition_id, agent_id)

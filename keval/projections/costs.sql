@@ -17,7 +17,7 @@ with counted as (
         sum(cache_creation_input_tokens)::bigint as cache_creation_input_tokens
     from (
         select *, case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as known_stage
-        from outlays
+        from cost_sums
     )
     join files using (file)
     group by log, condition_id, agent_id, known_stage, judge_id

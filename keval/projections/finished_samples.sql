@@ -1,9 +1,13 @@
 -- One row per condition, judge, metric and sample that is final there, in the order of a plan: place counts from 1. least and
 -- greatest are its mean if all that was not measured had the scale's ends.
 with question as (
-    select distinct unnest(question_ids) as question_id, (part - 1) * 5000 + generate_subscripts(question_ids, 1) as place
-    from declarations
-    where plan_id = $plan_id and parts is not null
+    select distinct unnest(question_ids) as question_id, (part - 1) * size + generate_subscripts(question_ids, 1) as place
+    from (
+        -- All parts but the last are of one size.
+        select part, question_ids, max(len(question_ids)) over () as size
+        from declarations
+        where plan_id = $plan_id and parts is not null
+    )
 ),
 asked as (
     select distinct question_id, sample_id from facts where agent_id = $agent_id and question_id is not null

@@ -3,7 +3,7 @@
 select not exists (
     select id
     from events
-    where id in (select id from rivals where repeated)
+    where id in (select id from event_versions where repeated)
     group by type, id
     having min(sample_id) <> max(sample_id)
 ) and not exists (from judgment_standings where strays)

@@ -160,7 +160,7 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
         query = load("projections", "lines", file=str(number), path=path, longest_line=str(bound(longest)), limit=limit)
         connection.execute(made("OR REPLACE TABLE", "lines", query) if is_first else inserted("lines", query))
 
-    # Only one thread can heed a limit, so there is one only where a writer may have added lines.
+    # DuckDB heeds a limit with one thread alone: it is set only where a writer may have added lines.
     if log.is_checked:
         append(log.where.longest, f"limit {len(log.where.offsets)}" if log.rest is None else "")
         return log.where

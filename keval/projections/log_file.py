@@ -16,6 +16,9 @@ from typing import NamedTuple
 
 from keval.errors import InputError
 
+CHANGES_ALL = ("run", "plan", "retraction", "until_rule", "until_end")
+"""The types of events that may change what becomes of any other line."""
+
 
 class ChangedError(InputError):
     """A log is no longer what was checked: somebody wrote over it or cut it off."""
@@ -62,7 +65,7 @@ class LogFile:
     stored: Stored | None = field(default=None, compare=False)
     """What is known of the first lines already."""
     rest: Path | None = field(default=None, compare=False)
-    """A file of the lines that are not stored, to which nobody writes; None if they are all lines of the log."""
+    """A file of the lines that are not stored, to which nobody writes; None: they are read from the log."""
     look: Callable[[], Lines] | None = field(default=None, compare=False)
     """Checks the lines that are not stored, and returns where they lie; None takes them as they are."""
     is_checked: bool = field(default=True, compare=False)

@@ -6,10 +6,7 @@
 -- passed: whether it passes, as its planned responses say together; see verdicts, which says it of each of them.
 -- planned: the newest plan has the task. not_for: the judge is not for the sample. series is the place of judge and metric,
 -- condition_place that of condition and agent.
-with threshold as (
-    $thresholds
-),
-judged_response as (
+with judged_response as (
     -- One row per response, judge and metric: the mean of the response's judgments, null if it was applicable in none.
     select
         answer, m.place as series, favg(score) as score, count(score) as n_judgments,
@@ -17,7 +14,7 @@ judged_response as (
         bool_or(mock) as mock, avg(passed::int) as share_passed, any_value(t.pass_from) as own_from
     from score_facts
     join metrics as m using (judge_id, metric)
-    left join threshold as t using (judge_id, metric)
+    left join thresholds as t using (judge_id, metric)
     group by answer, m.place
 ),
 response_score as (

@@ -1,4 +1,4 @@
--- One row per score of an answer, as a column of other queries: whether it passes, by the threshold that is given, else by
+-- No query but the column `passed` of outcomes and verdicts: whether a score of an answer passes, by the threshold that is given, else by
 -- what most judgments say, else by the log's own threshold; null where there is no score, or nothing says it.
 case
     when score is null then null

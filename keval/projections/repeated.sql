@@ -6,6 +6,6 @@ from (
         order by position
     ) as nth
     from events
-    where id in (select id from rivals where repeated)
+    where id in (select id from event_versions where repeated)
 )
 where nth > 1

@@ -12,7 +12,7 @@ select
         else j.current
     end as current,
     j.answer, j.has_response, j.same_answer, j.same_sample
-from (select *, counts and (type = 'response' or (type = 'failure' and stage = 'generate')) as is_task from weighed) as e
+from (select *, counts and (type = 'response' or (type = 'failure' and stage = 'generate')) as is_task from marked_events) as e
 left join standings as s using (position)
 left join judgment_standings as j using (position)
 left join open_failures as f using (position)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from keval.processes import memory
@@ -50,17 +49,15 @@ def build(  # noqa: PLR0913 - as connect, which passes them on
     connection.begin()
     for name, kind in DERIVED.items():
         if name in asked:
-            with _sides_as_written(connection) if name in SIDES_AS_WRITTEN else nullcontext():
-                connection.execute(made(kind, name, definition(name, everything=everything)))
+            statement = made(kind, name, definition(name, everything=everything))
+            connection.execute(_with_sides_as_written(statement) if name in SIDES_AS_WRITTEN else statement)
     make_summaries(connection, before, texts=texts, asked=asked)
     connection.commit()
 
 
-@contextmanager
-def _sides_as_written(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
-    yield
-    connection.execute("RESET disabled_optimizers")
+def _with_sides_as_written(statement: str) -> str:
+    """Return a statement that DuckDB runs with the sides of its joins as they are written."""
+    return f"SET disabled_optimizers = 'build_side_probe_side';\n{statement}RESET disabled_optimizers;\n"
 
 
 def make_summaries(

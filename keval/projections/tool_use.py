@@ -60,12 +60,12 @@ def make_table(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]) -
 
 
 def _in_parts(connection: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Any, ...]]]:
-    found: list[tuple[Any, ...]] = [({"position": 0},)]
+    last = 0
     # Not one query: what was found of each part is written before the next one is read.
-    while found := connection.execute(
-        "from tool_using where ids.position > ? order by ids.position limit ?", [found[-1][0]["position"], AT_ONCE]
-    ).fetchall():
+    query = "from tool_using where ids.position > ? order by ids.position limit ?"
+    while found := connection.execute(query, [last, AT_ONCE]).fetchall():
         yield found
+        last = found[-1][0]["position"]
 
 
 def _of_answer(

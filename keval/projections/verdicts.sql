@@ -5,9 +5,6 @@
 with given as (
     select * from (values $given) as given(name, pass_from)
 ),
-threshold as (
-    $thresholds
-),
 scored as (
     select
         answer, judge_id, metric,
@@ -24,7 +21,7 @@ known as (
     join response_facts as r on r.position = s.answer
     join conditions as c using (condition_id, agent_id)
     join metrics as m using (judge_id, metric)
-    left join threshold as t using (judge_id, metric)
+    left join thresholds as t using (judge_id, metric)
     left join given as g on g.name = s.judge_id || '/' || s.metric
     where r.planned and c.current
 )

@@ -18,9 +18,9 @@ from keval.projections.sql_file import literal, load
 DERIVED = {
     "events": "VIEW",
     "retracted": "TABLE",
-    "rivals": "OR REPLACE TEMP TABLE",
+    "event_versions": "OR REPLACE TEMP TABLE",
     "repeated": "TABLE",
-    "weighed": "OR REPLACE TEMP VIEW",
+    "marked_events": "OR REPLACE TEMP VIEW",
     "latest": "OR REPLACE TEMP VIEW",
     "whole_plans": "TABLE",
     "run_facts": "TABLE",
@@ -49,6 +49,7 @@ DERIVED = {
     "conditions": "TABLE",
     "computed_metrics": "TABLE",
     "computed_parts": "VIEW",
+    "thresholds": "VIEW",
     "score_facts": "TABLE",
     "computed_scores": "TABLE",
     "metrics": "TABLE",
@@ -84,9 +85,9 @@ SUMMARIES = (
     "cluster_errors",
     "computed_means",
     "comparisons",
-    "makers",
+    "answering_models",
     "answer_statistics",
-    "outlays",
+    "cost_sums",
 )
 """Tables that are computed over all lines or all samples, so they are always made anew; most have few rows."""
 
@@ -156,7 +157,6 @@ def definition(name: str, *, everything: bool = False, line: str = "null", file:
         failure_kinds=kinds,
         line=line,
         samples="sample_means",
-        thresholds=load("projections", "thresholds"),
         passed=load("projections", "passed"),
     )
     return query if file is None else _FIELD.sub(rf"field_at({file}, line_offset, '\2') \1 '$'", query)

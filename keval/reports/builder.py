@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keval.ids import JsonObject
+from keval.projections import rows_of
 from keval.projections.line_text import line_in, opened
 from keval.reports import drift, prompt_cache, warnings
 from keval.reports.calibration import calibration
@@ -172,9 +173,9 @@ def _conditions(
     connection: DuckDBPyConnection, order: Sequence[str], used: Mapping[tuple[str, str], ToolUse]
 ) -> tuple[ConditionSummary, ...]:
     planned = ask(connection, "shown_conditions")
-    answers = by_condition(connection, "answers")
-    costs = by_condition(connection, "spent")
-    servers = by_condition(connection, "server_use")
+    answers = by_condition(rows_of(connection, "answer_statistics"))
+    costs = by_condition(ask(connection, "spent"))
+    servers = by_condition(ask(connection, "server_use"))
     summaries = []
     for row in in_order(planned, order, lambda row: str(row["condition"])):
         key = (row["condition_id"], row["agent_id"])
@@ -228,7 +229,7 @@ def _tokens(total: int | None, known: int, of: int) -> Total:
 def _is_mock(
     connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary], bodies: Iterable[JsonObject]
 ) -> bool:
-    mocked = by_condition(connection, "mocked")
+    mocked = by_condition(ask(connection, "mocked"))
     of_bodies = [body["mock"] for body in bodies if body["current"]]
     if of_bodies or any(found.completed or found.failed for found in conditions):
         return any(of_bodies) or any(found.key in mocked for found in conditions)
@@ -237,10 +238,10 @@ def _is_mock(
 
 def _claims(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> tuple[ConditionClaims, ...]:
     """Return the claims of all conditions, or nothing where no judge found any: many judges look for none."""
-    claims = by_condition(connection, "claims")
+    claims = by_condition(ask(connection, "claims"))
     if not any(found.key in claims for found in conditions):
         return ()
-    judged = by_condition(connection, "answers_judged")
+    judged = by_condition(ask(connection, "answers_judged"))
     return tuple(
         ConditionClaims(
             condition=found.name,
@@ -254,7 +255,7 @@ def _claims(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummar
 
 
 def _failures(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> tuple[FailureGroup, ...]:
-    groups = by_condition(connection, "failure_groups")
+    groups = by_condition(ask(connection, "failure_groups"))
     return tuple(
         FailureGroup(found.name, row["stage"], row["kind"], row["count"], row["example"], row["judge"])
         for found in conditions

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-READ = ("conditions", "makers", "run_facts")
+READ = ("conditions", "answering_models", "run_facts")
 """The tables and views that are asked."""
 
 WAY_OUT = (

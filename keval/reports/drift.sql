@@ -10,7 +10,7 @@ made as (
         -- Beside the model that it is asked to use, an agent may ask smaller ones for small things, now and then.
         list_sort(coalesce(nullif(list_filter(models, lambda model: contains(model, asked)), []), models)) as models,
         if(type = 'claude', claude_code, null) as claude_code
-    from makers
+    from answering_models
     left join run using (run_id)
 ),
 told as (

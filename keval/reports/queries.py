@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from keval import projections
 from keval.ids import JsonObject
-from keval.projections import rows
 from keval.projections.sql_file import load
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def ask(connection: DuckDBPyConnection, name: str) -> Iterator[JsonObject]:
     """Yield the rows that `<name>.sql` finds, columns by name."""
-    return rows(connection, load("reports", name))
+    return projections.rows(connection, load("reports", name))
 
 
-def by_condition(connection: DuckDBPyConnection, name: str) -> dict[tuple[str, str], list[JsonObject]]:
-    """Return what `<name>.sql` finds by the ids of condition and agent, which it has to have as columns."""
+def by_condition(rows: Iterable[JsonObject]) -> dict[tuple[str, str], list[JsonObject]]:
+    """Return rows by the ids of condition and agent, which they have to have as columns."""
     found: dict[tuple[str, str], list[JsonObject]] = {}
-    for row in ask(connection, name):
+    for row in rows:
         found.setdefault((row["condition_id"], row["agent_id"]), []).append(row)
     return found

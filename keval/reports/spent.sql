@@ -4,7 +4,7 @@ select
     fsum(cost_usd) as cost_usd, sum(n + failed_attempts - unknown)::bigint as known, sum(unknown)::bigint as unknown
 from (
     select *, case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as known_stage
-    from outlays
+    from cost_sums
 )
 semi join (from conditions where current) as c using (condition_id, agent_id)
 group by condition_id, agent_id, known_stage

@@ -22,8 +22,8 @@ def verdicts(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> 
     """
     meant = thresholds(pass_from, _scales(connection)) if pass_from else {}
     given = ", ".join(f"({literal(name)}, {score!r}::double)" for name, score in meant.items())
-    parts = {name: load("projections", name) for name in ("thresholds", "passed")}
-    return load("projections", "verdicts", given=given or "(null, null::double)", **parts)
+    passed = load("projections", "passed")
+    return load("projections", "verdicts", given=given or "(null, null::double)", passed=passed)
 
 
 def undecided(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> list[str]:

@@ -158,7 +158,7 @@ def _each(
     connection: DuckDBPyConnection, name: str, conditions: Sequence[ConditionSummary]
 ) -> Iterator[tuple[ConditionSummary, JsonObject]]:
     """Yield what a query finds of each condition, in the order of the conditions."""
-    rows = by_condition(connection, name)
+    rows = by_condition(ask(connection, name))
     for found in conditions:
         for row in rows.get(found.key, []):
             yield found, row

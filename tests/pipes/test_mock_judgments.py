@@ -38,3 +38,14 @@ def test_paid_judgments_of_mock_answers_are_warned_of(keval: Keval, tmp_path: Pa
     for judge, paid in (([], False), (["-j", "rubric.yaml"], True)):
         done = keval("judge", "mock.jsonl", "-q", *judge)
         assert (done.returncode, "the judges are paid" in done.stderr) == (4 if paid else 0, paid), done.stderr
+
+
+@pytest.mark.slow
+def test_what_is_said_of_a_stand_in_is_of_the_answers_not_of_the_newest_run(keval: Keval, tmp_path: Path) -> None:
+    """After a rehearsal in a log of real answers, those count still."""
+    write_config(tmp_path)
+    (tmp_path / "rubric.yaml").write_text("name: rubric\ntype: rubric\nmodel: claude-sonnet-4-5\n")
+    for words in ([], ["--mock", "--fresh"]):
+        assert keval("generate", "eval.yaml", "-q", "-o", "log.jsonl", *words).returncode == 0
+    assert "the judges are paid" not in keval("judge", "log.jsonl", "-q", "-j", "rubric.yaml").stderr
+    assert "adds judgments of a stand-in" in keval("judge", "log.jsonl", "-q", "--mock").stderr

@@ -11,6 +11,7 @@ from keval.events import new_run_id
 from keval.execution.changes import changes, no_longer_counted
 from keval.execution.chosen import Chosen
 from keval.execution.identification import identify
+from keval.execution.plan import plan_events
 from keval.execution.preparation import Prepared, prepare
 from keval.execution.run_events import run_event
 from keval.execution.tasks import work_list
@@ -227,11 +228,30 @@ def test_responses_that_will_count_no_more_are_told(folder: Folder) -> None:
     folder.server = replace(V1, version="2")
     assert gone(before, folder.prepared()) is None
     folder.questions = ["Q0?", "Q1?"]
-    says = "less is planned than before ({}): {} will count no more, and {} in the log"
-    assert gone(before, folder.prepared()) == says.format("samples 3 -> 2", "4 responses", "stay")
-    folder.config = CONFIG.replace("repetitions: 2", "repetitions: 1").replace("plain:", "other:")
-    why = "samples 3 -> 2, repetitions 2 -> 1, without plain"
-    assert gone(before, folder.prepared()) == says.format(why, "10 responses", "stay")
+    says = "{} will count no more: the plan no longer has {}; they stay in the log"
+    assert gone(before, folder.prepared()) == says.format("4 responses", "1 sample")
+    folder.config = CONFIG.replace("repetitions: 2", "repetitions: 1")
+    assert gone(before, folder.prepared()) == says.format("8 responses", "1 sample, 1 repetition")
+    folder.config = folder.config.replace('  plain: {system_prompt: "Answer."}\n', "")
+    told = says.format("10 responses", "1 sample, 1 repetition, condition plain")
+    assert gone(before, folder.prepared()) == told
+
+
+def test_a_condition_with_another_name_counts_on(folder: Folder) -> None:
+    """It is what it asks for, not what it is called."""
+    before = done(folder.prepared())
+    folder.config = CONFIG.replace("plain:", "renamed:")
+    assert gone(before, folder.prepared()) is None
+
+
+def test_what_another_config_has_counts_on(folder: Folder) -> None:
+    """Two configs may ask for the same answers; what one of them no longer asks for, the other still does."""
+    first = folder.prepared()
+    before = [*done(first), *plan_events(first.plan_id, first.question_ids, new_run_id())]
+    folder.config = CONFIG.replace("name: unit", "name: other")
+    before.append(run_event(folder.prepared(), "generate", new_run_id()))
+    folder.config = CONFIG.replace("repetitions: 2", "repetitions: 1")
+    assert gone(before, folder.prepared()) is None
 
 
 def test_other_samples_in_the_place_of_some_are_told(folder: Folder) -> None:
@@ -240,5 +260,5 @@ def test_other_samples_in_the_place_of_some_are_told(folder: Folder) -> None:
     answered = before[1]["sample"]["id"]
     folder.first = 1
     assert answered not in {sample["id"] for sample in folder.prepared().samples}
-    told = "less is planned than before (other samples): 1 response will count no more, and stays in the log"
+    told = "1 response will count no more: the plan no longer has 1 sample; it stays in the log"
     assert gone(before, folder.prepared()) == told

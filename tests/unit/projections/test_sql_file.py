@@ -7,15 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.projections import VIEWS, sql_file
+from keval.projections import sql_file
 from keval.projections.sql_file import literal, load, verbatim
 
 PACKAGE = Path(sql_file.__file__).parent.parent
-
-
-def test_every_view_is_a_file_and_every_file_a_view() -> None:
-    """Nobody has to look anywhere else for what a view computes."""
-    assert {path.stem for path in (PACKAGE / "projections").glob("*.sql")} >= set(VIEWS)
 
 
 def test_a_parameter_that_is_not_given_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,2 +1,0 @@
--- One row per condition and agent: durations, costs and tokens of its answers.
-from answer_statistics
