@@ -33,7 +33,7 @@ def command(context: click.Context, folder: Path, form: str) -> None:
     if not logs:
         warn(f"no logs in {folder}")
     names = [str(log) for log in logs]
-    widths = (max([3, *map(len, names)]), 7, 9, 16, 36)
+    widths = (max([3, *map(len, names)]), 7, 9, 16, 42)
     if form == "text" and logs:
         say(_row(TITLES, widths))
     unreadable = 0

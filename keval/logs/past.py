@@ -129,7 +129,9 @@ class Past:
     def spent_today(self, *, mock: bool) -> Spent:
         """Return what today's events (UTC) cost: to a mock run those of the mock, to a real run the others."""
         today = literal(now()[:DATE])
-        return next((Spent(*row) for row in self.rows(load("logs", "spent", today=today, mock=str(mock)))), Spent())
+        return next(
+            (Spent(*row) for row in self.rows(load("logs", "spent_today", today=today, mock=str(mock)))), Spent()
+        )
 
 
 @contextmanager

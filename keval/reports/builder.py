@@ -87,6 +87,7 @@ def compose(
             *stopping(connection),
             *drift.warnings(connection),
             *(warnings.incomplete(conditions, imported=imported) if conditions else warnings.unfinished(tables)),
+            *warnings.unjudged(connection, header, conditions),
             *reversals(tables),
             *warnings.useless_servers(conditions),
         ),
@@ -174,7 +175,7 @@ def _conditions(
 ) -> tuple[ConditionSummary, ...]:
     planned = ask(connection, "shown_conditions")
     answers = by_condition(rows_of(connection, "answer_statistics"))
-    costs = by_condition(ask(connection, "spent"))
+    costs = by_condition(ask(connection, "condition_costs"))
     servers = by_condition(ask(connection, "server_use"))
     summaries = []
     for row in in_order(planned, order, lambda row: str(row["condition"])):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from keval.counted import counted
 from keval.ids import JsonObject
 from keval.reports.queries import ask
 
@@ -29,8 +30,10 @@ class Overview:
     """The names of the configs that something was planned by."""
     not_done: int | None
     """Planned tasks that were not tried yet; None if no run says what was planned."""
-    unjudged: int
-    """Answers that no judge scored or failed to score, though one was to judge them."""
+    missing_judgments: int
+    """Judgments that the config's judges are to make and have not made; those of pairs are not counted."""
+    failed_judgments: int
+    """Judgments that they tried to make and failed."""
 
     @property
     def state(self) -> str:
@@ -39,8 +42,13 @@ class Overview:
             return f"{len(self.evaluations)} evaluations"
         if self.not_done is None:
             return "no plan"
-        left = {"not done": self.not_done, "failed": self.failed, "not judged": self.unjudged}
-        return ", ".join(f"{number:,} {what}" for what, number in left.items() if number) or "complete"
+        left = (
+            (self.not_done, f"{self.not_done:,} not done"),
+            (self.failed, f"{self.failed:,} failed"),
+            (self.missing_judgments, f"{counted(self.missing_judgments, 'judgment')} missing"),
+            (self.failed_judgments, f"{counted(self.failed_judgments, 'judgment')} failed"),
+        )
+        return ", ".join(said for number, said in left if number) or "complete"
 
     def as_json(self) -> JsonObject:
         """Return it as one JSON object."""
@@ -54,7 +62,6 @@ READ = (
     "failure_facts",
     "judgment_facts",
     "line_standings",
-    "metrics",
     "missing",
     "response_facts",
     "run_facts",
@@ -66,13 +73,15 @@ READ = (
 def overview(connection: DuckDBPyConnection) -> Overview:
     """Return what the log holds whose views a connection has."""
     (row,) = ask(connection, "overview")
+    judges = list(ask(connection, "missing_judgments"))
     return Overview(
         **{
             **row,
             "mock": bool(row["mock"]),
             "conditions": tuple(row["conditions"] or ()),
             "failed": row["failed"] or 0,
-            "unjudged": sum(each["count"] for each in ask(connection, "unjudged")),
+            "missing_judgments": sum(judge["missing"] for judge in judges),
+            "failed_judgments": sum(judge["failed"] for judge in judges),
             "evaluations": tuple(each["name"] for each in ask(connection, "evaluation_names")),
         }
     )

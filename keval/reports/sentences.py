@@ -116,7 +116,7 @@ def headlines(tables: Sequence[MetricTable], *, is_incomplete: bool = False) -> 
         line, notes = _line_and_notes(condition, baseline, of_pair)
         if len(pairs) > 1:
             text, *notes = (said if condition in said else f"{condition}: {said}" for said in (text, *notes))
-        if is_incomplete:
+        if is_incomplete and _unscored_name(of_pair) is None:
             text, line = f"{text[:-1]} so far.", line and f"{line}, so far"
         made.append(Headline(condition, baseline, text, tuple(map(_said, of_pair)), line or text, tuple(notes)))
     return tuple(made)
@@ -243,9 +243,9 @@ def _qualified(compared: Sequence[_Compared], *, names_first: bool = False) -> s
 
 def _nothing_scored(name: str, score: ConditionScore | None) -> str:
     failed = ", ".join(f"{kind} {times}" for kind, times in score.failed.items()) if score else ""
-    if failed:
-        return f"Nothing of {name} was scored: {failed}. See its failures."
-    return f"Nothing of {name} is scored yet."
+    if score is None or score.not_done or not failed:
+        return f"Nothing of {name} is scored yet{f'; failed: {failed}' if failed else ''}."
+    return f"Nothing of {name} was scored: {failed}. See its failures."
 
 
 def _said(each: _Compared) -> str:

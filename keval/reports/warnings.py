@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+JUDGE = "keval judge LOG"
+"""What makes judgments that are missing."""
+
+
 def incomplete(conditions: Sequence[ConditionSummary], *, imported: bool) -> Iterator[ReportWarning]:
     """Yield what must be read before any number: that planned answers are not done, and what does them."""
     lacking = [found for found in conditions if found.not_done]
@@ -37,6 +41,27 @@ def unfinished(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
     if lacking:
         where = ", ".join(f"{condition} {number}" for condition, number in lacking.items())
         yield ReportWarning("incomplete", f"INCOMPLETE: planned answers were not done, or not judged ({where}).")
+
+
+def unjudged(
+    connection: DuckDBPyConnection, header: Header, conditions: Sequence[ConditionSummary]
+) -> Iterator[ReportWarning]:
+    """Yield what the judges have still to do, and what does it; a mean is of what is judged."""
+    judges = list(ask(connection, "missing_judgments"))
+    missing = {judge["judge"]: judge["missing"] for judge in judges if judge["missing"]}
+    if missing:
+        number = sum(missing.values())
+        are = f"{number:,} {'judgment is' if number == 1 else 'judgments are'} missing"
+        yield ReportWarning("unjudged", f"{are} ({', '.join(f'{name} {n:,}' for name, n in missing.items())}): {JUDGE}")
+    if judges:
+        return
+    # Of the judges of pairs, and of those that the log does not name, it is not known what they are to do.
+    number = sum(row["count"] for _, row in _each(connection, "unjudged", conditions))
+    if number:
+        have = f"{counted(number, 'response')} {'has' if number == 1 else 'have'}"
+        # A judge elsewhere cannot be asked again, so the log alone names none.
+        can_ask = not header.judges or any(judge.type != "imported" for judge in header.judges)
+        yield ReportWarning("unjudged", f"{have} no judgment: {JUDGE if can_ask else f'{JUDGE} -j JUDGE.yaml'}")
 
 
 def useless_servers(conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
@@ -86,13 +111,6 @@ def others(
     yield from _answer_leakage(conditions, used)
     yield from _asked_again(connection, conditions)
     yield from _orphaned(connection, conditions)
-    count = sum(row["count"] for _, row in _each(connection, "unjudged", conditions))
-    if count:
-        have = f"{counted(count, 'response')} {'has' if count == 1 else 'have'}"
-        # A judge elsewhere cannot be asked again, so the log alone names none.
-        can_ask = not header.judges or any(judge.type != "imported" for judge in header.judges)
-        command = "keval judge LOG" if can_ask else "keval judge LOG -j JUDGE.yaml"
-        yield ReportWarning("unjudged", f"{have} no judgment: {command}")
     yield from _not_applicable(connection)
     yield from _order_dependent(connection)
     yield from _left_out(connection)

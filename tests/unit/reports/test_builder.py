@@ -359,7 +359,7 @@ def test_an_unjudged_log_shows_costs_and_says_what_to_do(tmp_path: Path) -> None
     assert found.conditions[0].agent_cost_usd.value == pytest.approx(0.5)
     assert [score.mean for table in found.metrics for score in table.scores] == [None]
     assert "unjudged" in codes(found)
-    assert "2 responses have no judgment" in text(found)
+    assert "2 judgments are missing (rubric 2): keval judge LOG" in text(found)
 
 
 @pytest.mark.slow

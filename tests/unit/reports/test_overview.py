@@ -9,7 +9,15 @@ import pytest
 from keval import projections
 from keval.ids import JsonObject
 from keval.reports.overview import Overview, overview
-from tests.builders import failure_event, judge_failure_event, judgment_event, response_event, run_event, write_log
+from tests.builders import (
+    failure_event,
+    judge_entry,
+    judge_failure_event,
+    judgment_event,
+    response_event,
+    run_event,
+    write_log,
+)
 
 
 def of(tmp_path: Path, *events: JsonObject) -> Overview:
@@ -21,7 +29,7 @@ def test_a_log_that_is_complete_says_so(tmp_path: Path) -> None:
     """Answers, judgments and conditions are those of the newest plan."""
     answer = response_event(mock=True)
     found = of(tmp_path, run_event(("baseline",), samples=1), answer, judgment_event(answer))
-    assert found == Overview(1, 1, answer["time"], True, ("baseline",), 0, ("test",), 0, 0)
+    assert found == Overview(1, 1, answer["time"], True, ("baseline",), 0, ("test",), 0, 0, 0)
     assert (found.state, found.as_json()["conditions"]) == ("complete", ["baseline"])
 
 
@@ -35,14 +43,29 @@ def test_what_is_missing_is_counted(tmp_path: Path) -> None:
     assert of(tmp_path, response_event()).state == "no plan"
 
 
-def test_answers_without_a_judgment_are_counted(tmp_path: Path) -> None:
-    """All that was planned is answered, and the log is not complete; a judge that failed has judged."""
+def test_judgments_that_are_missing_or_failed_are_counted(tmp_path: Path) -> None:
+    """A log is not complete before each judge has judged all answers, as often as it is to."""
     first, second = response_event(), response_event("q2")
     run = run_event(("baseline",), samples=2)
-    assert of(tmp_path, run, first, second).state == "2 not judged"
-    assert of(tmp_path, run, first, second, judgment_event(first)).state == "1 not judged"
+    assert of(tmp_path, run, first, second).state == "2 judgments missing"
+    assert of(tmp_path, run, first, second, judgment_event(first)).state == "1 judgment missing"
     failed = judge_failure_event(second)
-    assert of(tmp_path, run, first, second, judgment_event(first), failed).state == "complete"
+    assert of(tmp_path, run, first, second, judgment_event(first), failed).state == "1 judgment failed"
+    another = {**judge_entry(name="another", judge_id="b" * 24), "replicates": 2}
+    run = run_event(("baseline",), samples=2, judges=[judge_entry(), another])
+    judged = [judgment_event(first), judgment_event(second)]
+    assert of(tmp_path, run, first, second, *judged).state == "4 judgments missing"
+    assert of(tmp_path, run, first, second, *judged, run_event(("baseline",), samples=2)).state == "complete"
+
+
+def test_only_the_judges_of_the_newest_run_of_a_config_count(tmp_path: Path) -> None:
+    """Who judged by `keval judge -j`, or by an earlier config, has nothing to do any more."""
+    answers = [response_event(), response_event("q2")]
+    other = judge_entry(name="other", judge_id="b" * 24)
+    by_other = judgment_event(answers[0], judge_id="b" * 24)
+    config, by_hand = run_event(("baseline",), samples=2, judges=[]), run_event((), judges=[other])
+    assert of(tmp_path, config, *answers).state == "complete"
+    assert of(tmp_path, config, *answers, by_hand, by_other).state == "complete"
 
 
 def test_of_several_evaluations_nothing_is_said_together(tmp_path: Path) -> None:
