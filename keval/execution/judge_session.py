@@ -76,11 +76,15 @@ def judge_pipe(work: JudgeWork) -> int:
 
     async def main(stop: asyncio.Event) -> None:
         live = LiveWork(work, stdout, stop)
+        is_empty = True
         async with asyncio.TaskGroup() as group:
             async for line in read_live(reader):
+                is_empty = False
                 await stdout.write(line.raw)
                 await live.take(line, group)
             await live.end_session()
+        if is_empty:
+            warn("nothing came in; `keval generate -o LOG` writes to LOG alone, which `keval judge LOG` judges")
         live.check_budget()
 
     with shown(work.progress, quiet=request.quiet):

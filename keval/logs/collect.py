@@ -21,6 +21,7 @@ from keval.logs import index
 from keval.logs.addresses import name_of
 from keval.logs.check import Check, NotWholeError, ends_with_line
 from keval.logs.index import Index
+from keval.logs.interrupted_input import read_to_the_end
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Stretch, opened, standard_input
 from keval.processes import open_files, temporary
@@ -96,7 +97,8 @@ class _Collection:
             piped = standard_input(self.warn, skip_invalid=self.skip_invalid)
             # Without a buffer, which would wait until it is full: what comes in is passed on at once.
             reader = replace(piped, source=io.FileIO(piped.source.fileno(), closefd=False))
-            return _copied(name_of(log), reader.stretches(), copy, self.on_lines)
+            with read_to_the_end(self.warn):
+                return _copied(name_of(log), reader.stretches(), copy, self.on_lines)
         if not log.is_file() or is_packed(log):  # a pipe can be read only once, and a packed log is slow to read
             with opened(log, self.warn, skip_invalid=self.skip_invalid) as reader:
                 return _copied(name_of(log), reader.stretches(), copy, None)

@@ -162,6 +162,21 @@ FORMS = {
 _ESCAPES = (b"\\u", b"\\/")
 """What JSON may write in place of a character that a mark has."""
 
+_ESCAPE = re.compile(r"\\(?:/|u([0-9A-Fa-f]{4}))")
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with the characters that JSON in it may spell otherwise."""
+    if "\\u" not in text and "\\/" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: "/" if found[1] is None else chr(int(found[1], 16)), text)
+
+
+def _forms_found(text: str, forms: Mapping[str, Form]) -> Iterator[str]:
+    for what, form in forms.items():
+        if any(mark in text for mark in form.marks) and form.pattern.search(text):
+            yield what
+
 
 def forms_in_line(raw: bytes) -> Mapping[str, Form]:
     """Return the forms of keys that may stand in a line of JSON: those that have a mark in it, in whichever text."""
@@ -216,10 +231,11 @@ class Scanner:
                 waiting += reversed(steps)
 
     def found_in(self, text: str, forms: Mapping[str, Form] = FORMS) -> Iterator[str]:
-        """Yield what may stand in a text: the names of forms and of variables."""
-        for what, form in forms.items():
-            if any(mark in text for mark in form.marks) and form.pattern.search(text):
-                yield what
+        """Yield what may stand in a text, also as JSON in it spells it: the names of forms and of variables."""
+        found = dict.fromkeys(_forms_found(text, forms))
+        if (read := _unescaped(text)) is not text:
+            found |= dict.fromkeys(_forms_found(read, forms))
+        yield from found
         yield from (f"the value of {name}" for name in sorted(self._secrets.names_in(text)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +317,40 @@ def test_ctrl_c_in_a_silent_pipe_passes_events_on_and_twice_ends_it_at_once(fold
         told = stderr.read().decode()
         assert "keval judge LOG" in told
         assert "the same command" not in told
+
+
+def unread(pipe: int) -> int:
+    """Return how many bytes are in a pipe that nobody has read yet."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_ends_a_reader_of_a_pipe_when_the_pipe_ends_and_twice_at_once(folder: Path, times: int) -> None:
+    """What those before it in the pipe still finish was paid, and is in what it prints."""
+    assert shell("keval generate eval.yaml -o a.jsonl", folder).returncode == 0
+    first, *others = (folder / "a.jsonl").read_bytes().splitlines(keepends=True)
+    with subprocess.Popen(
+        [sys.executable, "-m", "keval", "report"],
+        cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(first)
+        while unread(process.stdin.fileno()):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert b"what still comes in will be read" in process.stderr.readline()
+        if times == 1:
+            process.stdin.writelines(others)
+            process.stdin.close()
+            process.stdin = None
+        else:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 130
+        told, _ = process.communicate(timeout=30)
+        assert process.returncode == (0 if times == 1 else 130)
+        assert (f"{TASKS} responses".encode() in told) == (times == 1)
 
 
 def left_alone(folder: Path, hang_up: str) -> int:

@@ -124,6 +124,14 @@ def test_a_key_is_found_in_a_line_however_json_spells_it(what: str) -> None:
         assert [finding.what for finding in Scanner({}).look(event, forms_in_line(line))] == [what], line
 
 
+@pytest.mark.parametrize("what", KEYS)
+def test_a_key_is_found_in_json_in_a_text(what: str) -> None:
+    """A tool returns JSON as a text, and a line that is cut off is scanned as one; some programs escape much."""
+    key = "".join(KEYS[what][0])
+    for spelt in (key.replace("/", r"\/"), "".join(f"\\u{ord(character):04X}" for character in key)):
+        assert found_in(f'{{"said": "{spelt}"}}') == [what], spelt
+
+
 # Python counts no steps of a pattern, and seconds on a busy machine prove nothing: the bound is read from the pattern
 # as Python itself parses it. No public module does that; if the private one changes, these two tests fail at once.
 def repeats(parsed: parser.SubPattern) -> list[tuple[int, int, parser.SubPattern]]:
