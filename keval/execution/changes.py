@@ -33,6 +33,13 @@ class Changed:
         responses = counted(sum(self.asked_again.values()), "response")
         return f"{self.causes}: {responses} of {', '.join(self.asked_again)} will be asked again{cost}"
 
+    def told_of_others(self) -> str:
+        """Return it of responses that are not asked again now."""
+        number = sum(self.asked_again.values())
+        verb, are = ("counts", "it is") if number == 1 else ("count", "they are")
+        responses = f"{counted(number, 'response')} of {', '.join(self.asked_again)}"
+        return f"{self.causes}: {responses} {verb} no more until {are} asked again"
+
 
 def changes(newest: JsonObject | None, past: ConfigPast, numbers: Sequence[int]) -> Changed | None:
     """Return what changed since a config's newest run and what is asked again for it; None if nothing is.

@@ -190,13 +190,12 @@ class ConfigWork:
             self.stopping = stopping(self.prepared, self.past, self.request, self.warn)
             self.prepared = self.stopping.prepared if self.stopping else self.prepared
         about = ConfigPast.about(self.past, self.prepared)
-        tasks = self._decide(about)
+        recorded = is_recorded(about)
+        tasks = self._remaining(about, recorded=recorded)
         run_id = new_run_id()
         changed = list(sample_changes(about, run_id))
         backlog = self._backlog(about, tasks, changed)
-        must_announce = (
-            len(tasks) > 0 or not is_recorded(about) or (self.stopping is not None and self.stopping.must_end)
-        )
+        must_announce = len(tasks) > 0 or not recorded or (self.stopping is not None and self.stopping.must_end)
         work_left = bool(tasks or backlog.planned or self._pairs(self.past).planned)
         if must_announce or work_left:
             announcement = Announced(self.sink, *self._records(about, changed, run_id))
@@ -228,26 +227,37 @@ class ConfigWork:
             await rehearsal.tell_tools(self.request.mock_url, found.values())
         self.prepared = identify(self.prepared, found, newest)
 
-    def _decide(self, about: ConfigPast) -> TaskList:
-        """Return the tasks that remain, and say what changed and is asked again for it, or that nothing remains."""
-        config, samples = self.prepared.config, self.prepared.samples
-        skipped, self.failed_before = "", 0
-        if not self.request.fresh and self.stopping is None:
-            skipped, self.failed_before = about.skipped(retry_failed=self.request.retry_failed)
-        if self.stopping is not None:
-            tasks, self.failed_before = self.stopping.remaining, self.stopping.failed_before
-        else:
-            tasks = self._chosen(work_list(config, samples, skipped))
+    def _remaining(self, about: ConfigPast, *, recorded: bool) -> TaskList:
+        """Return the tasks that are to be done, and say what is; `recorded`: all is as in the log's newest run."""
+        missing = self._missing(about)
+        tasks = missing if self.stopping is not None else self._chosen(missing)
         for name, number in tasks.by_condition().items():
             self.generated.plan(name, number)
-        newest = self.past.newest_run(config.name, mock=self.request.mock)
-        gone = None if self.stopping is not None or is_recorded(about) else no_longer_counted(newest, about)
+        newest = self.past.newest_run(self.prepared.config.name, mock=self.request.mock)
+        gone = None if recorded or self.stopping is not None else no_longer_counted(newest, about)
         if gone is not None:
             self.warn(gone)
+        left = sorted(set(missing.numbers).difference(tasks.numbers)) if len(tasks) < len(missing) else []
+        if left and (changed := changes(newest, about, left)) is not None:
+            self.warn(changed.told_of_others())
+        if tasks and (changed := changes(newest, about, tasks.numbers)) is not None:
+            self.warn(changed.told(known_cost(changed.asked_again, about, self._single_judges)))
+        self._say_what_is_ahead(about, tasks)
+        return tasks
+
+    def _missing(self, about: ConfigPast) -> TaskList:
+        """Return the tasks that are not done, whether or not the user chose them."""
+        if self.stopping is not None:
+            self.failed_before = self.stopping.failed_before
+            return self.stopping.remaining
+        skipped, self.failed_before = "", 0
+        if not self.request.fresh:
+            skipped, self.failed_before = about.skipped(retry_failed=self.request.retry_failed)
+        return work_list(self.prepared.config, self.prepared.samples, skipped)
+
+    def _say_what_is_ahead(self, about: ConfigPast, tasks: TaskList) -> None:
+        """Say how many tasks are to be done and what they cost, or why there are none."""
         if tasks:
-            changed = changes(newest, about, tasks.numbers)
-            if changed is not None:
-                self.warn(changed.told(known_cost(changed.asked_again, about, self._single_judges)))
             given_up = None if self.request.chosen else self.failed_before
             self.warn(work_ahead(about, tasks, self._single_judges, given_up))
         elif self.failed_before:
@@ -258,7 +268,6 @@ class ConfigWork:
             self.warn(self.stopping.told("decided"))
         elif not self.request.chosen:
             self.warn(NOTHING_TO_GENERATE)
-        return tasks
 
     def _chosen(self, tasks: TaskList) -> TaskList:
         """Return the tasks that the user chose, and say what becomes of the others."""

@@ -42,5 +42,5 @@ def side_by_side(items: Sequence[Item], names: Sequence[str], rows: Sequence[Row
 def of(names: Sequence[str], number: int) -> str:
     """Return of which conditions something is said, of so many."""
     if len(names) == number:
-        return ", all conditions" if number > 1 else ""
+        return ", each condition" if number > 1 else ""
     return f", {', '.join(names)}"

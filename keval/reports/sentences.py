@@ -334,7 +334,7 @@ def _missing(score: ConditionScore | None) -> str | None:
         return None
     kinds = [f"{kind} {times}" for kind, times in score.failed.items() if kind not in _AGENTS_OWN]
     if score.not_done:
-        kinds.append(f"not done {score.not_done}")
+        kinds.append(f"not scored yet {score.not_done}")
     return (
         f"{score.missing_share:.0%}".replace("%", " %")
         + f" of {score.condition}"
@@ -374,10 +374,13 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
 
 def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
     """Return how much was not scored on the metric of which most was not."""
-    counts = [(_unscored(table), sum(score.planned or 0 for score in table.scores)) for table in tables]
+    counts = [_unscored(table) for table in tables]
     unscored, planned = max(counts, default=(0, 0))
     return f"{unscored} of {planned} not scored." if unscored and planned else None
 
 
-def _unscored(table: MetricTable) -> int:
-    return sum(score.agent_failed + score.not_measured + (score.not_done or 0) for score in table.scores)
+def _unscored(table: MetricTable) -> tuple[int, int]:
+    """Return how much was not scored, and of how much, where it is known how much was planned."""
+    known = [score for score in table.scores if score.planned is not None]
+    unscored = sum(score.agent_failed + score.not_measured + (score.not_done or 0) for score in known)
+    return unscored, sum(score.planned or 0 for score in known)

@@ -192,7 +192,8 @@ def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iter
     if names:
         yield ReportWarning(
             "older_conditions",
-            f"older versions of conditions in the log are not shown: {len(names)} ({', '.join(dict.fromkeys(names))})",
+            "conditions that the newest run does not have, or has otherwise, are not shown: "
+            f"{len(names)} ({', '.join(dict.fromkeys(names))})",
         )
     (row,) = ask(connection, "older_questions")
     if row["count"]:

@@ -108,6 +108,19 @@ def test_only_what_the_user_chose_is_counted_as_asked_again(folder: Folder) -> N
     assert told(before, folder.prepared(), Chosen(conditions=("plain",))) is None
 
 
+def test_what_is_not_asked_again_now_is_said_to_count_no_more(folder: Folder) -> None:
+    """A change takes responses out of the numbers whether or not the user chooses to ask them again."""
+    before = done(folder.prepared())
+    folder.server = replace(V1, version="2")
+    now = folder.prepared()
+    with config_past(now, before) as about:
+        left = work_list(now.config, now.samples, about.skipped(retry_failed=True)[0]).numbers
+        found = changes(about.past.newest_run("unit", mock=False), about, left)
+    assert found is not None
+    expected = "docs changed (version 1 -> 2): 6 responses of with_docs count no more until they are asked again"
+    assert found.told_of_others() == expected
+
+
 @pytest.mark.parametrize(
     ("server", "what"),
     [

@@ -93,7 +93,7 @@ Conditions
   tool calls                                    0      3 (1 failed)
   golden answer in tool results   2 of 16 answers   2 of 16 answers
 
- - agent cost, all conditions: unknown for 3 of 18 attempts
+ - agent cost, each condition: unknown for 3 of 18 attempts
 
   condition   MCP server   calls          answers using it
  ──────────────────────────────────────────────────────────

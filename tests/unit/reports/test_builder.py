@@ -383,7 +383,7 @@ def test_one_sample_has_no_interval_and_the_reason_is_shown(tmp_path: Path) -> N
         assert (score.ci_lower, score.ci_upper, score.sd_between_samples, score.sd_within_sample) == (None,) * 4
         assert {"ci_lower", "sd_between_samples", "sd_within_sample"} <= set(score.reasons)
     assert table.differences[0].conclusion == "cannot tell"
-    assert "95 % CI, all conditions: " in text(found)
+    assert "95 % CI, each condition: " in text(found)
     assert "1 sample, so no interval is shown." in text(found)
     assert "the input does not say why" not in text(found)
     assert {"fewest_samples", "one_repetition", "one_judgment"} <= codes(found)
@@ -422,7 +422,7 @@ def test_older_versions_of_a_condition_are_counted_and_not_pooled(tmp_path: Path
     found = built(events, tmp_path)
     assert [summary.condition_id for summary in found.conditions] == [condition_id("baseline")]
     assert [score.mean for score in found.metrics[0].scores] == [5]
-    assert "older versions of conditions in the log are not shown: 1 (baseline)" in text(found)
+    assert "conditions that the newest run does not have, or has otherwise, are not shown: 1 (baseline)" in text(found)
 
 
 @pytest.mark.slow
