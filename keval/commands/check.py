@@ -46,6 +46,8 @@ def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool,
     for info in found.servers.values():
         say(f"server    {info.name}: {described(info)}")
     _print_plan(found.estimates, config_path)
+    for told in found.ahead:
+        say(f"ahead     {log}: {told}")
     if found.errors:
         raise type(found.errors[0])(*found.problems)
 

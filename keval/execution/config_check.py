@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from keval.config.model import Config
 from keval.config.until_section import Until
-from keval.errors import EnvironmentLacksError, KevalError
-from keval.execution.estimate import Item, estimate
+from keval.errors import EnvironmentLacksError, KevalError, UsageError
+from keval.execution.changes import changes, no_longer_counted
+from keval.execution.config_past import ConfigPast
+from keval.execution.estimate import Item, estimate, ledger
 from keval.execution.identification import identify, offered
 from keval.execution.preparation import (
     Prepared,
@@ -23,9 +25,13 @@ from keval.execution.preparation import (
     check_turns,
     prepare,
 )
+from keval.execution.run_events import is_recorded
 from keval.execution.stopping_family import recorded_rule
 from keval.execution.stopping_remarks import remarks
+from keval.execution.tasks import work_list
+from keval.execution.work_ahead import NOTHING_TO_GENERATE, known_cost, work_ahead
 from keval.logs import past
+from keval.logs.costs import Spent
 from keval.processes.servers import ServerInfo
 from keval.reports.doubts import doubts
 from keval.reports.warnings import judge_is_agent
@@ -38,6 +44,8 @@ class Findings:
     prepared: Prepared
     servers: Mapping[str, ServerInfo]
     estimates: tuple[Item, ...]
+    ahead: tuple[str, ...]
+    """What `keval run` would say that it does on the log, if this is there and the run does not stop when decided."""
     errors: tuple[KevalError, ...]
     """What a run would fail of, in the order in which it looks: it ends with the first."""
 
@@ -79,7 +87,40 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
     with past.of_log(log, warn, skip_invalid=skip_invalid) as found:
         identified = identify(prepared, servers, found.newest_run(config.name, mock=mock_url is not None))
         estimates = tuple(estimate(identified, found.costs(), config.judges))
-    return Findings(identified, servers, estimates, (*lacking, *refused, *unreachable))
+        over = list(_over_budget(estimates, config, found.spent_today(mock=mock_url is not None), warn))
+        # Of a run that stops when decided nobody knows how much it asks.
+        is_known = found.connection is not None and until is None
+        ahead = tuple(_ahead(ConfigPast.about(found, identified))) if is_known else ()
+    return Findings(identified, servers, estimates, ahead, (*lacking, *refused, *unreachable, *over))
+
+
+def _over_budget(
+    estimates: Sequence[Item], config: Config, today: Spent, warn: Callable[[str], None]
+) -> Iterator[UsageError]:
+    """Yield why a run could not hold its budget; and warn of one that it will reach."""
+    try:
+        ledger(estimates, config.execution, today, warn)
+    except UsageError as error:
+        yield error
+    total, budget = sum(item.cost_usd or 0.0 for item in estimates), config.execution.budget_usd
+    if budget is not None and total > budget:
+        warn(f"budget_usd is ${budget:.2f}, and the estimate of all calls ${total:.2f}: a run may stop before its end")
+
+
+def _ahead(about: ConfigPast) -> Iterator[str]:
+    """Yield what counts no more, what is asked again for what, and how much is asked for at which cost."""
+    config = about.prepared.config
+    newest = about.past.newest_run(config.name, mock=about.mock)
+    skipped, _ = about.skipped(retry_failed=True)
+    tasks = work_list(config, about.prepared.samples, skipped)
+    judges = [judge for judge in config.judges if judge.judge.unit == "response"]
+    gone = None if is_recorded(about) else no_longer_counted(newest, about)
+    if gone is not None:
+        yield gone
+    changed = changes(newest, about, tasks.numbers) if tasks else None
+    if changed is not None:
+        yield changed.told(known_cost(changed.asked_again, about, judges))
+    yield work_ahead(about, tasks, judges, None) if tasks else NOTHING_TO_GENERATE
 
 
 def _judging_themselves(config: Config) -> Iterator[str]:

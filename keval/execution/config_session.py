@@ -43,7 +43,7 @@ from keval.execution.session import Request, Session, Warn
 from keval.execution.stopping import Stopping, both, refuse_without_judges, stopping
 from keval.execution.tasks import TaskList, work_list
 from keval.execution.unjudged import KnownIds, Unjudged
-from keval.execution.work_ahead import known_cost, work_ahead
+from keval.execution.work_ahead import NOTHING_TO_GENERATE, known_cost, work_ahead
 from keval.execution.workspaces import Kept
 from keval.ids import JsonObject
 from keval.logs.costs import Spent
@@ -53,8 +53,6 @@ from keval.logs.stream import Announced, Sink, Stdout
 from keval.logs.writer import open_log
 from keval.processes import temporary
 from keval.projections.sql_file import literal, load
-
-NOTHING_TO_GENERATE = "nothing to generate: every task has its response"
 
 
 def generate(config: Config, log: Path | None, request: Request, warn: Warn, executor: Executor | None = None) -> int:

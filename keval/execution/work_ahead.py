@@ -12,6 +12,8 @@ from keval.execution.tasks import TaskList
 from keval.logs.costs import MeasuredCosts
 from keval.projections.sql_file import literal, load
 
+NOTHING_TO_GENERATE = "nothing to generate: every task has its response"
+
 
 def work_ahead(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig], given_up: int | None = 0) -> str:
     """Return it in one line; a mock run costs nothing. `judges` are those that judge the answers at once.

@@ -5,9 +5,14 @@ import pytest
 
 from keval.config.reader import load
 from keval.errors import UsageError
-from keval.execution.config_check import check
+from keval.events import new_run_id
+from keval.execution.config_check import Findings, check
 from keval.execution.preparation import check_files, unread
+from keval.execution.run_events import run_event
+from keval.execution.work_ahead import NOTHING_TO_GENERATE
 from keval.mock import Mock
+from tests.builders import write_log
+from tests.tasks import answer_to, tasks_of
 
 CONFIG = """\
 name: checked
@@ -142,3 +147,41 @@ def test_a_file_that_the_program_will_not_find_is_refused(
     prepared = unread(load(tmp_path / "eval.yaml", environ={}), None, None)
     with pytest.raises(UsageError, match=r"write \{folder\}/agent.py") if is_refused else nullcontext():
         check_files(prepared)
+
+
+def asked_of(folder: Path, log: Path, execution: str = "") -> tuple[Findings, list[str]]:
+    """Return what a check of a config over a log finds, and what it warns of."""
+    (folder / "questions.jsonl").write_text('{"id": "1", "question": "Q", "answer": "A"}\n')
+    (folder / "eval.yaml").write_text(CONFIG.replace("JUDGE", "{type: number}") + execution)
+    said: list[str] = []
+    return check(load(folder / "eval.yaml", environ={}), log, said.append), said
+
+
+def test_a_check_says_what_a_run_on_the_log_would_ask(tmp_path: Path) -> None:
+    """How much is there, and what counts no more; nothing of a log that is not there."""
+    log = tmp_path / "run.jsonl"
+    found, _ = asked_of(tmp_path, log)
+    assert found.ahead == ()
+    config = found.prepared
+    answers = [answer_to(config, task) for task in tasks_of(config)]
+    write_log(log, [run_event(config, "generate", new_run_id()), *answers[:2]])
+    before, _ = asked_of(tmp_path, log)
+    assert [line.split(";")[1] for line in before.ahead] == [" 4 more will be asked for, ≈ $1.00 with judgments"]
+    write_log(log, [run_event(config, "generate", new_run_id()), *answers])
+    assert asked_of(tmp_path, log)[0].ahead == (NOTHING_TO_GENERATE,)
+    after, _ = asked_of(tmp_path, log, "execution: {repetitions: 2}\n")
+    assert after.ahead[0].startswith("2 responses will count no more: the plan no longer has 1 repetition")
+
+
+def test_a_budget_that_a_run_would_refuse_is_refused_by_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a price nobody can hold it; with one it is compared with the estimate."""
+    log = tmp_path / "none.jsonl"
+    for budget, is_warned in ((0.01, True), (100, False)):
+        found, said = asked_of(tmp_path, log, f"execution: {{budget_usd: {budget}}}\n")
+        assert (found.errors, any("a run may stop before its end" in line for line in said)) == ((), is_warned)
+    monkeypatch.setitem(globals(), "CONFIG", CONFIG.replace("claude-opus-5", "of-no-known-price"))
+    refused, _ = asked_of(tmp_path, log, "execution: {budget_usd: 1}\n")
+    assert [type(error) for error in refused.errors] == [UsageError]
+    assert "budget_usd is set" in refused.problems[0]
