@@ -10,31 +10,24 @@ asked as (
     left join sampling using (judge_id)
     where type not in ('pairwise', 'imported')
 ),
+response as (
+    select repetition, sample_id from current_lines where type = 'response'
+),
 expected as (
-    select judge_id, sum(replicates) as judgments
-    from (
-        select repetition, sample_id
-        from events
-        where type = 'response' and position in (select position from line_standings where current and answer is null)
-    ) as r, asked
-    where below is null or substr(sha256(seed || ' ' || r.repetition || ' ' || r.sample_id), 1, 13) < below
+    select judge_id, replicates * (select count(*) from response) as judgments from asked where below is null
+    union all
+    select judge_id, sum(replicates)
+    from response as r
+    join asked as a on substr(sha256(a.seed || ' ' || r.repetition || ' ' || r.sample_id), 1, 13) < a.below
     group by judge_id
 ),
 made as (
-    select a.judge_id, count(distinct (j.answer, j.replicate)) as judgments
-    from judgment_facts as j
+    select judge_id, type, count(*) as judgments
+    from current_lines as j
     join asked as a using (judge_id)
-    where current and j.replicate <= a.replicates
-        and (below is null or substr(sha256(seed || ' ' || j.repetition || ' ' || j.sample_id), 1, 13) < below)
-    group by a.judge_id
-),
-failed as (
-    select a.judge_id, count(distinct (f.response_id, f.replicate)) as judgments
-    from failure_facts as f
-    join asked as a using (judge_id)
-    where current and stage = 'judge' and f.replicate <= a.replicates
-        and (below is null or substr(sha256(seed || ' ' || f.repetition || ' ' || f.sample_id), 1, 13) < below)
-    group by a.judge_id
+    where j.replicate <= a.replicates and (type = 'judgment' or (type = 'failure' and stage = 'judge'))
+        and (below is null or substr(sha256(seed || ' ' || repetition || ' ' || sample_id), 1, 13) < below)
+    group by judge_id, type
 )
 select
     a.name as judge,
@@ -42,6 +35,6 @@ select
     coalesce(f.judgments, 0)::bigint as failed
 from asked as a
 left join expected as e using (judge_id)
-left join made as m using (judge_id)
-left join failed as f using (judge_id)
+left join (from made where type = 'judgment') as m using (judge_id)
+left join (from made where type = 'failure') as f using (judge_id)
 order by a.name

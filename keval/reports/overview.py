@@ -58,10 +58,9 @@ class Overview:
 
 READ = (
     "conditions",
+    "current_lines",
     "events",
-    "failure_facts",
     "judgment_facts",
-    "line_standings",
     "missing",
     "response_facts",
     "run_facts",
