@@ -2,7 +2,7 @@
 
 The draw is a hash of the sample, the repetition and a seed. So the same share is chosen after a resume, in every
 condition (which keeps comparisons paired), and whatever samples are added; a larger share has all of a smaller one.
-`keval/projections/sampling.sql` draws the same in SQL.
+SQL draws the same: see `keval/projections/sampling.sql`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,16 @@ class Sampling:
     """Above 0, and at most 1, which is all."""
     seed: int = 0
 
+    @property
+    def below(self) -> str | None:
+        """The hex digits that the draw of a task in the share is below; None of a share of all."""
+        return None if self.rate >= 1 else f"{int(self.rate * 16**DIGITS):0{DIGITS}x}"
+
     def has(self, sample_id: str, repetition: int) -> bool:
         """Return whether a task is in the share."""
-        if self.rate >= 1:
+        if self.below is None:
             return True
-        drawn = hashlib.sha256(f"{self.seed} {repetition} {sample_id}".encode()).hexdigest()[:DIGITS]
-        return drawn < f"{int(self.rate * 16**DIGITS):0{DIGITS}x}"
+        return hashlib.sha256(f"{self.seed} {repetition} {sample_id}".encode()).hexdigest()[:DIGITS] < self.below
 
     def as_event_field(self) -> JsonObject:
         """Return the share as a judge's entry in a `run` event holds it: of a judge of all tasks, not at all."""

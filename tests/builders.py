@@ -18,7 +18,7 @@ from keval.execution import plan
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject
 from keval.logs.stream import UntilSafe
-from keval.projections.views import read_by
+from keval.projections.views import named_in
 
 RUN_ID = "0123456789abcdef"
 TIME = "2026-11-20T11:00:00.123Z"
@@ -245,7 +245,7 @@ def write_log(path: Path, events: Iterable[JsonObject]) -> Path:
 def ask(paths: Path | Sequence[Path], query: str) -> list[JsonObject]:
     """Return the rows of a query over the views of logs."""
     logs = [paths] if isinstance(paths, Path) else paths
-    with projections.connect(logs, tools=False, asked=read_by(query)) as connection:
+    with projections.connect(logs, tools=False, asked=named_in(query)) as connection:
         cursor = connection.execute(query)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

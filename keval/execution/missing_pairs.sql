@@ -15,10 +15,7 @@ wanted as (
         on o.baseline = j.baseline and o.question_id = e.question_id and o.agent_id = e.agent_id
         and o.repetition = e.repetition
     where e.type = 'response'
-        and (
-            j.rate >= 1 or substr(sha256(j.seed || ' ' || e.repetition || ' ' || e.sample_id), 1, 13)
-                < format('{:013x}', floor(j.rate * (1::bigint << 52))::bigint)
-        )
+        and (j.below is null or substr(sha256(j.seed || ' ' || e.repetition || ' ' || e.sample_id), 1, 13) < j.below)
 )
 select w.position, w.place, w.replicate, w.other_position
 from wanted as w

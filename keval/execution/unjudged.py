@@ -40,7 +40,7 @@ class Unjudged:
             "judging",
             judge_id=("varchar", [judge.judge_id for judge in judges]),
             replicates=("bigint", [judge.replicates for judge in judges]),
-            rate=("double", [judge.sampling.rate for judge in judges]),
+            below=("varchar", [judge.sampling.below for judge in judges]),
             seed=("bigint", [judge.sampling.seed for judge in judges]),
             baseline=("varchar", [baseline_id(judge, conditions or {}) for judge in judges]),
         )

@@ -32,16 +32,13 @@ judgment as (
     where j.type = 'judgment'
         and (j.other_response_id is null or j.other_response_id not in (select id from retracted))
 ),
-planned as (
-    select condition_id, agent_id, max(repetitions) as repetitions from planned_conditions group by all
-),
 known as (
     select position, answer, true as has_response, strays, planned, asked, same_answer from judgment where answer is not null
     union all
     select j.position, min(j.position) over (partition by response_id), false, false,
         not exists (from plans) or coalesce(j.repetition <= p.repetitions, false), asked, same_answer
     from judgment as j
-    left join planned as p using (condition_id, agent_id)
+    left join condition_repetitions as p using (condition_id, agent_id)
     anti join retracted as gone on gone.id = j.response_id
     where answer is null
 )

@@ -22,9 +22,6 @@ answered as (
     select condition_id, agent_id, sample_id, repetition from response where current
     union all
     select condition_id, agent_id, sample_id, repetition from judged
-),
-planned as (
-    select condition_id, agent_id, max(repetitions) as repetitions from planned_conditions group by all
 )
 select max(position) as position
 from failed
@@ -42,7 +39,7 @@ from failed
 left join response as r on r.id = failed.response_id
 left join retracted as gone on gone.id = failed.response_id
 left join changed_answers as w on w.response_id = failed.response_id
-left join planned as p on p.condition_id = failed.condition_id and p.agent_id = failed.agent_id
+left join condition_repetitions as p on p.condition_id = failed.condition_id and p.agent_id = failed.agent_id
 anti join judged on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id
 where stage = 'judge'
     and case

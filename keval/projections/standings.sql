@@ -4,17 +4,14 @@
 -- planned: the newest plan has it: its question, condition, agent and repetition; without a plan in the log, all is
 -- planned.
 -- current: both; or the first, when all that answers a current question was asked for.
-with planned as (
-    select condition_id, agent_id, max(repetitions) as repetitions from planned_conditions group by all
-),
-question as (
+with question as (
     select
         a.agent_id, a.sample_id, a.condition_id, a.question_id, a.repetition as last_repetition,
         coalesce(a.question_id = c.question_id, true) or a.repetitions is not null as asked,
-        if(a.question_id is null, planned.repetitions, a.repetitions) as repetitions
+        if(a.question_id is null, p.repetitions, a.repetitions) as repetitions
     from asked_questions as a
     left join current_samples as c using (agent_id, sample_id)
-    left join planned using (condition_id, agent_id)
+    left join condition_repetitions as p using (condition_id, agent_id)
 ),
 partly as (
     from question

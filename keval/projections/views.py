@@ -26,6 +26,7 @@ DERIVED = {
     "run_facts": "TABLE",
     "plans": "TABLE",
     "planned_conditions": "VIEW",
+    "condition_repetitions": "OR REPLACE TEMP VIEW",
     "stopped_conditions": "TABLE",
     "planned_questions": "TABLE",
     "asked_questions": "OR REPLACE TEMP TABLE",
@@ -166,7 +167,7 @@ _NOT_SQL = re.compile(r"--[^\n]*|'[^']*'")
 _READ = re.compile(r"\b(?:from|join)\s+(\w+(?:\s+as\s+\w+)?(?:\s*,\s*\w+(?:\s+as\s+\w+)?)*)", re.IGNORECASE)
 
 
-def read_by(query: str) -> set[str]:
+def named_in(query: str) -> set[str]:
     """Return the tables and views that a query reads itself."""
     found = _READ.findall(_NOT_SQL.sub("", query))
     names = {read.split()[0] for several in found for read in several.split(",")}
@@ -174,8 +175,8 @@ def read_by(query: str) -> set[str]:
 
 
 @cache
-def _read_by(name: str) -> set[str]:
-    return read_by(definition(name))
+def _named_in_definition(name: str) -> set[str]:
+    return named_in(definition(name))
 
 
 def needed_for(names: Iterable[str]) -> set[str]:
@@ -183,7 +184,7 @@ def needed_for(names: Iterable[str]) -> set[str]:
     found, todo = set(), set(names)
     while todo:
         found |= todo
-        todo = set().union(*map(_read_by, todo)) - found
+        todo = set().union(*map(_named_in_definition, todo)) - found
     return found
 
 

@@ -12,7 +12,7 @@ from keval.events import now
 from keval.ids import JsonObject
 from keval.logs.costs import Cost, Spent
 from keval.logs.past import ASKED, of_log
-from keval.projections.views import read_by
+from keval.projections.views import named_in
 from tests.builders import (
     JUDGE_ID,
     failure_event,
@@ -54,7 +54,7 @@ def test_a_past_can_be_asked_all_that_is_asked() -> None:
     """The tables and views that are made for a past are those that the queries about pasts read, and no more."""
     package = Path(projections.__file__).parent.parent
     files = [path for folder in ("logs", "execution") for path in (package / folder).glob("*")]
-    read = [read_by(path.read_text(encoding="utf-8")) for path in files if path.suffix in {".py", ".sql"}]
+    read = [named_in(path.read_text(encoding="utf-8")) for path in files if path.suffix in {".py", ".sql"}]
     assert set().union(*read) == set(ASKED)
 
 

@@ -15,7 +15,7 @@ from keval import projections, schema
 from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
 from keval.projections import continuation
-from keval.projections.views import definition, read_by
+from keval.projections.views import definition, named_in
 from tests.builders import (
     AGENT_ID,
     JUDGE_ID,
@@ -100,7 +100,7 @@ def test_what_a_view_needs_is_found_in_its_text() -> None:
             query = definition(name)
             ((parsed,),) = connection.execute("select json_serialize_sql(?::varchar)", [query]).fetchall()
             found = set(re.findall(r'"table_name":"(\w+)"', parsed)) & made
-            assert found == read_by(query), name
+            assert found == named_in(query), name
 
 
 def test_only_what_is_asked_is_made(tmp_path: Path) -> None:
