@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-ANNOUNCED = re.compile(r"(?m)^keval: (the log is .*|.* will be asked for.*)\n")
+ANNOUNCED = re.compile(r"(?m)^keval: (the log is .*|.* will be asked for.*|.* will count no more: .*)\n")
 
 
 def without_announcements(stderr: str) -> str:
-    """Return stderr without which log it is and how much will be asked for."""
+    """Return stderr without which log it is, what will count no more, and how much will be asked for."""
     return ANNOUNCED.sub("", stderr)
