@@ -15,7 +15,8 @@ from keval.logs.collect import collected
 from keval.logs.folder import logs_of
 from keval.reports.overview import READ, Overview, overview
 
-TITLES = ("log", "answers", "judgments", "newest", "state", "conditions")
+TITLES: tuple[str, ...] = ("log", "answers", "judgments", "newest", "state", "conditions")
+NUMBERS = ("answers", "judgments")
 
 
 @click.command(epilog="Example: keval list")
@@ -32,24 +33,22 @@ def command(context: click.Context, folder: Path, form: str) -> None:
     logs = logs_of(folder)
     if not logs:
         warn(f"no logs in {folder}")
-    names = [str(log) for log in logs]
-    widths = (max([3, *map(len, names)]), 7, 9, 16, 42)
-    if form == "text" and logs:
-        say(_row(TITLES, widths))
-    unreadable = 0
-    for log, name in zip(logs, names, strict=True):
+    unreadable, rows = 0, [TITLES]
+    for log in logs:
         try:
             found = _overview(log)
         except KevalError as error:
             warn(error.problems[0])
             unreadable = error.exit_code
-            if form == "text":
-                say(_row((name, "–", "–", "–", "unreadable", ""), widths))
+            rows.append((str(log), "–", "–", "–", "unreadable", ""))
             continue
         if form == "jsonl":
-            say_json({"log": name, **found.as_json()})
-        else:
-            say(_row(_cells(name, found), widths))
+            say_json({"log": str(log), **found.as_json()})
+        rows.append(_cells(str(log), found))
+    if form == "text" and logs:
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            say(_row(row, widths))
     context.exit(unreadable)
 
 
@@ -68,9 +67,6 @@ def _cells(name: str, found: Overview) -> tuple[str, ...]:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """Return cells side by side: numbers to the right, the last cell as long as it is."""
-    log, answers, judgments, *others, last = cells
-    first, second, third, *widths_of_others = widths
-    parts = [log.ljust(first), answers.rjust(second), judgments.rjust(third)]
-    parts += [cell.ljust(width) for cell, width in zip(others, widths_of_others, strict=True)]
-    return "  ".join([*parts, last]).rstrip()
+    """Return cells side by side, numbers to the right."""
+    sides = (str.rjust if title in NUMBERS else str.ljust for title in TITLES)
+    return "  ".join(side(cell, width) for side, cell, width in zip(sides, cells, widths, strict=True)).rstrip()

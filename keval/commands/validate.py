@@ -19,6 +19,7 @@ from keval.datasets import Layout
 from keval.documents import packed
 from keval.documents.packed import unpacked_name
 from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError
+from keval.logs.interrupted_input import read_to_the_end
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import count_events, opened, standard_input
 
@@ -97,6 +98,8 @@ def _is_event(line: bytes) -> bool:
 def _log(path: Path) -> str:
     problems: list[str] = []
     with ExitStack() as stack:
+        if path == STDIN:
+            stack.enter_context(read_to_the_end(warn))
         reader = (
             standard_input(problems.append, skip_invalid=True)
             if path == STDIN

@@ -10,10 +10,12 @@ from pathlib import Path
 from keval.config.model import Config
 from keval.config.until_section import Until
 from keval.errors import EnvironmentLacksError, KevalError, UsageError
-from keval.execution.changes import changes, no_longer_counted
+from keval.events import new_run_id
+from keval.execution.changes import no_longer_counted
 from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, ledger
 from keval.execution.identification import identify, offered
+from keval.execution.jobs import Backlog
 from keval.execution.preparation import (
     Prepared,
     check_agent_keys,
@@ -26,13 +28,16 @@ from keval.execution.preparation import (
     prepare,
 )
 from keval.execution.run_events import is_recorded
+from keval.execution.sample_changes import sample_changes
 from keval.execution.stopping_family import recorded_rule
 from keval.execution.stopping_remarks import remarks
 from keval.execution.tasks import work_list
-from keval.execution.work_ahead import NOTHING_TO_GENERATE, known_cost, work_ahead
+from keval.execution.unjudged import Unjudged
+from keval.execution.work_ahead import generation_ahead, nothing_to_generate
 from keval.logs import past
 from keval.logs.costs import Spent
 from keval.processes.servers import ServerInfo
+from keval.projections.sql_file import load
 from keval.reports.doubts import doubts
 from keval.reports.warnings import judge_is_agent
 
@@ -89,7 +94,8 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
         estimates = tuple(estimate(identified, found.costs(), config.judges))
         over = list(_over_budget(estimates, config, found.spent_today(mock=mock_url is not None), warn))
         # Of a run that stops when decided nobody knows how much it asks.
-        is_known = found.connection is not None and until is None
+        stops = until is not None or found.stopping_rule(config.name, mock=mock_url is not None) is not None
+        is_known = found.connection is not None and not stops
         ahead = tuple(_ahead(ConfigPast.about(found, identified))) if is_known else ()
     return Findings(identified, servers, estimates, ahead, (*lacking, *refused, *unreachable, *over))
 
@@ -104,23 +110,26 @@ def _over_budget(
         yield error
     total, budget = sum(item.cost_usd or 0.0 for item in estimates), config.execution.budget_usd
     if budget is not None and total > budget:
-        warn(f"budget_usd is ${budget:.2f}, and the estimate of all calls ${total:.2f}: a run may stop before its end")
+        warn(f"budget_usd is ${budget:.2f}, and the estimate of all calls, also those made already, ${total:.2f}")
 
 
 def _ahead(about: ConfigPast) -> Iterator[str]:
     """Yield what counts no more, what is asked again for what, and how much is asked for at which cost."""
     config = about.prepared.config
-    newest = about.past.newest_run(config.name, mock=about.mock)
-    skipped, _ = about.skipped(retry_failed=True)
+    skipped, failed = about.skipped(retry_failed=True)
     tasks = work_list(config, about.prepared.samples, skipped)
-    judges = [judge for judge in config.judges if judge.judge.unit == "response"]
+    newest = about.past.newest_run(config.name, mock=about.mock)
     gone = None if is_recorded(about) else no_longer_counted(newest, about)
     if gone is not None:
         yield gone
-    changed = changes(newest, about, tasks.numbers) if tasks else None
-    if changed is not None:
-        yield changed.told(known_cost(changed.asked_again, about, judges))
-    yield work_ahead(about, tasks, judges, None) if tasks else NOTHING_TO_GENERATE
+    judges = [judge for judge in config.judges if judge.judge.unit == "response"]
+    yield from generation_ahead(about, tasks, judges, failed) if tasks else (nothing_to_generate(failed),)
+    unjudged = Unjudged(about.past, judges, mock=about.mock, changing=list(sample_changes(about, new_run_id())))
+    of_config = about.tasks_of("response", mock=True)
+    responses = load("execution", "run_responses", fresh="False", everything="False", of_config=of_config)
+    backlog = Backlog(about.past.log, unjudged.missing(responses), judges)
+    if backlog.planned:
+        yield backlog.told()
 
 
 def _judging_themselves(config: Config) -> Iterator[str]:

@@ -43,7 +43,7 @@ from keval.execution.session import Request, Session, Warn
 from keval.execution.stopping import Stopping, both, refuse_without_judges, stopping
 from keval.execution.tasks import TaskList, work_list
 from keval.execution.unjudged import KnownIds, Unjudged
-from keval.execution.work_ahead import NOTHING_TO_GENERATE, known_cost, work_ahead
+from keval.execution.work_ahead import NOTHING_TO_GENERATE, generation_ahead, nothing_to_generate
 from keval.execution.workspaces import Kept
 from keval.ids import JsonObject
 from keval.logs.costs import Spent
@@ -238,8 +238,6 @@ class ConfigWork:
         left = sorted(set(missing.numbers).difference(tasks.numbers)) if len(tasks) < len(missing) else []
         if left and (changed := changes(newest, about, left)) is not None:
             self.warn(changed.told_of_others())
-        if tasks and (changed := changes(newest, about, tasks.numbers)) is not None:
-            self.warn(changed.told(known_cost(changed.asked_again, about, self._single_judges)))
         self._say_what_is_ahead(about, tasks)
         return tasks
 
@@ -257,11 +255,10 @@ class ConfigWork:
         """Say how many tasks are to be done and what they cost, or why there are none."""
         if tasks:
             given_up = None if self.request.chosen else self.failed_before
-            self.warn(work_ahead(about, tasks, self._single_judges, given_up))
+            for told in generation_ahead(about, tasks, self._single_judges, given_up):
+                self.warn(told)
         elif self.failed_before:
-            failed = counted(self.failed_before, "task")
-            told = f"{failed} failed earlier and will not be tried again; every other has its response"
-            self.warn(f"nothing to generate: {told}")
+            self.warn(nothing_to_generate(self.failed_before))
         elif self.stopping is not None and self.stopping.is_stopped:
             self.warn(self.stopping.told("decided"))
         elif not self.request.chosen:
@@ -312,8 +309,7 @@ class ConfigWork:
         for name, number in backlog.planned.items():
             self.judged.plan(name, number)
         if backlog.planned:
-            missing = ", ".join(f"{number} by {name}" for name, number in backlog.planned.items())
-            self.warn(f"responses of earlier runs lack judgments, which will be made: {missing}")
+            self.warn(backlog.told())
         return backlog
 
     @property

@@ -88,6 +88,11 @@ class Backlog:
             self.planned[judges[place].name] += number
         self._samples = (samples or {}) if self.planned else {}
 
+    def told(self) -> str:
+        """Return how many judgments of answers that are there are missing, by judge."""
+        missing = ", ".join(f"{number} by {name}" for name, number in self.planned.items())
+        return f"responses of earlier runs lack judgments, which will be made: {missing}"
+
     def __iter__(self) -> Iterator[Job]:
         read, response = -1, {}
         for line, record, place, replicate, beside in zip(

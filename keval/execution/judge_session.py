@@ -83,8 +83,8 @@ def judge_pipe(work: JudgeWork) -> int:
                 await stdout.write(line.raw)
                 await live.take(line, group)
             await live.end_session()
-        if is_empty:
-            warn("nothing came in; `keval generate -o LOG` writes to LOG alone, which `keval judge LOG` judges")
+        if is_empty and not stop.is_set():
+            warn("nothing came in; if `keval generate CONFIG -o LOG` is before this, it wrote to LOG: keval judge LOG")
         live.check_budget()
 
     with shown(work.progress, quiet=request.quiet):

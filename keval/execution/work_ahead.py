@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from keval.config.model import JudgeConfig
 from keval.counted import counted
+from keval.execution.changes import changes
 from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, estimate_judgments
 from keval.execution.tasks import TaskList
@@ -13,6 +14,25 @@ from keval.logs.costs import MeasuredCosts
 from keval.projections.sql_file import literal, load
 
 NOTHING_TO_GENERATE = "nothing to generate: every task has its response"
+
+
+def generation_ahead(
+    about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig], given_up: int | None
+) -> Iterator[str]:
+    """Yield what is asked again for what, and how many answers are asked for at which cost; as `work_ahead`."""
+    newest = about.past.newest_run(about.prepared.config.name, mock=about.mock)
+    changed = changes(newest, about, tasks.numbers)
+    if changed is not None:
+        yield changed.told(known_cost(changed.asked_again, about, judges))
+    yield work_ahead(about, tasks, judges, given_up)
+
+
+def nothing_to_generate(failed: int) -> str:
+    """Return why no answer is asked for; `failed` tasks failed in earlier runs and are not tried again."""
+    if not failed:
+        return NOTHING_TO_GENERATE
+    told = f"{counted(failed, 'task')} failed earlier and will not be tried again; every other has its response"
+    return f"nothing to generate: {told}"
 
 
 def work_ahead(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig], given_up: int | None = 0) -> str:

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 from keval.documents import packed
 from keval.errors import InputError
+from keval.logs.interrupted_input import read_to_the_end
 from keval.logs.outputs import STDIN
 from keval.logs.stream import Reader, standard_input
 from keval.secrets.lengths import SHORTEST_SCANNED
@@ -162,14 +164,14 @@ FORMS = {
 _ESCAPES = (b"\\u", b"\\/")
 """What JSON may write in place of a character that a mark has."""
 
-_ESCAPE = re.compile(r"\\(?:/|u([0-9A-Fa-f]{4}))")
+_ESCAPE = re.compile(r"\\(?:([/\\])|u([0-9A-Fa-f]{4}))")
 
 
 def _unescaped(text: str) -> str:
     """Return a text with the characters that JSON in it may spell otherwise."""
     if "\\u" not in text and "\\/" not in text:
         return text
-    return _ESCAPE.sub(lambda found: "/" if found[1] is None else chr(int(found[1], 16)), text)
+    return _ESCAPE.sub(lambda found: found[1] or chr(int(found[2], 16)), text)
 
 
 def _forms_found(text: str, forms: Mapping[str, Form]) -> Iterator[str]:
@@ -232,11 +234,21 @@ class Scanner:
 
     def found_in(self, text: str, forms: Mapping[str, Form] = FORMS) -> Iterator[str]:
         """Yield what may stand in a text, also as JSON in it spells it: the names of forms and of variables."""
-        found = dict.fromkeys(_forms_found(text, forms))
-        if (read := _unescaped(text)) is not text:
-            found |= dict.fromkeys(_forms_found(read, forms))
-        yield from found
-        yield from (f"the value of {name}" for name in sorted(self._secrets.names_in(text)))
+        once = _unescaped(text)
+        spellings = dict.fromkeys((text, once, _unescaped(once)))  # a line that is cut off may hold JSON in its JSON
+        yield from dict.fromkeys(what for each in spellings for what in _forms_found(each, forms))
+        names = set[str]().union(*map(self._secrets.names_in, spellings))
+        yield from (f"the value of {name}" for name in sorted(names))
+
+
+@contextmanager
+def _opened(log: Path, warn: Callable[[str], None]) -> Iterator[BinaryIO]:
+    if log == STDIN:
+        with read_to_the_end(warn):
+            yield standard_input(warn).source
+    else:
+        with packed.opened(log) as source:
+            yield source
 
 
 def scan_log(
@@ -248,7 +260,7 @@ def scan_log(
     """
     untold: list[str] = []
     try:
-        with nullcontext(standard_input(warn).source) if log == STDIN else packed.opened(log) as source:
+        with _opened(log, warn) as source:
             reader = Reader(source, str(log), untold.append, skip_invalid=True)
             for number, raw in enumerate(source, start=1):
                 event = reader.parse(number, raw)

@@ -1,9 +1,8 @@
--- One row: how many responses stand in several logs as different runs gave them.
+-- One row: how many responses stand in several logs as different runs gave them; a copy of a log is no other run.
 select count(*) as count
 from (
     select id
-    from events
-    where type = 'response'
+    from (select id, run_id, min(file) as first_file from events where type = 'response' group by id, run_id)
     group by id
-    having count(distinct file) > 1 and count(distinct run_id) > 1
+    having count(distinct first_file) > 1
 )

@@ -87,7 +87,7 @@ def compose(
             *stopping(connection),
             *drift.warnings(connection),
             *(warnings.incomplete(conditions, imported=imported) if conditions else warnings.unfinished(tables)),
-            *warnings.unjudged(connection, header, conditions),
+            *warnings.unjudged(connection, header, conditions, mock=mock),
             *reversals(tables),
             *warnings.useless_servers(conditions),
         ),

@@ -61,6 +61,7 @@ READ = (
     "current_lines",
     "events",
     "judgment_facts",
+    "line_standings",
     "missing",
     "response_facts",
     "run_facts",
@@ -72,7 +73,7 @@ READ = (
 def overview(connection: DuckDBPyConnection) -> Overview:
     """Return what the log holds whose views a connection has."""
     (row,) = ask(connection, "overview")
-    judges = list(ask(connection, "missing_judgments"))
+    judges = list(ask(connection, "judgments_left"))
     return Overview(
         **{
             **row,

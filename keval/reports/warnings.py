@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-JUDGE = "keval judge LOG"
-"""What makes judgments that are missing."""
-
-
 def incomplete(conditions: Sequence[ConditionSummary], *, imported: bool) -> Iterator[ReportWarning]:
     """Yield what must be read before any number: that planned answers are not done, and what does them."""
     lacking = [found for found in conditions if found.not_done]
@@ -44,15 +40,17 @@ def unfinished(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
 
 
 def unjudged(
-    connection: DuckDBPyConnection, header: Header, conditions: Sequence[ConditionSummary]
+    connection: DuckDBPyConnection, header: Header, conditions: Sequence[ConditionSummary], *, mock: bool
 ) -> Iterator[ReportWarning]:
-    """Yield what the judges have still to do, and what does it; a mean is of what is judged."""
-    judges = list(ask(connection, "missing_judgments"))
+    """Yield what the judges have still to do, and what does it: of answers of a stand-in, for nothing."""
+    command = "keval judge LOG --mock" if mock else "keval judge LOG"
+    judges = list(ask(connection, "judgments_left"))
     missing = {judge["judge"]: judge["missing"] for judge in judges if judge["missing"]}
     if missing:
         number = sum(missing.values())
         are = f"{number:,} {'judgment is' if number == 1 else 'judgments are'} missing"
-        yield ReportWarning("unjudged", f"{are} ({', '.join(f'{name} {n:,}' for name, n in missing.items())}): {JUDGE}")
+        which = ", ".join(f"{name} {n:,}" for name, n in missing.items())
+        yield ReportWarning("unjudged", f"{are} ({which}): {command}")
     if judges:
         return
     # Of the judges of pairs, and of those that the log does not name, it is not known what they are to do.
@@ -61,7 +59,7 @@ def unjudged(
         have = f"{counted(number, 'response')} {'has' if number == 1 else 'have'}"
         # A judge elsewhere cannot be asked again, so the log alone names none.
         can_ask = not header.judges or any(judge.type != "imported" for judge in header.judges)
-        yield ReportWarning("unjudged", f"{have} no judgment: {JUDGE if can_ask else f'{JUDGE} -j JUDGE.yaml'}")
+        yield ReportWarning("unjudged", f"{have} no judgment: {command if can_ask else f'{command} -j JUDGE.yaml'}")
 
 
 def useless_servers(conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
@@ -221,7 +219,7 @@ def _answered_in_several_logs(connection: DuckDBPyConnection) -> Iterator[Report
         responses = "1 response stands" if row["count"] == 1 else f"{row['count']} responses stand"
         yield ReportWarning(
             "answered_in_several_logs",
-            f"{responses} in several of the logs, from different runs: only the last one of each counts",
+            f"{responses} in several of the logs, from different runs: only one of each counts",
         )
 
 

@@ -269,6 +269,17 @@ def test_a_log_with_a_broken_line_names_it(finished: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_run_says_what_counts_no_more_before_it_asks(folder: Path) -> None:
+    """When less is planned, and when something changed and only a part is asked again."""
+    assert shell("keval generate eval.yaml -q -o a.jsonl", folder).returncode == 0
+    less = shell("keval generate eval.yaml -q -o a.jsonl --limit 1", folder)
+    assert "36 responses will count no more: the plan no longer has 9 samples; they stay in the log" in less.stderr
+    assert shell("sed -i s/politely/kindly/ eval.yaml; keval check eval.yaml --log a.jsonl", folder).returncode == 0
+    part = shell("keval generate eval.yaml -q -o a.jsonl --condition plain", folder)
+    assert "20 responses of polite count no more until they are asked again" in part.stderr
+
+
+@pytest.mark.slow
 def test_ctrl_c_finishes_what_is_in_flight(folder: Path) -> None:
     """One SIGINT: exit 130, whole lines only, and the same command does the rest."""
     write_config(folder, delay_s=0.1)

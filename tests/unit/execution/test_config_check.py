@@ -180,7 +180,7 @@ def test_a_budget_that_a_run_would_refuse_is_refused_by_the_check(
     log = tmp_path / "none.jsonl"
     for budget, is_warned in ((0.01, True), (100, False)):
         found, said = asked_of(tmp_path, log, f"execution: {{budget_usd: {budget}}}\n")
-        assert (found.errors, any("a run may stop before its end" in line for line in said)) == ((), is_warned)
+        assert (found.errors, any("and the estimate of all calls" in line for line in said)) == ((), is_warned)
     monkeypatch.setitem(globals(), "CONFIG", CONFIG.replace("claude-opus-5", "of-no-known-price"))
     refused, _ = asked_of(tmp_path, log, "execution: {budget_usd: 1}\n")
     assert [type(error) for error in refused.errors] == [UsageError]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import pty
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +15,21 @@ from keval.logs.interrupted_input import read_to_the_end
 
 
 @pytest.fixture(autouse=True)
-def handler() -> Iterator[object]:
-    """Return what Ctrl-C does here, and have it so again afterwards."""
+def handler(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    """Return what Ctrl-C does here, where stdin is no terminal, and have it so again afterwards."""
+    monkeypatch.setattr("sys.stdin", io.StringIO())
     before = signal.getsignal(signal.SIGINT)
     yield before
     signal.signal(signal.SIGINT, before)
+
+
+def test_at_a_terminal_nothing_changes(handler: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else is told to end what comes in, so the first Ctrl-C has to end it."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours), os.fdopen(theirs) as terminal:
+        monkeypatch.setattr("sys.stdin", terminal)
+        with read_to_the_end(print):
+            assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_the_first_interrupt_is_said_and_the_second_one_stops(handler: object) -> None:

@@ -749,7 +749,9 @@ def test_answers_of_several_runs_to_one_task_in_several_logs_are_warned_of(tmp_p
     asked_again = [{**event, "run_id": "another"} for event in scored("baseline", [5, 5])]
     second = write_log(tmp_path / "second.jsonl", asked_again)
     both = write_log(tmp_path / "both.jsonl", [*scored("baseline", [3, 4]), *asked_again])
-    for paths, told in (((first, second), True), ((first, copy), False), ((both,), False)):
+    copy_of_both = write_log(tmp_path / "copy_of_both.jsonl", [*scored("baseline", [3, 4]), *asked_again])
+    cases = {(first, second): True, (first, copy): False, (both,): False, (both, copy_of_both): False}
+    for paths, told in cases.items():
         logs = list(map(as_log_file, paths))
         with projections.connect(logs) as connection:
             found = builder.compose(connection, logs=logs)

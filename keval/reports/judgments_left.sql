@@ -1,8 +1,16 @@
 -- One row per judge of single answers that the newest run of a config names and that can be asked: how many judgments of
 -- current responses it is to make and has not made, and of these, in how many it failed. Of a share: see sampling.
-with judge as (
-    select unnest(judges, max_depth := 2)
-    from (select judges from run_facts where cardinality(conditions) > 0 order by rank desc limit 1)
+with run as (
+    select judges, conditions from run_facts where cardinality(conditions) > 0 order by rank desc limit 1
+),
+judge as (
+    select unnest(judges, max_depth := 2) from run
+),
+current_line as (
+    -- What the newest plan leaves out nobody is to judge, also where --all takes it.
+    from current_lines
+    where condition_id in (select described.condition_id from run, unnest(map_values(conditions)) as each(described))
+        and position not in (select position from line_standings where not coalesce(planned, true))
 ),
 asked as (
     select name, j.judge_id, greatest(coalesce(replicates, 1), 1) as replicates, seed, below
@@ -11,7 +19,7 @@ asked as (
     where type not in ('pairwise', 'imported')
 ),
 response as (
-    select repetition, sample_id from current_lines where type = 'response'
+    select repetition, sample_id from current_line where type = 'response'
 ),
 expected as (
     select judge_id, replicates * (select count(*) from response) as judgments from asked where below is null
@@ -22,8 +30,9 @@ expected as (
     group by judge_id
 ),
 made as (
-    select judge_id, type, count(*) as judgments
-    from current_lines as j
+    -- An open failure is of a response without a judgment of the judge, so of all its replicates.
+    select judge_id, type, if(type = 'failure', any_value(a.replicates), 1) * count(*) as judgments
+    from current_line as j
     join asked as a using (judge_id)
     where j.replicate <= a.replicates and (type = 'judgment' or (type = 'failure' and stage = 'judge'))
         and (below is null or substr(sha256(seed || ' ' || repetition || ' ' || sample_id), 1, 13) < below)
