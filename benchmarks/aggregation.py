@@ -42,8 +42,8 @@ SQL = (*child.KEVAL, "sql", "-f", "jsonl", "log.jsonl",
 MEANS_ONLY = "means only"
 NOTE = """\
 Medians. Means only: no line is validated, repeated, retracted and unplanned judgments count, failures do not, and there
-are no intervals and no comparison. In a pipe: `cat` before keval and `tail` behind it, on the same cores; keval passes all
-lines on, and makes no index."""
+are no intervals and no comparison. In a pipe: `cat` before keval and `tail` behind it, on the same cores; keval passes
+all lines on, and makes no index."""
 
 AGAIN = "keval aggregate, again"
 

@@ -166,9 +166,10 @@ def test_a_check_says_what_a_run_on_the_log_would_ask(tmp_path: Path) -> None:
     answers = [answer_to(config, task) for task in tasks_of(config)]
     write_log(log, [run_event(config, "generate", new_run_id()), *answers[:2]])
     before, _ = asked_of(tmp_path, log)
-    assert [line.split(";")[1] for line in before.ahead] == [" 4 more will be asked for, ≈ $1.00 with judgments"]
+    assert before.ahead[0].endswith("; 4 more will be asked for, ≈ $1.00 with judgments")
     write_log(log, [run_event(config, "generate", new_run_id()), *answers])
-    assert asked_of(tmp_path, log)[0].ahead == (NOTHING_TO_GENERATE,)
+    unjudged = "responses of earlier runs lack judgments, which will be made: 6 by exact_match, 6 by number"
+    assert asked_of(tmp_path, log)[0].ahead == (NOTHING_TO_GENERATE, unjudged)
     after, _ = asked_of(tmp_path, log, "execution: {repetitions: 2}\n")
     assert after.ahead[0].startswith("2 responses will count no more: the plan no longer has 1 repetition")
 
