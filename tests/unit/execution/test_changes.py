@@ -257,14 +257,16 @@ def test_a_condition_with_another_name_counts_on(folder: Folder) -> None:
     assert gone(before, folder.prepared()) is None
 
 
-def test_what_another_config_has_counts_on(folder: Folder) -> None:
-    """Two configs may ask for the same answers; what one of them no longer asks for, the other still does."""
+@pytest.mark.parametrize(("repetitions", "lost"), [(2, None), (1, "6 responses")])
+def test_what_another_config_has_counts_on(folder: Folder, repetitions: int, lost: str | None) -> None:
+    """Two configs may ask for the same answers; what one of them no longer asks for counts if the other still does."""
     first = folder.prepared()
     before = [*done(first), *plan_events(first.plan_id, first.question_ids, new_run_id())]
-    folder.config = CONFIG.replace("name: unit", "name: other")
+    folder.config = CONFIG.replace("name: unit", "name: other").replace("repetitions: 2", f"repetitions: {repetitions}")
     before.append(run_event(folder.prepared(), "generate", new_run_id()))
     folder.config = CONFIG.replace("repetitions: 2", "repetitions: 1")
-    assert gone(before, folder.prepared()) is None
+    said = f"{lost} will count no more: the plan no longer has 1 repetition; they stay in the log"
+    assert gone(before, folder.prepared()) == (None if lost is None else said)
 
 
 def test_other_samples_in_the_place_of_some_are_told(folder: Folder) -> None:
