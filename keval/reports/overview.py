@@ -22,7 +22,7 @@ class Overview:
     newest: str | None
     """Time of the newest event, RFC 3339, UTC; None of an empty log."""
     mock: bool
-    """Whether a stand-in made answers of it."""
+    """Whether a stand-in made answers or judgments of it."""
     conditions: tuple[str, ...]
     failed: int
     """Tasks that ended without an answer; of several evaluations those of the newest."""

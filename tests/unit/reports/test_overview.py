@@ -31,6 +31,8 @@ def test_a_log_that_is_complete_says_so(tmp_path: Path) -> None:
     found = of(tmp_path, run_event(("baseline",), samples=1), answer, judgment_event(answer))
     assert found == Overview(1, 1, answer["time"], True, ("baseline",), 0, ("test",), 0, 0, 0)
     assert (found.state, found.as_json()["conditions"]) == ("complete", ["baseline"])
+    real = response_event()
+    assert of(tmp_path, run_event(("baseline",), samples=1), real, judgment_event(real, mock=True)).mock
 
 
 @pytest.mark.slow
