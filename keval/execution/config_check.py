@@ -50,7 +50,7 @@ class Findings:
     servers: Mapping[str, ServerInfo]
     estimates: tuple[Item, ...]
     ahead: tuple[str, ...]
-    """What `keval run` would say that it does on the log, if this is there and the run does not stop when decided."""
+    """What `keval run` would say that it does on the log; nothing where that is not known: see `check`."""
     errors: tuple[KevalError, ...]
     """What a run would fail of, in the order in which it looks: it ends with the first."""
 
@@ -93,9 +93,9 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
         identified = identify(prepared, servers, found.newest_run(config.name, mock=mock_url is not None))
         estimates = tuple(estimate(identified, found.costs(), config.judges))
         over = list(_over_budget(estimates, config, found.spent_today(mock=mock_url is not None), warn))
-        # Of a run that stops when decided nobody knows how much it asks.
+        # Of a run that stops when decided nobody knows how much it asks; a server that is down may be as it was.
         stops = until is not None or found.stopping_rule(config.name, mock=mock_url is not None) is not None
-        is_known = found.connection is not None and not stops
+        is_known = found.connection is not None and not stops and not unreachable
         ahead = tuple(_ahead(ConfigPast.about(found, identified))) if is_known else ()
     return Findings(identified, servers, estimates, ahead, (*lacking, *refused, *unreachable, *over))
 

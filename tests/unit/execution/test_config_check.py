@@ -186,3 +186,20 @@ def test_a_budget_that_a_run_would_refuse_is_refused_by_the_check(
     refused, _ = asked_of(tmp_path, log, "execution: {budget_usd: 1}\n")
     assert [type(error) for error in refused.errors] == [UsageError]
     assert "budget_usd is set" in refused.problems[0]
+
+
+def test_of_a_server_that_is_down_nothing_is_said_to_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it offers is not known, so neither is what would be asked again for it; that it is down is said."""
+    log = tmp_path / "run.jsonl"
+    found, _ = asked_of(tmp_path, log)
+    config = found.prepared
+    write_log(
+        log, [run_event(config, "generate", new_run_id()), *(answer_to(config, each) for each in tasks_of(config))]
+    )
+    servers = 'mcp_servers: {down: {type: stdio, command: "false"}}\n'
+    asking = CONFIG.replace('"Please answer."}', '"Please answer.", mcp_servers: [down]}')
+    monkeypatch.setitem(globals(), "CONFIG", servers + asking)
+    found, _ = asked_of(tmp_path, log)
+    assert (found.ahead, ["'down'" in problem for problem in found.problems]) == ((), [True])
