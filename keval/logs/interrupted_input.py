@@ -17,7 +17,7 @@ from contextlib import contextmanager
 def read_to_the_end(warn: Callable[[str], None]) -> Iterator[None]:
     """Take the first Ctrl-C for a reason to wait for the end of stdin, and only the second one for one to stop.
 
-    At a terminal nothing else would come, and the first one stops.
+    At a terminal, or with stdin closed, nothing else would come, and the first one stops.
     """
     before = signal.getsignal(signal.SIGINT)
 
@@ -26,7 +26,8 @@ def read_to_the_end(warn: Callable[[str], None]) -> Iterator[None]:
         warn("stopping: what still comes in will be read (Ctrl-C again to stop at once)")
 
     in_background = before is signal.SIG_IGN
-    if in_background or threading.current_thread() is not threading.main_thread() or sys.stdin.isatty():
+    nothing_would_come = sys.stdin is None or sys.stdin.isatty()
+    if in_background or nothing_would_come or threading.current_thread() is not threading.main_thread():
         yield
         return
     signal.signal(signal.SIGINT, interrupted)

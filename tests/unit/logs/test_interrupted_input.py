@@ -32,6 +32,13 @@ def test_at_a_terminal_nothing_changes(handler: object, monkeypatch: pytest.Monk
             assert signal.getsignal(signal.SIGINT) is handler
 
 
+def test_without_a_stdin_nothing_changes(handler: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With stdin closed there is nothing to read on; that it is closed is for the reader to say."""
+    monkeypatch.setattr("sys.stdin", None)
+    with read_to_the_end(print):
+        assert signal.getsignal(signal.SIGINT) is handler
+
+
 def test_the_first_interrupt_is_said_and_the_second_one_stops(handler: object) -> None:
     """What was read by then is read; afterwards Ctrl-C is what it was."""
     said: list[str] = []
