@@ -103,7 +103,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
 def _over_budget(
     estimates: Sequence[Item], config: Config, today: Spent, warn: Callable[[str], None]
 ) -> Iterator[UsageError]:
-    """Yield why a run could not hold its budget; and warn of one that it will reach."""
+    """Yield why a run could not hold its budget; and warn of one that it will reach, or that today has reached."""
     try:
         ledger(estimates, config.execution, today, warn)
     except UsageError as error:
@@ -111,6 +111,9 @@ def _over_budget(
     total, budget = sum(item.cost_usd or 0.0 for item in estimates), config.execution.budget_usd
     if budget is not None and total > budget:
         warn(f"budget_usd is ${budget:.2f}, and the estimate of all calls, also those made already, ${total:.2f}")
+    daily = config.execution.daily_budget_usd
+    if daily is not None and today.usd >= daily:
+        warn(f"daily_budget_usd {daily:g} is reached: ${today.usd:.4f} spent today (UTC); nothing will be asked for")
 
 
 def _ahead(about: ConfigPast) -> Iterator[str]:

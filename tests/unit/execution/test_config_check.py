@@ -5,7 +5,7 @@ import pytest
 
 from keval.config.reader import load
 from keval.errors import UsageError
-from keval.events import new_run_id
+from keval.events import new_run_id, now
 from keval.execution.config_check import Findings, check
 from keval.execution.preparation import check_files, unread
 from keval.execution.run_events import run_event
@@ -186,6 +186,17 @@ def test_a_budget_that_a_run_would_refuse_is_refused_by_the_check(
     refused, _ = asked_of(tmp_path, log, "execution: {budget_usd: 1}\n")
     assert [type(error) for error in refused.errors] == [UsageError]
     assert "budget_usd is set" in refused.problems[0]
+
+
+def test_a_daily_budget_that_is_spent_is_told_by_the_check(tmp_path: Path) -> None:
+    """What the log's events of today cost is compared with it; those of another day are not of today."""
+    log = tmp_path / "run.jsonl"
+    config = asked_of(tmp_path, log)[0].prepared
+    answer = answer_to(config, tasks_of(config)[0]) | {"cost_usd": 0.3}
+    for time, is_told in ((now(), True), ("2026-01-01T00:00:00.000Z", False)):
+        write_log(log, [run_event(config, "generate", new_run_id()), answer | {"time": time}])
+        _, said = asked_of(tmp_path, log, "execution: {daily_budget_usd: 0.3}\n")
+        assert any("daily_budget_usd 0.3 is reached: $0.3000 spent today" in line for line in said) == is_told
 
 
 def test_of_a_server_that_is_down_nothing_is_said_to_have_changed(
