@@ -1,17 +1,19 @@
 -- One row per task that ended in an answer or a failure: the line that says so. response_id is what its judgments refer to.
--- Of an answer that the log lacks it is the first judgment. place: current conditions are in the order of the config.
+-- Of an answer that the log lacks it is the first judgment. asks_anew: it failed, and brings the record that it was asked,
+-- which may be newer than what was ever answered. place: current conditions are in the order of the config.
 select
-    t.position, t.file, t.line_offset, t.type, t.id, t.response_id, t.sample_id, t.condition_id, t.agent_id, t.repetition, t.current,
+    t.position, t.file, t.line_offset, t.type, t.id, t.response_id, t.sample_id, t.condition_id, t.agent_id, t.repetition, t.current, t.asks_anew,
     c.condition, c.place,
     min(t.position) over (partition by t.sample_id) as sample_place
 from (
     select
         position, file, line_offset, type, id, coalesce(response_id, id) as response_id,
-        sample_id, condition_id, agent_id, repetition, current
+        sample_id, condition_id, agent_id, repetition, current,
+        type = 'failure' and has_sample as asks_anew
     from facts
     where type = 'response' or (type = 'failure' and stage = 'generate')
     union all
-    select position, file, line_offset, 'judgment', id, response_id, sample_id, condition_id, agent_id, repetition, current
+    select position, file, line_offset, 'judgment', id, response_id, sample_id, condition_id, agent_id, repetition, current, false
     from judgment_facts
     where not has_response and position = answer
 ) as t

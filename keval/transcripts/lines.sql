@@ -1,8 +1,15 @@
--- One row per line that tells of a chosen task, in the order in which a person reads them: the newest record of the sample,
--- the answer or failure, what judges said of that answer to that record, where they failed, and what people said.
+-- One row per line that tells of a chosen task, in the order in which a person reads them: the newest record of the sample, or
+-- that which a failure brings if it is newer; the answer or failure; what judges said of that answer to that record, where
+-- they failed, and what people said.
 with chosen as ($chosen)
-select place, 1 as part, 'sample' as kind, n.file, n.line_offset, n.position, '' as judge_name
-from chosen join newest_samples as n using (sample_id)
+select place, 1 as part, 'sample' as kind, record.*, '' as judge_name
+from (
+    select
+        place,
+        if(asks_anew and chosen.position > n.position, {file: chosen.file, line_offset: chosen.line_offset, position: chosen.position},
+            {file: n.file, line_offset: n.line_offset, position: n.position}) as record
+    from chosen join newest_samples as n using (sample_id)
+)
 union all
 select place, 2, type, file, line_offset, position, ''
 from chosen where type <> 'judgment'

@@ -6,6 +6,7 @@ with here as materialized (
 task as (
     select
         h.type, h.id, coalesce(h.response_id, h.id) as response_id, h.file, h.line_offset, h.position, h.current,
+        h.type = 'failure' and h.has_sample as asks_anew,
         row_number() over (order by c.place, h.repetition, h.position) as place
     from here as h
     join conditions as c using (condition_id, agent_id)
@@ -32,8 +33,14 @@ told as (
     from task join label_facts as l using (response_id)
     where l.current
 )
-select place, 1 as part, 'sample' as kind, n.file, n.line_offset, n.position, '' as judge_name
-from task, (from newest_samples where sample_id = $sample) as n
+select place, 1 as part, 'sample' as kind, record.*, '' as judge_name
+from (
+    select
+        place,
+        if(asks_anew and task.position > n.position, {file: task.file, line_offset: task.line_offset, position: task.position},
+            {file: n.file, line_offset: n.line_offset, position: n.position}) as record
+    from task, (from newest_samples where sample_id = $sample) as n
+)
 union all
 from told
 order by place, part, judge_name, position

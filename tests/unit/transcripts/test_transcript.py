@@ -161,6 +161,19 @@ def test_json_has_the_events_unchanged(found: Found) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("order", "shown"), [((0, 1), "New?"), ((1, 0), "Why?")])
+def test_a_failure_is_shown_with_what_was_asked(tmp_path: Path, order: tuple[int, int], shown: str) -> None:
+    """Its record is newer than that of what was answered before it, and older than that of what came after it."""
+    asked = failure_event(response_event(sample=SAMPLE | {"question": "New?"}))
+    events = [(OTHER, asked)[place] for place in order]
+    log = write_log(tmp_path / "run.jsonl", [run_event(), *events])
+    with projections.connect([log]) as connection:
+        (failed,) = Found(connection, log).of(failed=True)
+        alone = list(of_sample(connection, [LogFile(log, "run.jsonl")], "q1", asked["id"]))
+    assert failed.as_json()["sample"]["question"] == shown
+    assert [each.as_json() for each in alone] == [failed.as_json()]
+
+
 def test_an_answer_that_is_not_in_the_log(tmp_path: Path) -> None:
     """Judgments in a log that was cut with grep are shown without it; what is retracted is not found."""
     log = write_log(tmp_path / "cut.jsonl", [judgment_event(FIRST, 4), OTHER, retraction_event(OTHER)])
