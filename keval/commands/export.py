@@ -54,6 +54,8 @@ def command(
     from keval.logs.evaluations import evaluations
     from keval.reports import builder
 
+    if name in plugins.find("export"):
+        raise UsageError(f"{name!r} is a format of a report; `keval report -f {name}` writes it")
     made = with_options(plugins.load("format", Format, name), name, options)
     with collected(chosen(logs), warn, skip_invalid=skip_invalid) as files, _filled(folder) as temporary:
         check_not_empty(files)

@@ -16,6 +16,9 @@ from keval.judges import rubric
 KINDS = (*plugins.KINDS, "rubric")
 """What is listed: plug-ins, and the rubrics that come with keval."""
 
+NAMED_BY = {"export": "keval report -f", "format": "keval export -f", "origin": "keval import --from"}
+"""What takes the name of a plug-in that no config names."""
+
 
 class _Kind(click.Choice[str]):
     """A kind of plug-in; one that is misspelt gets the nearest."""
@@ -70,7 +73,9 @@ def _options(kind: str, name: str) -> list[dict[str, Any]]:
 
 
 def _text(described: dict[str, Any]) -> Iterator[str]:
-    yield f"{described['kind']} {described['name']}: {described['summary']}"
+    name = described["name"]
+    taken = f" ({NAMED_BY[described['kind']]} {name})" if described["kind"] in NAMED_BY else ""
+    yield f"{described['kind']} {name}{taken}: {described['summary']}"
     for option in described["options"]:
         default = "required" if option["required"] else f"default {option['default']!r}"
         yield f"    {option['name']}: {option['type']} ({default}) {option['help']}".rstrip()

@@ -78,6 +78,8 @@ def _unknown(name: str | None, chosen: str, known: Sequence[str], output: Path |
 
     if name is None:
         return f"{output}: no report format is called {chosen!r}; -f names one (known: {', '.join(known)})"
+    if chosen in plugins.find("format"):
+        return f"{name!r} is no format of a report; `keval export -f {name}` writes it"
     near = difflib.get_close_matches(chosen, [*known, *ALIASES], n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return f"unknown format {name!r}{hint} (known: {', '.join(known)})"

@@ -16,7 +16,7 @@ from keval.config.model import Config, JudgeConfig
 from keval.errors import EnvironmentLacksError, InputError, PluginError, UsageError
 from keval.execution import interrupt
 from keval.execution.agent_doubts import agent_doubts
-from keval.execution.gate_doubts import gate_doubts
+from keval.execution.gate_check import check_gate
 from keval.execution.plan import plan_id
 from keval.execution.tasks import question_id, turns
 from keval.judges import Judge
@@ -116,7 +116,8 @@ def unread(config: Config, mock_url: str | None, log: Path | None) -> Prepared:
 def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str], None]) -> Prepared:
     """Read the dataset of a config, of each file the first samples up to `limit`.
 
-    Raises InputError for a bad dataset, and UsageError for a secret that stands in the dataset or in a system prompt.
+    Raises InputError for a bad dataset, and UsageError for a secret that stands in the dataset or in a system prompt,
+    and for a gate of conditions that are not there.
     """
     config = prepared.config
     found = tuple(datasets.read(dataset.path, dataset.layout) for dataset in config.datasets)
@@ -124,9 +125,9 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str],
     check_judges_are_for_some(config, found)
     samples = tuple(sample for read in found for sample in read.samples[:limit])
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
+    check_gate(config, warn)
     for warning in (
         *agent_doubts(config, mock=prepared.mock_url is not None),
-        *gate_doubts(config),
         *checks.check(config.secrets, samples, prompts),
     ):
         warn(warning)

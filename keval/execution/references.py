@@ -44,7 +44,16 @@ def judge_references(config: Config, log: Path, request: Request, warn: Warn) ->
     if not judges:
         raise UsageError(f"{config.path}: no judge of single responses; references cannot be compared with each other")
     execution = replace(config.execution, repetitions=1)
-    own = replace(config, agent=AGENT, conditions=(CONDITION,), judges=judges, mcp_servers={}, execution=execution)
+    ungated = {key: value for key, value in config.as_written.items() if key != "gate"}  # it is about other conditions
+    own = replace(
+        config,
+        agent=AGENT,
+        conditions=(CONDITION,),
+        judges=judges,
+        mcp_servers={},
+        execution=execution,
+        as_written=ungated,
+    )
     prepared = _with_references(prepare(own, request.mock_url, request.limit, log, warn=warn), warn)
     # Lines that are left out are named by the judges' reading of the same log.
     with of_log(log, lambda _: None, skip_invalid=request.skip_invalid) as past:

@@ -61,11 +61,11 @@ def count(value: float | None) -> str:
 
 
 def duration(milliseconds: float | None) -> str:
-    """Return a duration in seconds; a short one that is not 0 never looks like 0."""
+    """Return a duration in seconds, with two digits at least; a short one that is not 0 never looks like 0."""
     if milliseconds is None:
         return NOTHING
     seconds = milliseconds / 1000
-    return f"{seconds:,.2f} s" if seconds >= 0.01 or not seconds else f"{seconds:.2g} s"  # noqa: PLR2004 - the last digit
+    return f"{seconds:,.2f} s" if seconds >= 0.1 or not seconds else f"{seconds:.2g} s"  # noqa: PLR2004 - two digits
 
 
 def kinds(failed: Mapping[str, int]) -> str:

@@ -36,11 +36,19 @@ _BEGINNINGS = (
 _EVENT = re.compile(rb'"type"\s*:\s*"(?:%s)"' % "|".join(EVENT_TYPES).encode())
 """Says that a line is meant as an event."""
 
+_WRITTEN = re.compile(rb'\{"type":"(?:%s)","v":' % "|".join(EVENT_TYPES).encode())
+"""How each line begins that keval writes."""
+
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"\s*:?|[{}\[\]]')
 """What tells where the keys of an object stand: texts, those that are keys with their colon, and brackets."""
 
 _DATASET_KEYS = {"question", "answer", "golden_answer", "prompt", "input", "query", "problem"}
 """Keys by which records are taken for samples."""
+
+
+def is_log(head: bytes) -> bool:
+    """Return whether a file that begins so is a log as keval writes it."""
+    return _WRITTEN.match(head) is not None
 
 
 def kind(head: bytes) -> str | None:

@@ -1,5 +1,6 @@
--- One row per older version of a condition that something is in the log of: of that name, another one is newer.
-select condition, condition_id
+-- One row per older version of a condition that something is in the log of: of that name, another one is newer. same: it is
+-- the condition of today, asked of an earlier agent.
+select condition, condition_id in (select condition_id from conditions where newest) as same
 from conditions
 semi join (
     select distinct condition_id, agent_id
@@ -12,4 +13,4 @@ semi join (
     where type = 'failure' and position not in (select position from line_standings where not counts)
 ) as known using (condition_id, agent_id)
 where not newest
-order by condition, condition_id
+order by same, condition, condition_id

@@ -181,18 +181,20 @@ def _each(
 
 
 def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iterator[ReportWarning]:
-    names = [row["condition"] for row in ask(connection, "older_conditions")] or [
-        name
+    older = [(row["condition"], row["same"]) for row in ask(connection, "older_conditions")] or [
+        (name, False)
         for name, _ in dict.fromkeys(
             (body["condition"], body["condition_id"]) for body in bodies if not body["current"]
         )
     ]
-    if names:
-        yield ReportWarning(
-            "older_conditions",
-            "conditions that the newest run does not have, or has otherwise, are not shown: "
-            f"{len(names)} ({', '.join(dict.fromkeys(names))})",
-        )
+    for is_same, what in (
+        (False, "conditions that the newest run does not have, or has otherwise, are not shown"),
+        (True, "answers of an agent before it was changed are not shown, of these conditions"),
+    ):
+        names = [name for name, same in older if same is is_same]
+        if names:
+            told = ", ".join(dict.fromkeys(names))
+            yield ReportWarning("older_conditions", f"{what}: {len(names)} ({told})")
     (row,) = ask(connection, "older_questions")
     if row["count"]:
         yield ReportWarning(

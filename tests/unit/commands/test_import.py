@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from keval.ids import JsonObject
+from tests.builders import run_event, write_log
 from tests.conftest import Keval
 from tests.importing import MAPPING, ROW
 
@@ -137,6 +138,14 @@ def test_fields_that_nothing_takes_are_named(keval: Keval, tmp_path: Path) -> No
     done = keval("import", path, "-c", tmp_path / "mapping.yaml", "-o", tmp_path / "run.jsonl")
     assert "not used: tokens, answer, text; a rule" in done.stderr
     assert "not used" not in keval("import", write(tmp_path, ROWS)).stderr
+
+
+def test_a_log_is_told_that_it_needs_no_import(keval: Keval, tmp_path: Path) -> None:
+    """Its events are no rows with fields to be mapped."""
+    log = write_log(tmp_path / "run.jsonl", [run_event()])
+    done = keval("import", log)
+    assert done.returncode == 2
+    assert "is a log of keval, which needs no import" in done.stderr
 
 
 def test_the_same_file_again_adds_nothing(keval: Keval, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ judges:
 """
 EXACT = "  - {type: exact_match}\n"
 RUBRIC = "  - {type: rubric, model: claude-opus-5}\n"
+GATE = "gate: {rules: [exact_match of plain >= 1]}\n"
 SUM = {"id": "sum", "question": "2+2?", "answer": "4"}
 CAPITAL = {"id": "capital", "question": "Of France?", "answer": "Paris", "reference": "The capital is Paris."}
 
@@ -97,6 +98,12 @@ def test_references_that_all_pass_are_no_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_gate_of_the_config_is_about_its_conditions(tmp_path: Path) -> None:
+    """References are of none of them, so that no rule is read for them."""
+    with_config(tmp_path, [{"id": "1", "question": "Q", "answer": "Paris"}], EXACT + GATE)
+    assert refused(judged(tmp_path)) == []
+
+
 def test_no_reference_is_judged_twice(tmp_path: Path) -> None:
     """A second call adds nothing; a corrected reference is judged again, and only that one."""
     with_config(tmp_path, [SUM, CAPITAL])

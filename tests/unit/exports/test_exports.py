@@ -480,7 +480,8 @@ def test_only_a_difference_that_is_one_has_a_sign() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(None, "–"), (0, "0.00 s"), (3.3, "0.0033 s"), (83.3, "0.08 s"), (12345, "12.35 s")]
+    ("value", "shown"),
+    [(None, "–"), (0, "0.00 s"), (3.3, "0.0033 s"), (15.02, "0.015 s"), (83.3, "0.083 s"), (12345, "12.35 s")],
 )
 def test_durations_are_in_seconds(value: float | None, shown: str) -> None:
     """One unit for all, so that conditions can be compared at a glance; a short one is not 0."""

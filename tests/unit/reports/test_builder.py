@@ -426,6 +426,17 @@ def test_older_versions_of_a_condition_are_counted_and_not_pooled(tmp_path: Path
 
 
 @pytest.mark.slow
+def test_answers_of_an_agent_that_was_changed_are_told_as_such(tmp_path: Path) -> None:
+    """The condition is there and shown; what is not shown is what the agent of before answered under it."""
+    agent_id = "0" * 24
+    before = run_event(samples=1)
+    before["agent"] |= {"agent_id": agent_id}
+    found = built([before, response_event("q1", agent_id=agent_id), run_event(samples=1), *judged("q1", 5)], tmp_path)
+    assert "answers of an agent before it was changed are not shown, of these conditions: 1 (baseline)" in text(found)
+    assert "or has otherwise" not in text(found)
+
+
+@pytest.mark.slow
 def test_answers_to_an_edited_question_are_counted_apart(tmp_path: Path) -> None:
     """The old answer is in no mean, and the report says that there is one."""
     old = response_event("q1", question="Why, again?")

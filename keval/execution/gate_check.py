@@ -1,16 +1,18 @@
 """Says, before anything is paid, which rules of a config's gate ask for what its run will not have.
 
-A rule may be meant for scores that a later judge gives, so that it is a warning.
+A rule about conditions that nobody compares is refused. One may be meant for scores that a later judge gives: of
+those there are warnings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from keval.config import gate_section
 from keval.config.formulas import COMPUTED
 from keval.config.model import Config
+from keval.errors import UsageError
 from keval.metric_names import names, near
 from keval.reports.gate_rules import BASELINE, BEFORE, Comparison, Level, Rule, unknown_condition
 
@@ -20,12 +22,18 @@ class _Scale(NamedTuple):
     highest: float
 
 
-def gate_doubts(config: Config) -> Iterator[str]:
-    """Yield what is wrong with each rule, one sentence each."""
+def check_gate(config: Config, warn: Callable[[str], None]) -> None:
+    """Warn of rules about scores that no judge gives; raises UsageError for conditions that are not there."""
     known = dict(_scales(config))
+    wrong: list[str] = []
     for rule in gate_section.recorded(config.as_written.get("gate")).rules:
-        for doubt in _doubts(rule, config, known):
-            yield f"gate: rule {rule.text!r}: {doubt}"
+        begin = f"{config.path}: gate: rule {rule.text!r}: "
+        wrong += (begin + mistake for mistake in _mistakes(rule, config, known))
+        doubts = _of_comparison(rule, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
+        for doubt in doubts:
+            warn(begin + doubt)
+    if wrong:
+        raise UsageError(*wrong)
 
 
 def _scales(config: Config) -> Iterator[tuple[str, _Scale | None]]:
@@ -42,20 +50,21 @@ def _scales(config: Config) -> Iterator[tuple[str, _Scale | None]]:
         yield name, scales.pop() if len(scales) == 1 else None
 
 
-def _doubts(rule: Rule, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+def _mistakes(rule: Rule, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+    """Yield which of the conditions that a rule names are not there, or not compared."""
     conditions = [condition.name for condition in config.conditions]
     if rule.condition is not None and rule.condition not in conditions:
         yield unknown_condition(rule.condition, conditions, known)
-    yield from _of_comparison(rule, config, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
-
-
-def _of_comparison(rule: Comparison, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
-    conditions = [condition.name for condition in config.conditions]
+    if not isinstance(rule, Comparison):
+        return
     baseline = str(config.as_written.get("baseline", conditions[0]))
-    if rule.metric is not None and rule.metric not in known:
-        yield _no_metric(rule.metric, known)
     if rule.reference not in {BEFORE, baseline} and (rule.reference != BASELINE or BASELINE in conditions):
         yield f"conditions are compared with {baseline!r}, the baseline; {near(rule.reference, [baseline, BEFORE])}"
+
+
+def _of_comparison(rule: Comparison, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+    if rule.metric is not None and rule.metric not in known:
+        yield _no_metric(rule.metric, known)
 
 
 def _of_level(rule: Level, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:

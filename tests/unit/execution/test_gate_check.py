@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from keval.config.reader import load
-from keval.execution.gate_doubts import gate_doubts
+from keval.errors import UsageError
+from keval.execution.gate_check import check_gate
 
 CONFIG = """\
 name: held
@@ -23,30 +24,44 @@ def doubts(folder: Path, rule: str, agent: str = "echo") -> list[str]:
     """Return what is said of one rule."""
     (folder / "questions.jsonl").touch()
     (folder / "eval.yaml").write_text(CONFIG.replace("RULE", rule).replace("AGENT", agent))
-    return list(gate_doubts(load(folder / "eval.yaml")))
+    said: list[str] = []
+    check_gate(load(folder / "eval.yaml"), said.append)
+    return said
 
 
 @pytest.mark.parametrize(
     ("rule", "doubt"),
     [
         ("nmber of careful >= .8", "no judge of the config gives a metric 'nmber'; did you mean 'number'?"),
-        ("number of carefull >= .8", "no condition is called 'carefull'; did you mean 'careful'?"),
         ("number >= 5", "it can never be met: number goes from 0 to 1"),
         ("number < 0", "it can never be met"),
+        ("accuracy of careful higher than plain", "no judge of the config gives a metric 'accuracy'"),
+    ],
+)
+def test_a_score_that_no_judge_gives_is_told(rule: str, doubt: str, tmp_path: Path) -> None:
+    """It may come of a later judge, so that the run goes on."""
+    (found,) = doubts(tmp_path, rule)
+    assert found.startswith(f"{tmp_path}/eval.yaml: gate: rule {rule!r}: ")
+    assert doubt in found
+
+
+@pytest.mark.parametrize(
+    ("rule", "mistake"),
+    [
+        ("number of carefull >= .8", "no condition is called 'carefull'; did you mean 'careful'?"),
         ("careful higher than baselin", "conditions are compared with 'plain', the baseline; there are: plain, before"),
         ("plain higher than careful", "conditions are compared with 'plain', the baseline"),
-        ("accuracy of careful higher than plain", "no judge of the config gives a metric 'accuracy'"),
         (
             "number not lower than before by .05",
             "no condition is called 'number', a metric is; write `number of CONDITION`",
         ),
     ],
 )
-def test_what_a_rule_names_and_nobody_has_is_told(rule: str, doubt: str, tmp_path: Path) -> None:
+def test_a_rule_of_conditions_that_are_not_there_is_refused(rule: str, mistake: str, tmp_path: Path) -> None:
     """A gate that cannot be read after the run was paid for helps nobody."""
-    (found,) = doubts(tmp_path, rule)
-    assert found.startswith(f"gate: rule {rule!r}: ")
-    assert doubt in found
+    with pytest.raises(UsageError, match="gate: rule") as refused:
+        doubts(tmp_path, rule)
+    assert mistake in str(refused.value)
 
 
 @pytest.mark.parametrize(
