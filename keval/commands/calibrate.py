@@ -148,7 +148,8 @@ def _print(judge: CalibratedJudge, by_rates: RatesCorrection | None) -> None:
     say(f"  pass rate            {_share(found.pass_rate)}")
     assumed = "; no pass was labelled, all are taken for right" if found.assumes_passes else ""
     reason = f" ({found.why_unknown})" if found.why_unknown else ""
-    say(f"  corrected pass rate  {_share(found.corrected)}{_range(found.interval)}{reason}{assumed}")
+    of_which = "" if found.corrected is None else " of these answers"
+    say(f"  corrected pass rate  {_share(found.corrected)}{_range(found.interval)}{of_which}{reason}{assumed}")
     for kind, labelled in (("failures", found.failures), ("passes", found.passes)):
         say(f"  {kind:<8} right       {_share(labelled.share_right)}{_range(labelled.interval)}{_counted(labelled)}")
     if found.sensitivity is not None or found.specificity is not None:
@@ -164,19 +165,22 @@ def _print_mean(mean: MeanCorrection) -> None:
     say(f"  judge                {mean.judge_mean:.2f} ({counted(mean.samples, 'sample')})")
     people = mean.found.people
     say(
-        f"  people               {_estimated(people)}"
+        f"  people               {_estimated(people, mean)}"
         + ("" if people is None else f" ({counted(people.n_labelled, 'sample')})")
     )
     corrected, reason = mean.found.corrected, mean.found.why_not_corrected
     how = f" ({reason})" if corrected is None else f" (PPI++, {corrected.judge_weight:.2f} of the judge)"
-    say(f"  corrected            {_estimated(corrected)}{how}")
+    say(f"  corrected            {_estimated(corrected, mean)}{how}")
 
 
-def _estimated(estimate: Estimate | None) -> str:
+def _estimated(estimate: Estimate | None, of: MeanCorrection) -> str:
     if estimate is None:
         return "–"
     low, high = estimate.interval
-    return f"{estimate.mean:.2f}" + ("" if low is None or high is None else f", 95 % CI {low:.2f} to {high:.2f}")
+    if low is None or high is None:
+        return f"{estimate.mean:.2f}"
+    # A t interval may reach beyond the scale; `-f jsonl` has it whole.
+    return f"{estimate.mean:.2f}, 95 % CI {max(low, of.min):.2f} to {min(high, of.max):.2f}"
 
 
 def _counted(labelled: Labelled) -> str:

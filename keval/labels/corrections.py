@@ -37,6 +37,9 @@ class MeanCorrection:
     judge_mean: float
     """The judge's own, over all samples with an answer that was judged."""
     found: CorrectedMean
+    min: float
+    max: float
+    """The ends of the metric's scale."""
 
     def as_json(self) -> JsonObject:
         """Return it as one JSON object; what is not known is null, with a reason."""
@@ -61,7 +64,7 @@ def mean_corrections(connection: DuckDBPyConnection) -> Iterator[MeanCorrection]
         rest = [row["judge_of_all"] for row in samples if row["people"] is None]
         if labelled:
             judge_mean = sum(row["judge_of_all"] for row in samples) / len(samples)
-            who = {name: samples[0][name] for name in ("condition", "judge", "judge_id", "metric")}
+            who = {name: samples[0][name] for name in ("condition", "judge", "judge_id", "metric", "min", "max")}
             corrected = corrected_mean(labelled, rest)
             yield MeanCorrection(**who, samples=len(samples), judge_mean=judge_mean, found=corrected)
 

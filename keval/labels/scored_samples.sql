@@ -3,7 +3,7 @@
 -- several people, replicates and answers are averaged. A person's score counts for the judge that it was given for.
 with answer as (
     select
-        c.place as condition_place, c.condition, m.place, m.judge, s.judge_id, s.metric, s.condition_id, s.agent_id,
+        c.place as condition_place, c.condition, m.place, m.judge, m.min, m.max, s.judge_id, s.metric, s.condition_id, s.agent_id,
         s.sample_id, s.response_id, avg(s.score) as score
     from score_facts as s
     join conditions as c using (condition_id, agent_id)
@@ -21,6 +21,7 @@ scored as (
 )
 select
     condition_place, place, any_value(condition) as condition, any_value(judge) as judge, judge_id, metric, sample_id,
+    any_value(min) as min, any_value(max) as max,
     avg(people) as people, avg(score) filter (people is not null) as judge_of_labelled, avg(score) as judge_of_all
 from scored
 group by condition_place, place, judge_id, metric, sample_id

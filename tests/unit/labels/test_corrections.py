@@ -10,6 +10,7 @@ from keval.labels.corrections import MeanCorrection, mean_corrections
 from keval.labels.labels import Said
 from keval.stats.ppi import ppi
 from tests.builders import JUDGE_ID, judgment_event, response_event, write_log
+from tests.conftest import Keval
 
 NUMBER = 40
 ANSWERS = [response_event(f"q{number}", repetition=repetition) for number in range(NUMBER) for repetition in (1, 2)]
@@ -65,3 +66,11 @@ def test_few_labels_leave_peoples_own_mean(tmp_path: Path) -> None:
     assert (found.found.people.mean, found.found.people.n_labelled) == (mean, 2)
     assert found.as_json()["corrected"] is None
     assert found.as_json()["reason"].startswith("2 labelled samples")
+
+
+def test_an_interval_for_people_ends_where_the_scale_ends(keval: Keval, tmp_path: Path) -> None:
+    """Student's t of four 5 and a 4 would go on to 5.36, which nobody can give; numbers for programs are whole."""
+    high = [{**label(2 * place), "scores": {"completeness": 5 if place else 4}} for place in range(5)]
+    (found,) = corrections(tmp_path, *high)
+    assert found.as_json()["people"]["ci_upper"] == pytest.approx(5.355, abs=0.001)
+    assert "people               4.80, 95 % CI 4.24 to 5.00" in keval("calibrate", tmp_path / "run.jsonl").stdout
