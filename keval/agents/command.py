@@ -88,6 +88,7 @@ class Command(Agent):
         default_factory=dict, hash=False, metadata=option("additional environment variables")
     )
     model: str | None = field(default=None, metadata=option("the model that the program asks, for the record"))
+    files: tuple[str, ...] = field(default=(), metadata=option(local_files.HELP, identity=False))
     max_output_bytes: int = field(
         default=10 * 1024 * 1024, metadata=option("the longest output that is read", identity=False)
     )
@@ -147,10 +148,14 @@ class Command(Agent):
         named = self.command[0] if self._adapted is None else self._adapted.program
         name = _known_before(named, folder)
         problem = program.not_startable(name, folder, {**env, **self.env}) if name else None
-        return problem or local_files.not_there(self.command[1:], folder)
+        problem = problem or local_files.not_there(self.command[1:], folder)
+        return problem or local_files.without_match(self.files, folder)
 
     def local_files(self, folder: Path) -> tuple[LocalFile, ...]:
-        """Return the adapter, else the files that the command names, apart from what depends on the task."""
+        """Return the adapter, else the files that the command names before a task is known; and those of `files`."""
+        return (*self._program_files(folder), *local_files.matching(self.files, folder))
+
+    def _program_files(self, folder: Path) -> tuple[LocalFile, ...]:
         if self._adapted is None:
             return local_files.named_by([_known_before(argument, folder) for argument in self.command], folder)
         (found,) = local_files.named_by(["", str(self._adapted.path)], folder)

@@ -38,6 +38,8 @@ class Python(Agent):
         default=False, metadata=option("whether the function returns its tool calls; else they are not known")
     )
 
+    files: tuple[str, ...] = field(default=(), metadata=option(local_files.HELP, identity=False))
+
     def __post_init__(self) -> None:
         functions.check_form(self.function)
 
@@ -47,15 +49,16 @@ class Python(Agent):
             functions.check(self.function, folder, GIVEN)
         except EnvironmentLacksError as error:
             return "; ".join(error.problems)
-        return None
+        return local_files.without_match(self.files, folder)
 
     def local_files(self, folder: Path) -> tuple[LocalFile, ...]:
-        """Return the file that holds the function; what that imports is not looked at."""
+        """Return the file that holds the function, and those of `files`; what these import is not looked at."""
         try:
             path = functions.source(self.function, folder)
         except EnvironmentLacksError:  # `missing` says so before a run
             path = None
-        return () if path is None else local_files.named_by(["", str(path)], folder)
+        function = () if path is None else local_files.named_by(["", str(path)], folder)
+        return (*function, *local_files.matching(self.files, folder))
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[OpenAgent]:

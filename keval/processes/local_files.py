@@ -1,7 +1,8 @@
-"""Finds the files on this machine that a command names, so that an edited program is another program."""
+"""Finds the files on this machine that an agent is made of, so that an edited program is another program."""
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import re
@@ -11,6 +12,9 @@ from pathlib import Path
 
 from keval.errors import InputError
 from keval.ids import JsonObject
+
+HELP = "other files that its answers depend on, as paths or patterns from the config's folder: what it imports or reads"
+"""What is said of an agent's option `files`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,34 @@ def not_there(command: Sequence[str], folder: Path) -> str | None:
     return None
 
 
+def matching(patterns: Sequence[str], folder: Path) -> tuple[LocalFile, ...]:
+    """Return the regular files that patterns find, such as `kb/**/*.md`, by their paths; `folder` as in `named_by`.
+
+    Hidden files are passed over, and what Python compiled. Raises InputError for a file that cannot be read.
+    """
+    found = {path for pattern in patterns for path in _found(pattern, folder)}
+    return tuple(_local_file(path, folder) for path in sorted(found))
+
+
+def without_match(patterns: Sequence[str], folder: Path) -> str | None:
+    """Return which pattern finds no regular file."""
+    for pattern in patterns:
+        if not any(_found(pattern, folder)):
+            return f"files: {pattern} finds no file in {folder}"
+    return None
+
+
+def _found(pattern: str, folder: Path) -> Iterator[Path]:
+    """Yield the regular files of a pattern; what is the path of a file as it stands is none."""
+    if _is_file(folder / pattern):
+        yield folder / pattern
+        return
+    for name in glob.iglob(pattern, root_dir=folder, recursive=True):  # noqa: PTH207 - it passes over hidden files
+        path = folder / name
+        if path.parent.name != "__pycache__" and _is_file(path):
+            yield path
+
+
 def _paths(command: Sequence[str], folder: Path) -> Iterator[Path]:
     for position, word in enumerate(command):
         if position or "/" in word:
@@ -80,6 +112,6 @@ def _local_file(path: Path, folder: Path) -> LocalFile:
             return LocalFile(str(name), hashlib.file_digest(file, "sha256").hexdigest(), path)
     except OSError as error:
         raise InputError(
-            f"{path}: {error.strerror}; a command of the config names this file, and what is in it decides "
+            f"{path}: {error.strerror}; the agent of the config names this file, and what is in it decides "
             "whether answers are new; make it readable"
         ) from error

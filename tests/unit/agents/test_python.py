@@ -9,6 +9,7 @@ import pytest
 
 from keval.agents import AgentError
 from keval.agents.python import Python
+from keval.config.plugin_options import identity
 from keval.errors import PluginError
 from tests.conftest import Keval
 from tests.prompts import prompt
@@ -107,6 +108,16 @@ def test_the_file_is_part_of_the_agent(folder: Path) -> None:
     (installed,) = Python(function="click.core:echo").local_files(folder)
     assert installed.name.endswith("core.py")
     assert Python(function="there_is_none:at_all").local_files(folder) == ()
+
+
+def test_what_the_function_depends_on_is_part_of_the_agent(folder: Path) -> None:
+    """As far as `files` names it; a pattern that finds nothing is told before a run, and none changes no identity."""
+    (folder / "kb.json").write_text("{}")
+    agent = Python(function="mine.py:tells", files=("kb.json",))
+    assert [file.name for file in agent.local_files(folder)] == ["mine.py", "kb.json"]
+    assert agent.missing(folder, {}) is None
+    assert "kb.md finds no file" in str(Python(function="mine.py:tells", files=("kb.md",)).missing(folder, {}))
+    assert identity(Python, {"function": "mine.py:tells", "files": []}) == identity(Python, {"function": "mine.py:tells"})
 
 
 async def test_what_a_function_prints_is_no_data(capsys: pytest.CaptureFixture[str]) -> None:

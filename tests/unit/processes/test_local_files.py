@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keval.errors import InputError
-from keval.processes.local_files import LocalFile, named_by, not_there
+from keval.processes.local_files import LocalFile, matching, named_by, not_there, without_match
 
 
 def of(content: str) -> str:
@@ -82,3 +82,21 @@ def test_a_file_that_was_there_before_is_gone(folder: Path) -> None:
     (folder / "lib" / "server.py").unlink()
     assert [*seen, found.is_gone] == [False, True]
     assert not LocalFile("elsewhere.py", "f1").is_gone
+
+
+def test_patterns_find_files_once_in_the_order_of_their_paths(folder: Path) -> None:
+    """A path with signs of a pattern is that file; hidden and compiled files, which change by themselves, are none."""
+    for name in ("kb/b.md", "kb/a/[1].md", "kb/.draft.md", "lib/__pycache__/server.pyc"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    found = matching(["lib/**/*", "kb/**/*.md", "kb/a/[1].md", str(folder / "ser*"), "serve"], folder)
+    assert [file.name for file in found] == ["kb/a/[1].md", "kb/b.md", "lib/server.py", "serve"]
+    assert found[-1] == LocalFile("serve", of("serve"))
+
+
+@pytest.mark.parametrize("pattern", ["kb.json", "lib", "lib/*.md", ""])
+def test_a_pattern_that_finds_no_file_is_told(folder: Path, pattern: str) -> None:
+    """A folder is no file: what is in it has to be named."""
+    assert matching([pattern], folder) == ()
+    assert without_match(["serve", pattern], folder) == f"files: {pattern} finds no file in {folder}"
+    assert without_match(["serve"], folder) is None
