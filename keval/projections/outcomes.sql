@@ -1,5 +1,5 @@
 -- One row per task, judge and metric, in exactly one state: scored, not_applicable, not_sampled (the judge judges a share of
--- the tasks, and this is not in it), agent_failed, not_measured, or not_done (there is a response and no judgment yet). Tasks that were planned and never tried have no row.
+-- the tasks, and this is not in it, whether it was judged before or not), agent_failed, not_measured, or not_done (there is a response and no judgment yet). Tasks that were planned and never tried have no row.
 -- value is what counts in the headline: the score, the scale's minimum for a failure that counts as such (unless the config
 -- excludes those), else null.
 -- squares: Σ (y − mean)² of the judgments of its answer. is_binary: each of its judgments is 0 or 1.
@@ -103,8 +103,9 @@ known as (
     join series as s using (condition_id, agent_id)
     join metrics as m on m.judge_id = s.judge_id and m.metric = s.metric
     join conditions as c using (condition_id, agent_id)
-    left join judged as j on j.task = t.task and j.series = m.place
     left join not_sampled as p on p.judge_id = s.judge_id and p.sample_id = t.sample_id and p.repetition = t.repetition
+    -- What was judged when the share was larger counts as what failed then: not.
+    left join judged as j on j.task = t.task and j.series = m.place and p.judge_id is null
     left join judge_failed as f on f.task = t.task and f.judge_id = s.judge_id
     left join not_for as n on n.judge_id = s.judge_id and n.sample_id = t.sample_id
     left join failure_kinds as of_task on of_task.kind = t.failed and of_task.stage = 'generate'

@@ -124,6 +124,23 @@ def test_the_newest_run_says_which_share_is_wanted(tmp_path: Path, answers: list
     assert (row["not_sampled"], row["not_done"], row["scored"]) == (0, len(answers) - len(sampled), len(sampled))
 
 
+def test_a_smaller_share_counts_as_if_no_more_had_been_judged(tmp_path: Path, answers: list[JsonObject]) -> None:
+    """Scores outside of it are left out as failures are: else the mean would be of all that went well."""
+    sampled = [answer for answer in answers if answer["sample"]["id"] in chosen(0.5)]
+    failed = answers[::3]
+    events = [failure_event(answer) if answer in failed else answer for answer in answers]
+    given = [answer for answer in answers if answer not in failed]
+    from_the_start = counted(
+        tmp_path, *run_of(0.5, answers), *events, *(judged(answer) for answer in given if answer in sampled)
+    )
+    lowered = counted(tmp_path, *run_of(1, answers), *events, *map(judged, given), *run_of(0.5, answers))
+    assert (lowered["agent_failed"], lowered["scored"]) == (
+        sum(answer in sampled for answer in failed),
+        sum(answer in sampled for answer in given),
+    )
+    assert lowered == from_the_start
+
+
 CONFIG = """\
 name: share
 dataset: {path: questions.jsonl}
