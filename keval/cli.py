@@ -10,13 +10,14 @@ import importlib
 import io
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from keval import __version__
 from keval.commands.messages import tell, tell_text
-from keval.errors import KevalError, ReaderGoneError
+from keval.errors import KevalError, ReaderGoneError, UsageError
 from keval.logs.standard_streams import give_up_stdout, outlive
 from keval.processes import machine
 
@@ -122,6 +123,7 @@ def main() -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line, or what is given instead, and return the exit code."""
     try:
+        _check_text(sys.argv[1:] if arguments is None else arguments)
         outcome = root.main(arguments, prog_name="keval", standalone_mode=False)
         sys.stdout.flush()
     except KevalError as error:
@@ -138,6 +140,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _tell_bug()
         return 70
     return outcome if isinstance(outcome, int) else 0
+
+
+def _check_text(arguments: Sequence[str]) -> None:
+    """Raise UsageError for an argument, or the name of this folder, that is no text: no log and no path holds such."""
+    with suppress(FileNotFoundError):  # a folder that is gone has no name
+        arguments = (*arguments, str(Path.cwd()))
+    for given in arguments:
+        try:
+            given.encode()
+        except UnicodeEncodeError as error:
+            encoding = sys.getfilesystemencoding()
+            raise UsageError(f"{given!a} is no text in {encoding}; rename it, or set LC_ALL=C.UTF-8") from error
 
 
 def _failed(error: KevalError) -> int:

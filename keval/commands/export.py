@@ -16,7 +16,7 @@ from keval.commands.messages import say, warn
 from keval.commands.newest import chosen
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PATH, SKIP_INVALID
 from keval.commands.report_format import FORMAT_OPTION, with_options
-from keval.errors import UsageError
+from keval.errors import EnvironmentLacksError, UsageError
 from keval.logs.collect import check_not_empty, collected
 
 if TYPE_CHECKING:
@@ -89,14 +89,22 @@ def _written(
 
 @contextmanager
 def _filled(folder: Path) -> Iterator[Path]:
-    """Give a folder that takes another's place when all is written. Raises UsageError for one that has files."""
+    """Give a folder that takes another's place when all is written.
+
+    Raises UsageError for one that has files, and EnvironmentLacksError where it cannot be written.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} has files in it, or is one; name a folder that is new or empty")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True) as made:
-        temporary = Path(made) / "files"
-        temporary.mkdir()
-        yield temporary
-        if folder.exists():
-            folder.rmdir()
-        shutil.move(temporary, folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True
+        ) as made:
+            temporary = Path(made) / "files"
+            temporary.mkdir()
+            yield temporary
+            if folder.exists():
+                folder.rmdir()
+            shutil.move(temporary, folder)
+    except OSError as error:
+        raise EnvironmentLacksError(f"{folder}: {error.strerror or error}; nothing was written there") from error

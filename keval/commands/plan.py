@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from keval.reports.planned_stops import Key, PilotDifferences, PlannedStop
     from keval.reports.planning import Pilot, Plan
 
-MONEY = FiniteRange(min=0)
-VARIANCE = FiniteRange(min=0)
+MONEY = FiniteRange(0, 1_000_000)
+VARIANCE = FiniteRange(0, 1_000_000)
 
 
 @click.command(epilog="Example: keval plan pilot.jsonl --difference 0.3")
 @LOGS
-@click.option("--difference", type=FiniteRange(min=1e-6), required=True, metavar="SCORE",
+@click.option("--difference", type=FiniteRange(1e-6, 1_000), required=True, metavar="SCORE",
               help="The smallest difference that matters, in the metric's units.")  # fmt: skip
 @click.option("--power", type=FiniteRange(0.5, 0.999), default=0.8, show_default=True,
               help="How often it is to be found if it is there.")  # fmt: skip
 @click.option("--alpha", type=FiniteRange(0.0001, 0.5), default=0.05, show_default=True,
               help="How often one may be found that is not there, over all comparisons.")  # fmt: skip
-@click.option("--tests", type=click.IntRange(min=1), metavar="M",
+@click.option("--tests", type=click.IntRange(1, 100_000), metavar="M",
               help="Comparisons that share alpha (default: all of the log, or those of --metric).")  # fmt: skip
 @click.option("--metric", metavar="[JUDGE/]METRIC", help="Plan for this metric only.")
 @click.option("--cost-sample", type=MONEY, default=0.0, metavar="USD", help="What one more question costs to write.")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -62,6 +63,16 @@ def test_an_error_about_the_run_is_one_line(keval: Keval) -> None:
     done = keval("report", "nowhere.jsonl")
     assert done.returncode == 3
     assert done.stderr == "keval: nowhere.jsonl: No such file or directory\n"
+
+
+def test_what_is_no_text_is_refused_before_anything_is_paid(keval: Keval, tmp_path: Path) -> None:
+    """Neither a log nor DuckDB holds a name that is not UTF-8, whether it is given or that of the folder."""
+    no_text = os.fsdecode(b"n\xff")
+    (tmp_path / no_text).mkdir()
+    for arguments, cwd in ((("run", "eval.yaml", "-o", no_text), None), (("run", "eval.yaml"), tmp_path / no_text)):
+        done = keval(*arguments, cwd=cwd)
+        assert done.returncode == 2
+        assert "n\\udcff' is no text in utf-8; rename it" in done.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

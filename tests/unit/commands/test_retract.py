@@ -4,16 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from keval.events import encode, event
-from tests.builders import plan_event, sample, sample_change_event, write_log
+from tests.builders import plan_event, response_event, retraction_event, sample, sample_change_event, write_log
 from tests.conftest import Keval
 
 
 def a_log(folder: Path, *ids: str) -> Path:
-    path = folder / "run.jsonl"
-    made = [event("retraction", each, "run", target="t", reason="x", author=None) for each in ids]
-    path.write_bytes(b"".join(encode(each) for each in made))
-    return path
+    return write_log(folder / "run.jsonl", [response_event(each, id=each) for each in ids])
 
 
 def test_a_retraction_is_appended_and_nothing_is_changed(keval: Keval, tmp_path: Path) -> None:
@@ -37,11 +33,12 @@ def test_an_id_that_is_not_there_or_not_unique_is_refused(keval: Keval, tmp_path
 
 @pytest.mark.slow
 def test_what_a_run_planned_cannot_be_retracted(keval: Keval, tmp_path: Path) -> None:
-    """The next run says anew what is planned and which record of a sample is the newest."""
-    log = write_log(
-        tmp_path / "run.jsonl", [plan_event(["q"], id="p1"), sample_change_event(sample(), "note", id="c1")]
-    )
-    for target in ("p1", "c1"):
+    """The next run says anew what is planned and which record of a sample is the newest; a retraction is for good."""
+    answer = response_event()
+    taken_back = retraction_event(answer)
+    events = [plan_event(["q"], id="p1"), sample_change_event(sample(), "note", id="c1"), answer, taken_back]
+    log = write_log(tmp_path / "run.jsonl", events)
+    for target in ("p1", "c1", taken_back["id"]):
         done = keval("retract", log, target, "--reason", "why")
         assert (done.returncode, "cannot be retracted" in done.stderr) == (2, True), done.stderr
 
