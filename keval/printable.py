@@ -6,10 +6,14 @@ such text as text, rather than as JSON, passes it through here.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _JOINERS = "\u200c\u200d"
 """Invisible, harmless, and needed to write Persian and many emoji."""
+
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+"""How a tag, a comment, an instruction or an address begins in Markdown."""
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """What a spreadsheet takes for the beginning of a formula."""
@@ -29,6 +33,11 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Return text of several lines, each of which is printable."""
     return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def without_markup(text: str) -> str:
+    """Return printable text in which Markdown finds no HTML; where it is not rendered a person can still read it."""
+    return _TAG.sub("&lt;", printable(text))
 
 
 def printable_json(encoded: bytes) -> bytes:

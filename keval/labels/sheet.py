@@ -18,7 +18,7 @@ from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.labels.draw import Entry
 from keval.labels.labels import SAYS, Said
-from keval.printable import printable
+from keval.printable import without_markup
 
 CHOICES = {True: ("valid_pass", "judge_bug", "ambiguous"), False: ("valid_failure", "judge_bug", "ambiguous")}
 """What may be said of a pass and of a failure."""
@@ -252,17 +252,18 @@ def _entry(number: int, entry: Entry) -> str:
 
 
 def _asked_score(entry: Entry) -> str:
-    return f"**{printable(entry.metric)}**, from {entry.min:g} to {entry.max:g}\n\nScore:"
+    return f"**{without_markup(entry.metric)}**, from {entry.min:g} to {entry.max:g}\n\nScore:"
 
 
 def _asked_verdict(entry: Entry) -> str:
     passed = bool(entry.passed)
     verdict = f"{entry.judge}/{entry.metric}: {'passed' if passed else 'FAILED'}, score {entry.score:g}"
     needed = "" if entry.pass_from is None else f", passes from {entry.pass_from:g}"
-    tools = "" if not entry.tools else f"**Tools called** {printable(', '.join(entry.tools))}\n\n"
+    tools = "" if not entry.tools else f"**Tools called** {without_markup(', '.join(entry.tools))}\n\n"
     boxes = "\n".join(f"- [ ] {choice}: {SAYS[choice]}" for choice in CHOICES[passed])
-    return f"{tools}**Judge** {printable(verdict)}{needed}\n\n{_quoted(entry.reasoning or '(no reasoning)')}\n\n{boxes}"
+    reasoning = _quoted(entry.reasoning or "(no reasoning)")
+    return f"{tools}**Judge** {without_markup(verdict)}{needed}\n\n{reasoning}\n\n{boxes}"
 
 
 def _quoted(text: str) -> str:
-    return "\n".join(f"> {printable(line)}".rstrip() for line in re.split(r"\r\n|\r|\n", text))
+    return "\n".join(f"> {without_markup(line)}".rstrip() for line in re.split(r"\r\n|\r|\n", text))

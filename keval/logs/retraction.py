@@ -40,7 +40,5 @@ def find_target(log: Path, prefix: str, warn: Callable[[str], None], *, skip_inv
     if types.get(ids[0]) in NOT_RETRACTABLE:
         raise UsageError(f"{log}: {ids[0]} is a {types[ids[0]]} event, which cannot be retracted; run the config again")
     if types.get(ids[0]) == "retraction":
-        raise UsageError(
-            f"{log}: {ids[0]} is a retraction, which cannot be retracted; what it took back is made anew"
-        )
+        raise UsageError(f"{log}: {ids[0]} is a retraction, which cannot be retracted; what it took back is made anew")
     return Target(ids[0], retracted[ids[0]])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from keval.ids import JsonObject
-from keval.printable import printable
+from keval.printable import without_markup
 from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.questions import as_text
@@ -63,11 +63,12 @@ class Summary:
     def as_markdown(self) -> str:
         """Return it as a section, in which all text from outside is quoted."""
         verdict = {True: "passed", False: "FAILED", None: "no verdict"}[self.passed]
-        scores = ", ".join(f"{printable(name)} {score:g}" for name, score in self.scores.items())
-        said = [verdict, scores, self.why or "", "" if self.duration_ms is None else f"{self.duration_ms / 1000:.1f} s"]
-        tools = f"Tools: {printable(', '.join(self.tools))}\n\n" if self.tools else ""
+        scores = ", ".join(f"{without_markup(name)} {score:g}" for name, score in self.scores.items())
+        why = without_markup(self.why or "")
+        said = [verdict, scores, why, "" if self.duration_ms is None else f"{self.duration_ms / 1000:.1f} s"]
+        tools = f"Tools: {without_markup(', '.join(self.tools))}\n\n" if self.tools else ""
         answer = "" if self.answer is None else f"{_quoted(self.answer)}\n\n"
-        title = printable(f"{self.sample_id}, {self.condition}, {self.repetition}")
+        title = without_markup(f"{self.sample_id}, {self.condition}, {self.repetition}")
         return (
             f"## {title}\n\n**{'; '.join(filter(None, said))}**\n\n"
             f"{_quoted(self.question or '(unknown)')}\n\nAnswer:\n\n{answer}{tools}"
@@ -105,4 +106,4 @@ def _quoted(text: str) -> str:
         if left > 0:
             lines = [*lines[:FIRST_LINES], f"… {left} lines …", *lines[-LAST_LINES:]]
         lines = [cut(line, LONGEST_TEXT_LINE) for line in lines]
-    return "\n".join(f"> {printable(line)}".rstrip() for line in lines)
+    return "\n".join(f"> {without_markup(line)}".rstrip() for line in lines)

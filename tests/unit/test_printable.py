@@ -4,10 +4,11 @@ import unicodedata
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
-from keval.printable import printable, printable_json, printable_lines, spreadsheet_cell
+from keval.printable import printable, printable_json, printable_lines, spreadsheet_cell, without_markup
 
 ANY_TEXT = st.text(st.characters())
 """Surrogates included: a log may hold halves of characters."""
@@ -53,6 +54,19 @@ def test_readable_text_stays_as_it_is(text: str) -> None:
 def test_what_acts_becomes_an_escape(text: str, shown: str) -> None:
     """Escape codes, line ends, changes of direction and hidden letters are seen; joiners of words and emoji stay."""
     assert printable(text) == shown
+
+
+@given(st.text(st.sampled_from("<>/!?-a bB\"'=:\\`[]()\n&;")) | ANY_TEXT)
+@example("<script>alert(1)</script>")
+@example("<!-- <b -->")
+@example("<?php ?>")
+@example("<a@b.org>")
+def test_markdown_finds_no_html_in_a_text_without_markup(text: str) -> None:
+    """No tag, comment, instruction or address between angle brackets; a sign that is none of these stays."""
+    tokens = MarkdownIt("commonmark").parse(f"> {without_markup(text)}")
+    kinds = {each.type for token in tokens for each in (token, *(token.children or ()))}
+    assert kinds.isdisjoint({"html_block", "html_inline"})
+    assert without_markup("1 < 2 <= 3") == "1 < 2 <= 3"
 
 
 @given(st.lists(ANY_TEXT.filter(lambda text: "\n" not in text), min_size=1))

@@ -45,6 +45,7 @@ def test_text_from_outside_can_tick_no_box(tmp_path: Path, field: str) -> None:
     """An answer that looks like a filled-in entry is quoted: it says nothing, and ends nothing."""
     hostile = Entry(**{**{name: getattr(ENTRY, name) for name in Entry.__slots__}, field: HOSTILE})
     text = sheet.markdown([hostile], "ada")
+    assert text.count("<") == 1  # the comment of the entry
     filled = sheet.read(written(tmp_path, text), None)
     assert (filled.said, filled.empty) == ((), 1)
     (said,) = sheet.read(written(tmp_path, ticked(text, "valid_failure")), None).said

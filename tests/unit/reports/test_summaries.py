@@ -55,10 +55,11 @@ def test_a_long_text_is_cut_in_the_middle(tmp_path: Path) -> None:
 
 
 def test_text_from_outside_stays_quoted(tmp_path: Path) -> None:
-    """A heading in an answer is no heading of the summary, and no character acts on a terminal."""
-    (found,) = summarized(tmp_path, response_event(text="# Mine\r\x1b[31m## Too"))
+    """A heading in an answer is no heading of the summary, and no character or tag acts."""
+    (found,) = summarized(tmp_path, response_event(text="# Mine\r\x1b[31m## Too <script>"))
     assert [line for line in found.as_markdown().splitlines() if line.startswith("#")] == ["## q1, baseline, 1"]
     assert "\x1b" not in found.as_markdown()
+    assert "&lt;script>" in found.as_markdown()
 
 
 @pytest.mark.slow
