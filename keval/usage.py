@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 LARGEST_COUNT = 10**12
@@ -34,3 +35,9 @@ def known_cost_usd(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value <= LARGEST_COST_USD else None
+
+
+def known_sum(amounts: Sequence[float | None]) -> float | None:
+    """Return the sum of amounts of money; one unknown makes it unknown."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None

@@ -20,6 +20,11 @@ def chosen(logs: Sequence[Path]) -> list[Path]:
     """
     if logs or sys.stdin is None or not stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
         return list(logs)
+    return [newest()]
+
+
+def newest() -> Path:
+    """Return the newest log of this folder, and say on stderr which it is. Raises InputError when there is none."""
     log = newest_log(Path())
     warn(f"reading {log}, the newest log of this folder")
-    return [log]
+    return log

@@ -99,7 +99,7 @@ def _rendered(
 
 def reports(
     logs: Sequence[LogFile],
-    adding: Adding | None = None,
+    adding: Adding | None,
     *,
     everything: bool,
     allow_mixed: bool,

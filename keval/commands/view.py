@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from keval.commands.messages import say, warn
+from keval.commands.newest import newest
 from keval.commands.options import PATH_OR_STDIN, SKIP_INVALID
 from keval.errors import UsageError
-from keval.logs.folder import newest_log
 from keval.logs.outputs import STDIN
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def command(
         raise UsageError(f"--open {page!r}: a page is a path such as '/samples?kind=timeout'")
     if STDIN in logs:
         raise UsageError("stdin is read once and cannot be followed; name a log")
-    named = logs or (_newest(),)
+    named = logs or (newest(),)
     labelling = _labelling(named, labeler, number, skip_invalid=skip_invalid)
     with served(named, warn, port=port, page=page, skip_invalid=skip_invalid, labelling=labelling) as address:
         say(address)
@@ -71,9 +71,3 @@ def _labelling(
     if len(logs) > 1:
         raise UsageError("--label writes to one log; name one")
     return Labelling.of(logs[0], labeler, DRAWN if number is None else number, warn, skip_invalid=skip_invalid)
-
-
-def _newest() -> Path:
-    log = newest_log(Path())
-    warn(f"reading {log}, the newest log of this folder")
-    return log

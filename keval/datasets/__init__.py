@@ -224,9 +224,7 @@ class _Checked:
             if len(fields) == rows:
                 keys = " or ".join(repr(self.keys[name]) for name in sorted(names, reverse=True))
                 options = " and ".join(self._option(name) for name in sorted(names, reverse=True))
-                others = (
-                    "; if its first line is a sample, name all columns with columns" if self._may_lack_names() else ""
-                )
+                others = HEADLESS if self._may_lack_names() else ""
                 self.problems = RowProblems()
                 told = f"no column {keys}; it has {fields[0]}: name them with {options}{others}"
                 self.problems.add(str(self.path), told)

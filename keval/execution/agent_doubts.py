@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from keval.config.model import Config
 
 
-def agent_doubts(config: Config, *, mock: bool = False) -> Iterator[str]:
+def agent_doubts(config: Config, *, mock: bool) -> Iterator[str]:
     """Yield what the agent's program will not get, and what a mock run does not keep from it, one sentence each."""
     if mock:
         yield from _beyond_mock(config)

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from keval.errors import UsageError
 from keval.execution.tasks import TaskList
 from keval.ids import JsonObject
-from keval.projections.sql_file import literal, load
+from keval.projections.sql_file import literals, load
 
 DIGITS = 15
 """Hex digits of a sample's hash that decide on its part: they fit into a number of SQL."""
@@ -94,8 +94,8 @@ class Chosen:
             "execution",
             "chosen_responses",
             responses=query,
-            samples=_names(self.samples),
-            conditions=_names(self.conditions),
+            samples=literals(self.samples),
+            conditions=literals(self.conditions),
             shard=str(self.shard.number - 1),
             shards=str(self.shard.of),
         )
@@ -128,7 +128,3 @@ def _fit_any(pattern: str, names: Iterable[str]) -> bool:
 
 def _fits(patterns: Iterable[str], name: str) -> bool:
     return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _names(names: Sequence[str]) -> str:
-    return f"[{', '.join(map(literal, names))}]::varchar[]"

@@ -52,7 +52,7 @@ from keval.logs.past import Past, of_log
 from keval.logs.stream import Announced, Sink, Stdout
 from keval.logs.writer import open_log
 from keval.processes import temporary
-from keval.projections.sql_file import literal, load
+from keval.projections.sql_file import literal, literals, load
 
 
 def generate(config: Config, log: Path | None, request: Request, warn: Warn, executor: Executor | None = None) -> int:
@@ -328,7 +328,7 @@ class ConfigWork:
             "execution",
             "pair_responses",
             agent_id=literal(self.prepared.config.agent.agent_id),
-            condition_ids=f"[{', '.join(map(literal, conditions.values()))}]",
+            condition_ids=literals(conditions.values()),
             everything=str(self.request.judge_all),
         )
         return Backlog(past.log, unjudged.missing(self.request.chosen.of_responses(responses)), judges)

@@ -10,7 +10,7 @@ from keval.execution.budget import Ledger
 from keval.execution.preparation import Prepared
 from keval.logs.costs import Cost, MeasuredCosts, Spent
 from keval.models.prices import BATCH_SHARE, Prices
-from keval.usage import Usage
+from keval.usage import Usage, known_sum
 
 ASSUMED_ANSWER = Usage(2_000, 500, 0, 0)
 ASSUMED_ANSWER_WITH_SERVERS = Usage(12_000, 800, 0, 0)
@@ -71,7 +71,7 @@ def estimate_judgments(
     for judge in judges:
         number = judge.sampling.of(responses) * judge.replicates
         if judge.judge.uses_models:
-            assumed = _sum([prices.cost_usd(model, ASSUMED_JUDGMENT) for model in judge.judge.calls])
+            assumed = known_sum([prices.cost_usd(model, ASSUMED_JUDGMENT) for model in judge.judge.calls])
             yield _item(judge.name, judge.judge_id, number, so_far.of_judgments(judge.judge_id), assumed)
         else:
             yield _free(judge.name, judge.judge_id, number)
@@ -85,12 +85,6 @@ def in_batches(items: Iterable[Item], measured: Container[str]) -> Iterator[Item
         else:
             half = item.each_usd * BATCH_SHARE, item.max_cost_usd * BATCH_SHARE
             yield replace(item, each_usd=half[0], max_cost_usd=half[1])
-
-
-def _sum(costs: Sequence[float | None]) -> float | None:
-    """Return the sum of all costs; one unknown makes it unknown."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
 
 
 def _free(name: str, account: str, number: int) -> Item:

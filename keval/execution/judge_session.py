@@ -135,11 +135,12 @@ class JudgeWork:
 
     def judges(self, past: Past | PassedBy) -> Sequence[JudgeConfig]:
         """Return the judges: those given, else those of the newest run of a config. Raises UsageError for none."""
-        named = [each for each in past.newest_judges if each["type"] != IMPORTED]  # nobody can ask those again
+        newest = past.newest or {"judges": []}
+        named = [each for each in newest["judges"] if each["type"] != IMPORTED]  # nobody can ask those again
         judges = self.given or [judge_from_description(each, secrets=self.secrets) for each in named]
         if not judges:
             raise UsageError("the log names no judge; give one with -j JUDGE.yaml")
-        seed, rate = (past.newest or {}).get("seed") or 0, self.request.sample_rate
+        seed, rate = newest.get("seed") or 0, self.request.sample_rate
         if rate is None and not self.given:
             return judges
         # What a file says of a judge has no seed: it is the run's.

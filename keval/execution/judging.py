@@ -114,7 +114,7 @@ async def _not_applicable(job: Job, why: str) -> Outcome[Judgment]:
     return Outcome(Judgment(scores), duration_ms=0)
 
 
-def judge_spec(job: Job, kept: Kept, silent_agents: Container[str] = frozenset()) -> JudgeSpec:
+def judge_spec(job: Job, kept: Kept, silent_agents: Container[str]) -> JudgeSpec:
     """Return what a judge is to be asked: the response as the agent gave it, and nothing of its condition."""
     judge = job.judge.judge
     workspace = kept.of(job.response) if judge.uses_workspace else None

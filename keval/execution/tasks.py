@@ -90,7 +90,7 @@ def work_list(config: Config, samples: Sequence[JsonObject], skipped: str = "") 
     return TaskList(config, samples, array("Q", remaining))
 
 
-def by_sample(config: Config, samples: Sequence[JsonObject], skipped: str = "") -> TaskList:
+def by_sample(config: Config, samples: Sequence[JsonObject], skipped: str) -> TaskList:
     """Return the tasks of a config that are to be done, all those of a sample together; `skipped` as in `work_list`.
 
     Samples stand in their own order, the tasks of each in one that the config's seed draws.

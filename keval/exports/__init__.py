@@ -14,7 +14,6 @@ from keval.reports.model import Report
 class Export(ABC):
     """Base of all exports: a frozen dataclass whose fields are its options."""
 
-    media_type: ClassVar[str] = "text/plain"
     shows_details: ClassVar[bool] = False
     """Whether it needs `Report.details`, which is not gathered for other formats."""
 

@@ -30,15 +30,11 @@ def _conditions(tables: Sequence[MetricTable]) -> list[str]:
     return list(dict.fromkeys(score.condition for table in tables for score in table.scores))
 
 
-def _score(table: MetricTable, condition: str) -> ConditionScore | None:
-    return next((score for score in table.scores if score.condition == condition), None)
-
-
 def _unscored(tables: Sequence[MetricTable]) -> dict[str, str]:
     """Return the conditions that no metric has a score of, and why."""
     found = {}
     for condition in _conditions(tables):
-        of_condition = [score for table in tables if (score := _score(table, condition)) is not None]
+        of_condition = [score for table in tables if (score := table.score(condition)) is not None]
         if all(score.mean is None and not score.scored for score in of_condition):
             first = of_condition[0]
             why = [f"{kind} {times}" for kind, times in first.failed.items()]
@@ -63,7 +59,7 @@ def _overview(tables: Sequence[MetricTable]) -> Section:
         extra = [*([_by(table, tables)] if len(by) > 1 else []), *([_scale(table)] if len(scale) > 1 else [])]
         cells: list[Cell] = [_stacked(table.metric, *extra)]
         for name in conditions:
-            cells.append(_mean(_score(table, name), table, with_samples=samples[name] is None))
+            cells.append(_mean(table.score(name), table, with_samples=samples[name] is None))
             cells += [_difference(_found(table, name, baseline)) for baseline in _baselines(tables, name)]
         rows.append(tuple(cells))
     drawn = Table(tuple(columns), tuple(rows), splits=True)
@@ -83,7 +79,7 @@ def _stacked(first: str, *others: str) -> Cell:
 
 def _samples(tables: Sequence[MetricTable], condition: str) -> int | None:
     """Return how many samples each metric has of a condition; None where they have not all as many."""
-    numbers = {score.n_samples for table in tables if (score := _score(table, condition)) is not None}
+    numbers = {score.n_samples for table in tables if (score := table.score(condition)) is not None}
     return numbers.pop() if len(numbers) == 1 else None
 
 
@@ -218,7 +214,7 @@ def _details(tables: Sequence[MetricTable]) -> Iterator[Section]:
 def _rows(table: MetricTable, conditions: Sequence[str]) -> Iterator[tuple[str, Shown]]:
     """Yield the rows of one metric by their labels."""
     for detail in _shown_of(table):
-        found = (_score(table, condition) for condition in conditions)
+        found = (table.score(condition) for condition in conditions)
         yield AGGREGATE[detail.name].label, tuple(NOTHING if each is None else detail.show(each) for each in found)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from keval.counted import counted
 from keval.exports import Export
@@ -30,8 +29,6 @@ _RESERVE = 500
 @dataclass(frozen=True, kw_only=True)
 class Comment(Export):
     """Writes the conclusion and the table of means in a few lines, and the whole report below them, folded."""
-
-    media_type: ClassVar[str] = "text/markdown"
 
     max_characters: int = field(
         default=65_000, metadata=option("Length of the comment; what does not fit is left out and named")

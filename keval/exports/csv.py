@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from keval.exports import Export
 from keval.printable import spreadsheet_cell
@@ -53,8 +53,6 @@ HEADER = (
 @dataclass(frozen=True, kw_only=True)
 class Csv(Export):
     """Writes a report as comma-separated values, in full precision."""
-
-    media_type: ClassVar[str] = "text/csv"
 
     def render(self, report: Report) -> bytes:
         """Return the report as UTF-8 CSV with a header line."""

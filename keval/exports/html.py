@@ -27,7 +27,6 @@ _BEGINNING = "<!doctype html>\n<!-- keval report"
 class Html(Export):
     """Writes a report as one self-contained page."""
 
-    media_type: ClassVar[str] = "text/html"
     shows_details: ClassVar[bool] = True
 
     max_megabytes: float = field(default=10, metadata=option("size of the page; answers that do not fit are left out"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
 
 from keval.exports import Export
 from keval.printable import printable_json
@@ -14,8 +13,6 @@ from keval.reports.model import Report
 @dataclass(frozen=True, kw_only=True)
 class Json(Export):
     """Writes a report as JSON, in full precision."""
-
-    media_type: ClassVar[str] = "application/json"
 
     def render(self, report: Report) -> bytes:
         """Return the report as one UTF-8 JSON object; keys stand in the order of the dataclasses' fields."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from keval.exports import Export
 from keval.exports._blocks import Cell, Fitted, Lines, Quote, Section, Table
@@ -35,8 +35,6 @@ _ACTIVE = re.compile(
 @dataclass(frozen=True, kw_only=True)
 class Markdown(Export):
     """Writes a report as GitHub-flavoured Markdown."""
-
-    media_type: ClassVar[str] = "text/markdown"
 
     def render(self, report: Report) -> bytes:
         """Return the report as UTF-8 Markdown."""

@@ -24,7 +24,7 @@ from keval.logs.index import Index
 from keval.logs.interrupted_input import read_to_the_end
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import Stretch, opened, standard_input
-from keval.processes import open_files, temporary
+from keval.processes import temporary
 from keval.projections.log_file import Lines, LogFile, VanishedError
 
 AT_ONCE = 2**20
@@ -56,7 +56,6 @@ def collected(
     check_stdout(logs or [STDIN], "write to another file")
     if len(logs) > MOST_LOGS:
         raise UsageError(f"{len(logs)} logs are more than {MOST_LOGS}; merge some of them with cat")
-    open_files.allow(2 * len(logs))
     with ExitStack() as kept:
         folder = kept.enter_context(temporary.folder())
         collection = _Collection(warn, skip_invalid, on_lines, smallest, kept)

@@ -51,12 +51,6 @@ class PassedBy:
             self._counted.add(identity)
             self._spent[bool(event.get("mock"))].add(event)
 
-    @property
-    def newest_judges(self) -> list[JsonObject]:
-        """The judges of the newest `run` event of a config."""
-        judges: list[JsonObject] = self.newest["judges"] if self.newest else []
-        return judges
-
     def judged(self, *, mock: bool) -> Container[str]:
         """Return the ids of the judgments that have come, which grow: to a real run those of the mock are none."""
         return self._judged[mock]

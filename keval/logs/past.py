@@ -91,12 +91,6 @@ class Past:
         """The newest `run` event of any config."""
         return next((event_at(self.log, line) for line in self._runs.values()), None)
 
-    @property
-    def newest_judges(self) -> list[JsonObject]:
-        """The judges of the newest `run` event of a config."""
-        judges: list[JsonObject] = self.newest["judges"] if self.newest else []
-        return judges
-
     def newest_run(self, config_name: str, *, mock: bool) -> JsonObject | None:
         """Return the newest run of a config, or its newest mock run."""
         line = self._runs.get((config_name, mock))

@@ -139,7 +139,7 @@ class Picture:
         self._add(drawn, name)
 
     def areas(
-        self, corners: Sequence[tuple[float, float, float, float]], fills: Sequence[str], edge: str, name: str = ""
+        self, corners: Sequence[tuple[float, float, float, float]], fills: Sequence[str], edge: str, name: str
     ) -> None:
         """Fill rectangles, given by left, top, right and bottom, each in its colour."""
         from matplotlib.collections import PolyCollection

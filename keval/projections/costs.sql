@@ -4,7 +4,7 @@
 -- attempts included; unknown counts the attempts whose cost nobody knows. Tokens are summed like costs.
 with counted as (
     select
-        log, condition_id, agent_id, known_stage as stage, judge_id,
+        log, condition_id, agent_id, stage, judge_id,
         max(condition) as condition, max(judge) as judge,
         sum(n)::bigint as n,
         fsum(cost_usd) as cost_usd,
@@ -15,12 +15,9 @@ with counted as (
         sum(output_tokens)::bigint as output_tokens,
         sum(cache_read_input_tokens)::bigint as cache_read_input_tokens,
         sum(cache_creation_input_tokens)::bigint as cache_creation_input_tokens
-    from (
-        select *, case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as known_stage
-        from cost_sums
-    )
+    from cost_sums
     join files using (file)
-    group by log, condition_id, agent_id, known_stage, judge_id
+    group by log, condition_id, agent_id, stage, judge_id
 )
 select
     log, coalesce(c.condition, counted.condition) as condition, condition_id, agent_id,

@@ -9,7 +9,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from keval.errors import InputError
-from keval.processes import open_files
 from keval.projections.log_file import ChangedError, LogFile
 
 if TYPE_CHECKING:
@@ -70,7 +69,6 @@ def line_in(descriptor: int, offset: int) -> str:
 @contextmanager
 def opened(logs: Sequence[LogFile]) -> Iterator[list[int]]:
     """Open the files of logs and give their descriptors. Raises InputError."""
-    open_files.allow(2 * len(logs))  # the index of each is open, too
     with ExitStack() as open_:
         yield [_open(log, open_) for log in logs]
 

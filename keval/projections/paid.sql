@@ -1,5 +1,8 @@
 -- One row per event that may have cost something, whatever became of it: a line that stands in several logs was paid for
 -- once, and counts for the first.
-select file, type, condition, condition_id, agent_id, stage, judge, judge_id, cost_usd, usage, failed_attempts
+select
+    file, condition, condition_id, agent_id,
+    case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as stage,
+    judge, judge_id, cost_usd, usage, failed_attempts
 from events
 where type in ('response', 'judgment', 'failure') and position not in (from repeated)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,11 @@ def _text(folder: str, name: str) -> str:
 def literal(text: str) -> str:
     """Return a text as an SQL string."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def literals(texts: Iterable[str]) -> str:
+    """Return texts as an SQL list, which may be empty."""
+    return f"[{', '.join(map(literal, texts))}]::varchar[]"
 
 
 def json_path(field: str) -> str:

@@ -17,13 +17,12 @@ from keval.reports.queries import ask
 from keval.stats.aggregates import rounded
 from keval.stats.agreement import (
     FEW_PAIRS,
-    Interval,
     coefficients,
     correlations,
     kappa_interval,
     resampled_kappa_interval,
 )
-from keval.stats.intervals import FEWEST_SAMPLES, interval
+from keval.stats.intervals import FEWEST_SAMPLES, Interval, interval
 from keval.stats.judge_variance import JudgeVariance
 
 if TYPE_CHECKING:

@@ -138,7 +138,7 @@ def _programs(connection: DuckDBPyConnection, tables: Sequence[MetricTable]) -> 
     return {table.judge_id for table in tables if known.get(table.judge_id, True)}
 
 
-def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str], taken_back: Sequence[Retraction] = ()) -> Header:
+def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str], taken_back: Sequence[Retraction]) -> Header:
     (counts,) = ask(connection, "event_counts")
     (newest,) = ask(connection, "newest_run")
     agent, dataset = newest["agent"], newest["dataset"]

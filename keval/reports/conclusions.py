@@ -126,6 +126,10 @@ class MetricTable:
     can_be_asked_again: bool = True
     """Whether `keval run CONFIG` asks for what is missing: nothing does of answers that were imported."""
 
+    def score(self, condition: str) -> ConditionScore | None:
+        """Return what a condition scored, None if it has no row."""
+        return next((score for score in self.scores if score.condition == condition), None)
+
 
 @dataclass(frozen=True, slots=True)
 class ReportWarning:

@@ -1,10 +1,7 @@
 -- One row per condition, agent and stage: what it cost, and how many attempts that is known of.
 select
-    condition_id, agent_id, known_stage as stage,
+    condition_id, agent_id, stage,
     fsum(cost_usd) as cost_usd, sum(n + failed_attempts - unknown)::bigint as known, sum(unknown)::bigint as unknown
-from (
-    select *, case type when 'response' then 'generate' when 'judgment' then 'judge' else stage end as known_stage
-    from cost_sums
-)
+from cost_sums
 semi join (from conditions where current) as c using (condition_id, agent_id)
-group by condition_id, agent_id, known_stage
+group by condition_id, agent_id, stage

@@ -16,13 +16,11 @@ from keval.ids import JsonObject
 from keval.reports.queries import ask
 from keval.stats.aggregates import rounded
 from keval.stats.agreement import correlations, rank_correlation_interval
-from keval.stats.intervals import FEWEST_SAMPLES, interval
+from keval.stats.intervals import FEWEST_SAMPLES, Interval, interval
 from keval.stats.proportions import share_interval
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-Interval = tuple[float, float] | tuple[None, None]
 
 MUCH_AT_THE_CEILING = 0.5
 """From this share of scores at the end of the scale on, better answers can hardly be told from good ones."""

@@ -102,7 +102,7 @@ class Facts:
 
     def score(self, table: MetricTable, condition: str) -> Found:
         """Return the mean of a metric under a condition."""
-        score = _score_of(table, condition)
+        score = table.score(condition)
         if score is None:
             return unknown("no scores")
         lacking = score.missing_share > MOST_MISSING
@@ -122,7 +122,7 @@ class Facts:
         found = next((each for each in table.differences if each.condition == condition), None)
         if found is None:
             return unknown("nothing to compare")
-        pair = _score_of(table, condition), _score_of(table, found.baseline)
+        pair = table.score(condition), table.score(found.baseline)
         return _with_missing(found, *pair)
 
     def since(self, before: Facts, table: MetricTable, condition: str) -> Found:
@@ -139,7 +139,7 @@ class Facts:
         found = self._since(before).get((condition, table.judge_id, table.metric))
         if found is None:
             return unknown("no sample has a value in both logs")
-        return _with_missing(found, _score_of(table, condition), _score_of(earlier, condition))
+        return _with_missing(found, table.score(condition), earlier.score(condition))
 
     def missing(self, condition: str) -> Found:
         """Return the largest share of answers, over all metrics, that were not measured or not done."""
@@ -209,7 +209,7 @@ class Facts:
         return next(summaries(found), None)
 
     def _scores(self, condition: str) -> list[ConditionScore]:
-        judged = (_score_of(table, condition) for table in self.tables if table.computed is None)
+        judged = (table.score(condition) for table in self.tables if table.computed is None)
         return [score for score in judged if score is not None]
 
     def _row(self, condition: str, share: float) -> JsonObject:
@@ -230,10 +230,6 @@ class Facts:
             found = differences_since((before.connection, self.connection), (before.tables, self.tables), there)
             self._compared[id(before)] = found
         return self._compared[id(before)]
-
-
-def _score_of(table: MetricTable, condition: str) -> ConditionScore | None:
-    return next((score for score in table.scores if score.condition == condition), None)
 
 
 def _within(table: MetricTable, end: float | None) -> float | None:

@@ -21,6 +21,7 @@ from keval.stats.power import (
     smallest_difference,
 )
 from keval.stats.reasons import no_t_of_pairs
+from keval.usage import known_sum
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -153,7 +154,7 @@ def _prices(paid: Sequence[JsonObject], row: JsonObject, given: Prices) -> tuple
     response = [_times(each["usd"], each["calls"] / asked[each["condition_id"]]) for each in others]
     in_order = sorted(concerned, key=lambda each: (each["stage"], each["judge"] or ""))
     unpriced = dict.fromkeys(_priced(each) for each in in_order if each["usd"] is None)
-    return Prices(_sum(response), _sum([each["usd"] for each in own]), given.sample), tuple(unpriced)
+    return Prices(known_sum(response), known_sum([each["usd"] for each in own]), given.sample), tuple(unpriced)
 
 
 def _usd(each: JsonObject, given: Prices) -> float | None:
@@ -169,11 +170,6 @@ def _priced(each: JsonObject) -> str:
 
 def _times(price: float | None, number: float) -> float | None:
     return None if price is None else price * number
-
-
-def _sum(prices: Sequence[float | None]) -> float | None:
-    known = [price for price in prices if price is not None]
-    return sum(known) if len(known) == len(prices) else None
 
 
 def _best(pilot: Pilot, found: Components) -> tuple[float | None, float | None]:

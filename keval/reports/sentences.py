@@ -49,9 +49,6 @@ class _Compared:
     metric: str
     """The metric's name, with the judge's where two judges have one of that name."""
 
-    def score(self, condition: str) -> ConditionScore | None:
-        return next((score for score in self.table.scores if score.condition == condition), None)
-
     def points(self, value: float | None, *, sign: bool = True) -> str:
         """Return a number with as many decimals as the scale needs, at least two."""
         if value is None:
@@ -93,7 +90,7 @@ class _Compared:
     def lacking(self) -> str:
         """How much of both conditions was not measured, and why."""
         names = (self.found.baseline, self.found.condition)
-        return " and ".join(text for name in names if (text := _missing(self.score(name))))
+        return " and ".join(text for name in names if (text := _missing(self.table.score(name))))
 
     @property
     def way_out(self) -> str:
@@ -187,7 +184,7 @@ def _escaped(text: str) -> str:
 def _unscored_name(compared: Sequence[_Compared]) -> str | None:
     """Return which of the two conditions has no score at all."""
     for name in (compared[0].found.condition, compared[0].found.baseline):
-        scores = [each.score(name) for each in compared]
+        scores = [each.table.score(name) for each in compared]
         if all(score is not None and not score.scored for score in scores):
             return name
     return None
@@ -196,7 +193,7 @@ def _unscored_name(compared: Sequence[_Compared]) -> str | None:
 def _headline(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
     unscored = _unscored_name(compared)
     if unscored is not None:
-        return _nothing_scored(unscored, compared[0].score(unscored))
+        return _nothing_scored(unscored, compared[0].table.score(unscored))
     if len(compared) == 1:
         return _said(compared[0])
     by_conclusion: dict[Conclusion, list[_Compared]] = {}
@@ -300,7 +297,7 @@ def _cannot_tell(each: _Compared) -> str:
     if found.difference is None:
         return f"Cannot tell: {found.reasons.get('conclusion', 'there is no difference')} ({each.metric})."
     if found.n_paired < FEWEST_SAMPLES:
-        means = (f"{each.points(_mean(each.score(name)), sign=False)}" for name in (found.baseline, found.condition))
+        means = (each.points(_mean(each.table.score(name)), sign=False) for name in (found.baseline, found.condition))
         few = _samples_are(found.n_paired)
         return f"Cannot tell: {few} too few for an interval. The means of {each.metric} are {' and '.join(means)}."
     if found.ci_lower is None and each.is_unclustered:

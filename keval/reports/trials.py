@@ -15,8 +15,8 @@ from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.reports.verdicts import verdicts
 from keval.stats.condition_passes import NOTHING, Alike, Estimate, estimate
+from keval.stats.intervals import Interval
 from keval.stats.pass_k import pass_at_k, pass_at_k_plugin, pass_every_k, pass_every_k_plugin
-from keval.stats.proportions import Interval
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

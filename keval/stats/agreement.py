@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
-from keval.stats.intervals import FEWEST_SAMPLES
+from keval.stats.intervals import FEWEST_SAMPLES, Interval
 from keval.stats.proportions import Z
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ FEW_PAIRS = 100
 FEWEST_DEFINED = 0.95
 """The share of resamples in which kappa has to be defined: fewer would describe only the lucky ones."""
 
-Interval = tuple[float, float] | tuple[None, None]
 Sums = Sequence[Sequence[float]]
 """Per sample: number of pairs, sums of a, b, a², b² and ab."""
 

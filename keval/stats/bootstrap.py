@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
+from keval.stats.intervals import Interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +32,6 @@ RESAMPLES = 9_999
 AT_ONCE = 10**7
 """Numbers that are in memory at once."""
 
-Interval = tuple[float, float] | tuple[None, None]
 Key = tuple[str, str, str, str]
 NONE: Interval = (None, None)
 

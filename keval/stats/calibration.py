@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import sqrt
 
+from keval.stats.intervals import Interval
 from keval.stats.proportions import wilson
-
-Interval = tuple[float, float] | tuple[None, None]
 
 
 @dataclass(frozen=True, slots=True)

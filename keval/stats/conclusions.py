@@ -7,16 +7,15 @@ be below alpha.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 from keval.ids import JsonObject
-from keval.stats.intervals import FEWEST_SAMPLES, LEVEL
+from keval.stats.intervals import FEWEST_SAMPLES, LEVEL, Interval
 from keval.stats.reasons import NOTHING_SCORED, TOO_FEW
 
 Conclusion = Literal[
     "higher", "lower", "no difference within margin", "no difference shown", "borderline", "cannot tell"
 ]
-CONCLUSIONS: tuple[Conclusion, ...] = get_args(Conclusion)
 
 ALPHA = round(1 - LEVEL, 12)
 """A test is passed by a p up to this."""
@@ -96,7 +95,7 @@ def missing_share(found: JsonObject) -> float:
     return float(missing / expected) if expected else 0.0
 
 
-def difference_bounds(baseline: JsonObject, condition: JsonObject) -> tuple[float, float] | tuple[None, None]:
+def difference_bounds(baseline: JsonObject, condition: JsonObject) -> Interval:
     """Return between what a difference lies whatever the missing answers would have scored (Manski's worst case).
 
     Of `aggregate` bodies; two nulls where nothing was planned or tried under one of them.
@@ -108,7 +107,7 @@ def difference_bounds(baseline: JsonObject, condition: JsonObject) -> tuple[floa
     return lower - baseline_upper, upper - baseline_lower
 
 
-def missing_bounds(baseline: JsonObject, condition: JsonObject) -> tuple[float, float] | tuple[None, None]:
+def missing_bounds(baseline: JsonObject, condition: JsonObject) -> Interval:
     """Return the same where an answer is missing, else two nulls."""
     is_missing = missing_share(baseline) or missing_share(condition)
     return difference_bounds(baseline, condition) if is_missing else (None, None)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from keval.ids import JsonObject
 from keval.projections import NOISE, rows
 from keval.projections.sql_file import load
-from keval.stats.intervals import FEWEST_SAMPLES
+from keval.stats.intervals import FEWEST_SAMPLES, Interval
 from keval.stats.pass_k import g_pass_at_k, mg_pass_at_k, pass_at_k, pass_every_k
-from keval.stats.proportions import Interval, effective_size, wilson
+from keval.stats.proportions import effective_size, wilson
 from keval.stats.reasons import TOO_FEW
 
 if TYPE_CHECKING:

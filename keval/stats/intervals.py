@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from keval.stats.student import two_sided
 
+Interval = tuple[float, float] | tuple[None, None]
+"""Both ends, or two nulls where too little is known to give them."""
+
 LEVEL = 0.95
 """The confidence level of every interval, of means and shares too."""
 
@@ -11,9 +14,7 @@ FEWEST_SAMPLES = 5
 """With fewer samples no interval is given: it would rest on assumptions more than on data."""
 
 
-def interval(
-    mean: float | None, se: float | None, n: int, degrees: int | None = None
-) -> tuple[float, float] | tuple[None, None]:
+def interval(mean: float | None, se: float | None, n: int, degrees: int | None = None) -> Interval:
     """Return the interval of a mean of n samples, or two nulls where too little is known to give one.
 
     It has n - 1 degrees of freedom unless `degrees` says otherwise.

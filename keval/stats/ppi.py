@@ -12,12 +12,10 @@ from math import sqrt
 from statistics import covariance, fmean, variance
 from typing import Literal
 
-from keval.stats.intervals import FEWEST_SAMPLES, t_interval
+from keval.stats.intervals import FEWEST_SAMPLES, Interval, t_interval
 
 FEWEST_LABELLED = 20
 """With fewer labelled samples, how far judge and people go together is not known well enough to use it."""
-
-Interval = tuple[float, float] | tuple[None, None]
 
 
 @dataclass(frozen=True, slots=True)

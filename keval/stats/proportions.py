@@ -10,14 +10,11 @@ from collections.abc import Sequence
 from math import sqrt
 from statistics import fmean, variance
 
+from keval.stats.intervals import LEVEL, Interval
 from keval.stats.student import two_sided
 
 Z = 1.959963984540054
 """The quantile of the normal distribution for a two-sided level of 95 %."""
-
-LEVEL = 0.95
-
-Interval = tuple[float, float] | tuple[None, None]
 
 
 def wilson(share: float, n: float) -> Interval:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import sqrt
 
+from keval.stats.intervals import Interval
 from keval.stats.proportions import Z
 
 CHANCE = "the judge is no better than chance: its error rates add up to 1 or more"
@@ -46,7 +47,7 @@ class ErrorRates:
         """Return the share that really passes, which may lie beyond 0 and 1."""
         return (pass_rate + self.specificity - 1) / (self.specificity + self.sensitivity - 1)
 
-    def interval(self, pass_rate: float, number: float) -> tuple[float, float] | tuple[None, None]:
+    def interval(self, pass_rate: float, number: float) -> Interval:
         """Return Lee's 95 % interval of the share, for a pass rate of so many independent answers."""
         rates, squared = self._adjusted(), Z**2
         if not rates.tells_apart or number <= 0:

@@ -54,7 +54,7 @@ def counted(differences: Iterable[float]) -> dict[float, int]:
     return found
 
 
-def sign_flip(differences: Mapping[float, int], seed: int = SEED) -> SignFlip:
+def sign_flip(differences: Mapping[float, int]) -> SignFlip:
     """Test the mean of differences of which each occurs so often; those that are 0 change nothing.
 
     Means are as extreme as the one found if they are as large but for float noise, and for the rounding of differences:
@@ -73,8 +73,8 @@ def sign_flip(differences: Mapping[float, int], seed: int = SEED) -> SignFlip:
     if flipped <= MOST_EXACT:
         return SignFlip(_share(sizes, least), min(1.0, 2.0 ** (1 - flipped)), flipped, None, None)
     draws = max(1, min(DRAWS, MOST_SIZES_DRAWN // len(sizes)))
-    beyond = _drawn(sizes, least, draws, seed)
-    return SignFlip((beyond + 1) / (draws + 1), 1 / (draws + 1), flipped, draws, seed)
+    beyond = _drawn(sizes, least, draws)
+    return SignFlip((beyond + 1) / (draws + 1), 1 / (draws + 1), flipped, draws, SEED)
 
 
 def _share(sizes: Mapping[float, int], least: float) -> float:
@@ -95,12 +95,12 @@ def _sums(sizes: Iterable[float]) -> list[float]:
     return sums
 
 
-def _drawn(sizes: Mapping[float, int], least: float, draws: int, seed: int) -> int:
+def _drawn(sizes: Mapping[float, int], least: float, draws: int) -> int:
     """Return how many of so many drawn sums are at least so far from 0; of equal sizes only the number is drawn."""
     import numpy as np
 
     values, times = np.array(list(sizes)), np.array(list(sizes.values()))
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(SEED)
     at_once = max(1, SIZES_AT_ONCE // len(sizes))
     beyond = 0
     for first in range(0, draws, at_once):

@@ -1,4 +1,4 @@
-"""What the stopping rule will take, said before anything is asked: by a formula, or by runs drawn from a pilot."""
+"""What the stopping rule will take, said before anything is asked: at least, and by runs drawn from a pilot."""
 
 from __future__ import annotations
 
@@ -24,23 +24,6 @@ RUNS = 400
 """Runs that are drawn: a share of them is known to ±5 %, a mean number of samples better."""
 
 NUMBERS_AT_ONCE = 2 * 10**6
-
-LARGEST_FRACTION = 0.975
-"""The most that a player risks."""
-
-
-def samples_to_stop(difference: float, variance: float, reach: float, rule: StoppingRule) -> float | None:
-    """Return about how many samples it takes to find a true difference other than 0; rather too many.
-
-    (ln c + 1.3) / (θδ/R − θ²v/2R²) with v = V + δ² and θ = min(0.975, Rδ/v); None if nothing is ever found.
-    """
-    size = abs(difference)
-    if not size:
-        return None
-    squares = variance + size**2
-    fraction = min(LARGEST_FRACTION, reach * size / squares)
-    growth = fraction * size / reach - fraction**2 * squares / (2 * reach**2)
-    return (-log(rule.early_tail) + 1.3) / growth
 
 
 def least_samples(difference: float, candidate: float, reach: float, rule: StoppingRule) -> int | None:
@@ -76,9 +59,7 @@ class Forecast:
     """
 
 
-def forecast(
-    pilot: Sequence[float], difference: float, rule: StoppingRule, compared: Compared, seed: int = 0
-) -> Forecast | None:
+def forecast(pilot: Sequence[float], difference: float, rule: StoppingRule, compared: Compared) -> Forecast | None:
     """Return what runs would come to whose samples differ as those of a pilot, with another mean.
 
     Differences are drawn from the pilot's own, those in the direction of the mean more often (exponential tilting), so
@@ -89,7 +70,7 @@ def forecast(
     weights = _tilted(np.asarray(pilot, dtype=float), difference)
     if weights is None:
         return None
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     at_once = max(1, NUMBERS_AT_ONCE // (PLAYERS * compared.planned))
     parts = []
     for first in range(0, RUNS, at_once):

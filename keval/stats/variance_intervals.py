@@ -5,11 +5,10 @@ from __future__ import annotations
 from keval.ids import JsonObject
 from keval.projections.views import NOISE
 from keval.stats.fisher import quantile
+from keval.stats.intervals import LEVEL, Interval
 
-LEVEL = 0.95
 
-
-def variance_interval(variance: float | None, degrees: int | None) -> tuple[float, float] | tuple[None, None]:
+def variance_interval(variance: float | None, degrees: int | None) -> Interval:
     """Return the 95 % interval of a variance with so many degrees of freedom, by the chi-square distribution.
 
     Two nulls where there is no variance, or none that is above 0: of values that are all alike it says nothing.
@@ -22,7 +21,7 @@ def variance_interval(variance: float | None, degrees: int | None) -> tuple[floa
     return degrees * variance / float(chdtri(degrees, tail)), degrees * variance / float(chdtri(degrees, 1 - tail))
 
 
-def icc_interval(row: JsonObject) -> tuple[float, float] | tuple[None, None]:
+def icc_interval(row: JsonObject) -> Interval:
     """Return the 95 % interval of the share of the variance between samples (ICC(1,1)), by the F distribution.
 
     `row` has the columns of the view condition_scores. Two nulls where an answer has several judgments, where samples

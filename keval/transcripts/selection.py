@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.projections import rows
-from keval.projections.sql_file import literal, load
+from keval.projections.sql_file import literal, literals, load
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -38,8 +38,8 @@ class Selection:
             "chosen",
             answers=load("transcripts", "answers"),
             id=_given(self.id),
-            samples=_names(self.samples),
-            conditions=_names(self.conditions),
+            samples=literals(self.samples),
+            conditions=literals(self.conditions),
             repetition=_given(self.repetition),
             failed=str(self.failed).lower(),
             most=_given(self.worst),
@@ -57,9 +57,7 @@ def lines(connection: DuckDBPyConnection, selection: Selection) -> Iterator[Json
     return rows(connection, load("transcripts", "lines", chosen=selection.query()))
 
 
-def lines_of_sample(
-    connection: DuckDBPyConnection, sample_id: str, event_id: str | None = None
-) -> Iterator[JsonObject]:
+def lines_of_sample(connection: DuckDBPyConnection, sample_id: str, event_id: str | None) -> Iterator[JsonObject]:
     """Yield where the lines of a sample's tasks stand, or of one answer or failure of it; see of_sample.sql."""
     return rows(connection, load("transcripts", "of_sample", sample=literal(sample_id), id=_given(event_id)))
 
@@ -87,7 +85,3 @@ def _check_known(connection: DuckDBPyConnection, column: str, name: str, alone: 
 
 def _given(value: str | int | None) -> str:
     return "null" if value is None else literal(value) if isinstance(value, str) else str(value)
-
-
-def _names(names: tuple[str, ...]) -> str:
-    return f"[{', '.join(map(literal, names))}]::varchar[]"

@@ -59,7 +59,7 @@ class _Text(Convertor[str]):
 register_url_convertor("text", _Text())
 
 
-def application(snapshots: Snapshots, token: str, warn: Warn, labelling: Labelling | None = None) -> ASGIApp:
+def application(snapshots: Snapshots, token: str, warn: Warn, labelling: Labelling | None) -> ASGIApp:
     """Return the pages of logs; the token lets one browser in. `warn` is told what went wrong in the viewer itself.
 
     Without `labelling` they are only read.

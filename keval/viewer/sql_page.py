@@ -14,7 +14,7 @@ from keval import projections
 from keval.errors import UsageError
 from keval.projections import read_only, rows
 from keval.projections.json_values import json_text, json_value
-from keval.projections.sql_file import literal, load
+from keval.projections.sql_file import literals, load
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -140,7 +140,7 @@ def _cell(value: Any) -> str:  # noqa: ANN401 - any SQL value
 
 def _views(connection: DuckDBPyConnection) -> Iterator[tuple[str, str, str]]:
     """Yield each view with what one row is, and its columns."""
-    names = f"[{', '.join(map(literal, projections.VIEWS))}]"
+    names = literals(projections.VIEWS)
     columns = {row["name"]: row["columns"] for row in rows(connection, load("viewer", "columns", views=names))}
     for view in projections.VIEWS:
         said = projections.about(view).removesuffix(".").partition(". ")[0]

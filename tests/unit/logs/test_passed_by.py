@@ -43,8 +43,9 @@ def test_judgments_that_came_are_not_made_again() -> None:
 def test_the_last_run_of_a_config_names_the_judges() -> None:
     """A run without conditions is none of a config."""
     known = passed(run_event(judges=[judge_entry(name="one")]), run_event([]))
-    assert [judge["name"] for judge in known.newest_judges] == ["one"]
-    assert passed(run_event([])).newest_judges == []
+    assert known.newest is not None
+    assert [judge["name"] for judge in known.newest["judges"]] == ["one"]
+    assert passed(run_event([])).newest is None
 
 
 def test_costs_are_those_of_what_came() -> None:

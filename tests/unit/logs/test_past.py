@@ -71,9 +71,10 @@ def test_the_newest_run_of_a_config_names_the_judges() -> None:
     """A `run` event of a command without conditions does not replace the config's judges."""
     first, bare = run_event(judges=[judge_entry(name="one")]), run_event([], judges=[judge_entry(name="other")])
     with past_of([first, bare]) as past:
-        assert [judge["name"] for judge in past.newest_judges] == ["one"]
+        assert past.newest is not None
+        assert [judge["name"] for judge in past.newest["judges"]] == ["one"]
     with past_of([bare]) as past:
-        assert past.newest_judges == []
+        assert past.newest is None
 
 
 def test_the_newest_run_is_that_of_a_config_and_of_mock_runs_apart() -> None:

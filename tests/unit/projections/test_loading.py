@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -84,14 +83,3 @@ def test_a_log_that_lost_lines_meanwhile_is_an_error(tmp_path: Path, left: bytes
     logs[1].path.write_bytes(left)
     with pytest.raises(InputError, match=r"1\.jsonl: changed while it was read"):
         _answers(logs)
-
-
-def test_more_logs_are_read_than_files_may_be_open(tmp_path: Path) -> None:
-    """A shell's limit of open files does not limit how many logs are read."""
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    logs = _logs(tmp_path, 60)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (64, before[1]))
-    try:
-        assert len(_answers(logs)) == 80
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keval import schema
-from keval.stats.conclusions import CONCLUSIONS, concluded
+from keval.stats.conclusions import Conclusion, concluded
 
 
 def body(**changes: object) -> dict[str, Any]:
@@ -131,4 +131,4 @@ def test_the_order_of_two_conditions_never_matters(
 
 def test_the_schema_has_the_same_conclusions() -> None:
     """What an event may say is what can be concluded."""
-    assert tuple(schema.document("comparison")["properties"]["conclusion"]["enum"]) == CONCLUSIONS
+    assert tuple(schema.document("comparison")["properties"]["conclusion"]["enum"]) == get_args(Conclusion)

@@ -1,11 +1,11 @@
-"""Properties of forecasts: the table of fewest samples, the formula's example, and runs drawn from a pilot."""
+"""Properties of forecasts: the table of fewest samples, and runs drawn from a pilot."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from keval.stats.stopping_forecast import forecast, least_samples, samples_to_stop, stops
+from keval.stats.stopping_forecast import forecast, least_samples, stops
 from keval.stats.stopping_rule import Compared, Difference, StoppingRule, is_decided, look
 
 RULE = StoppingRule(1)
@@ -24,12 +24,6 @@ def test_no_data_decide_sooner(difference: float, reach: float, alone: int, of_s
 def test_equality_takes_many_samples(margin: float, reach: float, samples: int) -> None:
     """The fewest samples without any difference that show it within the margin."""
     assert least_samples(0, -margin, reach, RULE) == samples
-
-
-def test_the_formula_says_rather_too_many() -> None:
-    """The worked example: 89 samples by the formula, 91 by simulation; without a difference there is no answer."""
-    assert samples_to_stop(0.328, 0.433, 4, RULE) == pytest.approx(89, abs=0.5)
-    assert samples_to_stop(0, 0.433, 4, RULE) is None
 
 
 def test_runs_are_drawn_from_the_pilots_differences() -> None:
