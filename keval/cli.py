@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from keval import __version__
+from keval import __version__, nearest
 from keval.commands.messages import tell, tell_text
 from keval.errors import KevalError, ReaderGoneError, UsageError
 from keval.logs.standard_streams import give_up_stdout, outlive
@@ -72,11 +72,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import and return one command."""
         if cmd_name not in COMMANDS:
-            import difflib
-
-            near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(f"no command {cmd_name!r}{hint}", ctx)
+            raise click.UsageError(f"no command {cmd_name!r}{nearest.hint(cmd_name, COMMANDS)}", ctx)
         found: click.Command = importlib.import_module(f"keval.commands.{_module(cmd_name)}").command
         found.name = cmd_name
         found.context_settings.setdefault("help_option_names", ["-h", "--help"])
@@ -151,7 +147,9 @@ def _check_text(arguments: Sequence[str]) -> None:
             given.encode()
         except UnicodeEncodeError as error:
             encoding = sys.getfilesystemencoding()
-            raise UsageError(f"{given!a} is no text in {encoding}; rename it, or set LC_ALL=C.UTF-8") from error
+            raise UsageError(
+                f"{given!a} is no text in {encoding}; a file can be renamed, LC_ALL=C.UTF-8 may help"
+            ) from error
 
 
 def _failed(error: KevalError) -> int:

@@ -5,9 +5,6 @@ A `.` may be part of a name of a judge; `/` is not, so the first `/` ends it.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-
 
 def full_name(judge: str, metric: str) -> str:
     """Return the name that messages print. A judge's id in the place of its name makes the exact one."""
@@ -17,10 +14,3 @@ def full_name(judge: str, metric: str) -> str:
 def names(metric: str, *judge: str) -> tuple[str, ...]:
     """Return by what a user may name a metric, given its judge's name and perhaps id; the most exact last."""
     return metric, *(full_name(each, metric) for each in judge)
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """Return what may be meant by a name that is not known: the nearest known one, or else all of them."""
-    there = list(dict.fromkeys(known))
-    found = difflib.get_close_matches(name, there, n=1)
-    return f"did you mean {found[0]!r}?" if found else f"there are: {', '.join(there) or 'none'}"

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeVar
 
+from keval import nearest
 from keval.errors import PluginError, UsageError
 
 Base = TypeVar("Base")
@@ -114,11 +115,7 @@ def load(kind: str, base: type[Base], name: str) -> type[Base]:
     """
     known = find(kind)
     if name not in known:
-        import difflib
-
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"unknown {kind} {name!r}{hint} (known: {', '.join(known)})")
+        raise UsageError(f"unknown {kind} {name!r}{nearest.hint(name, known)} (known: {', '.join(known)})")
     plugin = known[name]
     try:
         module = importlib.import_module(plugin.module)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from keval import nearest
 from keval.secrets.excerpts import beginning_of
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ def _explained(error: ValidationError) -> list[Problem]:
         known = schema["properties"]
         unknown = [key for key in instance if key not in known]
         near = [key for key in known if key not in instance]
-        return [_problem((*keys, key), f"unknown key {_shown(key)}{_hint(key, near)}") for key in unknown]
+        return [_problem((*keys, key), f"unknown key {_shown(key)}{nearest.hint(key, near)}") for key in unknown]
     if "propertyNames" in list(error.absolute_schema_path)[-3:-1]:  # with its rules, or with a $ref to them
         keys = (*keys, instance)
     return [_problem(keys, _message(str(error.validator), instance, schema) or error.message)]
@@ -296,7 +297,7 @@ def _message(keyword: str, instance: object, schema: Mapping[str, Any]) -> str |
         found=_shown(instance),
         wanted=_wanted(keyword, schema[keyword]),
         allowed=schema.get("description"),
-        hint=_hint(instance, schema[keyword]) if keyword == "enum" else "",
+        hint=nearest.hint(instance, schema[keyword]) if keyword == "enum" else "",
     )
 
 
@@ -339,10 +340,3 @@ def _shown(value: object) -> str:
         return "an array"
     shown = repr(value)
     return beginning_of(shown, LONGEST_VALUE)
-
-
-def _hint(word: object, known: Iterable[object]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(str(word), [str(option) for option in known], n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""

@@ -18,6 +18,7 @@ LAYERS = (
         "failure_kinds",
         "ids",
         "metric_names",
+        "nearest",
         "printable",
         "questions",
         "retry",

@@ -15,7 +15,7 @@ from keval.counted import counted
 from keval.documents.mapping import look_up
 from keval.ids import JsonObject
 from keval.logs.outputs import check_stdout
-from keval.metric_names import near
+from keval.nearest import near
 from keval.reports.balance import MOST_GAPS, Balance, balance
 
 

@@ -11,7 +11,8 @@ from keval.commands.messages import say, warn, warn_of_several
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID, FiniteRange
 from keval.errors import UsageError
 from keval.logs.collect import check_not_empty, collected
-from keval.metric_names import names, near
+from keval.metric_names import names
+from keval.nearest import near
 from keval.stats.next_spend import Prices
 from keval.stats.power import Aim, Components
 

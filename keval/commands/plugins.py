@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
 import click
 
-from keval import plugins
+from keval import nearest, plugins
 from keval.commands.messages import say, say_json
 from keval.errors import PluginError
 from keval.judges import rubric
@@ -25,9 +24,7 @@ class _Kind(click.Choice[str]):
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ANN401 - as click types it
         """Return what is said of another word."""
-        near = get_close_matches(str(value), KINDS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        return super().get_invalid_choice_message(value, ctx).removesuffix(".") + hint
+        return super().get_invalid_choice_message(value, ctx).removesuffix(".") + nearest.hint(value, KINDS)
 
 
 @click.command(epilog="Example: keval plugins judge")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from keval import plugins
+from keval import nearest, plugins
 from keval.commands.options import PATH
 from keval.commands.pager import terminal
 from keval.errors import UsageError
@@ -74,15 +74,11 @@ def _of_file(output: Path | None) -> str:
 
 
 def _unknown(name: str | None, chosen: str, known: Sequence[str], output: Path | None) -> str:
-    import difflib
-
     if name is None:
         return f"{output}: no report format is called {chosen!r}; -f names one (known: {', '.join(known)})"
     if chosen in plugins.find("format"):
         return f"{name!r} is no format of a report; `keval export -f {name}` writes it"
-    near = difflib.get_close_matches(chosen, [*known, *ALIASES], n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"unknown format {name!r}{hint} (known: {', '.join(known)})"
+    return f"unknown format {name!r}{nearest.hint(chosen, [*known, *ALIASES])} (known: {', '.join(known)})"
 
 
 def _written(option: str) -> tuple[str, Any]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-
 import click
 import orjson
 
-from keval import schema
+from keval import nearest, schema
 from keval.errors import UsageError
 
 
@@ -22,6 +20,4 @@ def command(name: str | None) -> None:
         # With everything that it refers to: one file that any validator can use.
         click.echo(orjson.dumps(schema.document(name), option=orjson.OPT_INDENT_2))
     else:
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"no schema {name!r}{hint} (known: {', '.join(names)})")
+        raise UsageError(f"no schema {name!r}{nearest.hint(name, names)} (known: {', '.join(names)})")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from keval.config.formulas import COMPUTED
 from keval.config.sections import list_in, mapping_in
-from keval.metric_names import names, near
+from keval.metric_names import names
+from keval.nearest import near
 
 if TYPE_CHECKING:
     from keval.config.formulas import ComputedMetric

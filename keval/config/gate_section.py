@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from keval.config.sections import list_in, mapping_in
 from keval.errors import InputError, UsageError
-from keval.metric_names import near
+from keval.nearest import near
 from keval.reports.gate_rules import PRESETS, Rule, read_rule
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from keval.config.formulas import COMPUTED, ComputedMetric, Part
 from keval.config.model import LARGEST_SCORE, JudgeConfig
-from keval.metric_names import full_name, near
+from keval.metric_names import full_name
+from keval.nearest import near
 
 if TYPE_CHECKING:
     from keval.documents.yaml_document import Keys

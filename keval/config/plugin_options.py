@@ -6,14 +6,13 @@ A plug-in says what it takes by the annotations of its fields; nothing else decl
 from __future__ import annotations
 
 import collections.abc
-import difflib
 import sys
 import types
 import typing
 from pathlib import Path
 from typing import Any, Literal, Union
 
-from keval import plugins
+from keval import nearest, plugins
 from keval.errors import PluginError
 from keval.secrets.variables import variables
 
@@ -109,9 +108,8 @@ def _hints(plugin_class: type) -> dict[str, Any]:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known) or 'none'}"
-    return f"unknown option {name!r}; {hint}"
+    meant = nearest.hint(name, known) or f"; known: {', '.join(known) or 'none'}"
+    return f"unknown option {name!r}{meant}"
 
 
 def _fit(hint: Any, value: Any, keys: Keys, folder: Path | None) -> Any:  # noqa: ANN401 - any field, any value
@@ -142,9 +140,7 @@ def _choice(choices: tuple[Any, ...], value: Any, keys: Keys, _: Path | None) ->
     # Compared with their types: 1 is not True. A variable that is not set may hold a choice.
     if any(value == choice and type(value) is type(choice) for choice in choices) or variables(value):
         return value
-    near = difflib.get_close_matches(str(value), [str(choice) for choice in choices], n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise _Unfit(keys, f"{_shown(value)} is not one of {', '.join(map(_shown, choices))}{hint}")
+    raise _Unfit(keys, f"{_shown(value)} is not one of {', '.join(map(_shown, choices))}{nearest.hint(value, choices)}")
 
 
 def _alternative(hints: tuple[Any, ...], value: Any, keys: Keys, folder: Path | None) -> Any:  # noqa: ANN401 - any value

@@ -5,13 +5,12 @@ Everything that is wrong with it is found at once, before anything is asked or p
 
 from __future__ import annotations
 
-import difflib
 import os
 from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from keval import ids, plugins, schema
+from keval import ids, nearest, plugins, schema
 from keval.agents import Agent
 from keval.config import (
     comparison_section,
@@ -396,9 +395,8 @@ def _whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def _unknown_server(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"mcp_servers has: {', '.join(known) or 'none'}"
-    return f"unknown server {name!r}; {hint}"
+    meant = nearest.hint(name, known) or f"; mcp_servers has: {', '.join(known) or 'none'}"
+    return f"unknown server {name!r}{meant}"
 
 
 def _texts(value: object, keys: Keys) -> Iterator[tuple[Keys, str]]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from keval import plugins
+from keval import nearest, plugins
 from keval.counted import counted
 from keval.datasets._layout import ROW, ROW_TAKEN, Draw, Layout
 from keval.documents.mapping import UnfitError
@@ -112,10 +112,7 @@ def format_of(path: Path) -> str:
     suffix = unpacked_name(path).suffix
     ending, known = suffix.lower().removeprefix("."), plugins.find("dataset")
     if ending not in known:
-        import difflib
-
-        near = difflib.get_close_matches(ending, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = nearest.hint(ending, known)
         raise InputError(f"cannot read files that end in {suffix!r}{hint} (known: {', '.join(known)})")
     return ending
 

@@ -10,9 +10,9 @@ import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from keval import nearest
 from keval.errors import UsageError
 from keval.execution.tasks import TaskList
 from keval.ids import JsonObject
@@ -117,9 +117,7 @@ def _check(where: str, what: str, patterns: Sequence[str], names: Sequence[str])
     """Raise UsageError for a pattern that no name fits."""
     for pattern in patterns:
         if not _fit_any(pattern, names):
-            near = get_close_matches(pattern, names, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise UsageError(f"{where} has no {what} {pattern!r}{hint}")
+            raise UsageError(f"{where} has no {what} {pattern!r}{nearest.hint(pattern, names)}")
 
 
 def _fit_any(pattern: str, names: Iterable[str]) -> bool:

@@ -13,7 +13,8 @@ from keval.config import gate_section
 from keval.config.formulas import COMPUTED
 from keval.config.model import Config
 from keval.errors import UsageError
-from keval.metric_names import names, near
+from keval.metric_names import names
+from keval.nearest import near
 from keval.reports.gate_rules import BASELINE, BEFORE, Comparison, Level, Rule, unknown_condition
 
 

@@ -15,7 +15,8 @@ import orjson
 from keval.errors import UsageError
 from keval.formats import Format, Source, part_of_path
 from keval.ids import JsonObject
-from keval.metric_names import full_name, names, near
+from keval.metric_names import full_name, names
+from keval.nearest import near
 from keval.plugins import option
 from keval.projections import rows
 from keval.projections.sql_file import literal, load

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from keval.errors import InputError, UsageError
-from keval.metric_names import full_name, names, near
+from keval.metric_names import full_name, names
+from keval.nearest import near
 from keval.reports.conclusions import MetricTable
 from keval.reports.gate_facts import NO_CALLS, Facts, Found, unknown
 from keval.reports.gate_rules import (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from keval.errors import UsageError
-from keval.metric_names import near
+from keval.nearest import near
 
 Sign = Literal[">=", ">", "<=", "<"]
 Unit = Literal["score", "share", "usd", "seconds"]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from keval.errors import UsageError
-from keval.metric_names import full_name, names, near
+from keval.metric_names import full_name, names
+from keval.nearest import near
 
 
 @dataclass(frozen=True, slots=True)

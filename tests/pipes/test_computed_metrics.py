@@ -189,14 +189,17 @@ def test_what_counts_of_what_is_missing(tmp_path: Path) -> None:
 
 
 def test_what_a_part_does_not_sample_is_not_sampled(tmp_path: Path) -> None:
-    """Where both judges of a formula judge a share of the tasks, the formula has their common share, each task once."""
+    """Where both judges of a formula judge a share of the tasks, the formula has their common share, each task once.
+
+    What was judged outside of it is no more in it than what was not.
+    """
     declared = run(WEIGHTED)
     for judge, seed in zip(declared["judges"], (1, 2), strict=True):
         judge["sampling"] = {"rate": 0.000001, "seed": seed}
     log = [declared, *both(answer("q1"), 1, 1), answer("q2")]
     with views(tmp_path, log) as connection:
         found = only(connection, "scored, not_sampled, not_done", "condition_scores", "overall")
-    assert found == (1, 1, 0)
+    assert found == (0, 2, 0)
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def test_what_is_no_text_is_refused_before_anything_is_paid(keval: Keval, tmp_pa
     for arguments, cwd in ((("run", "eval.yaml", "-o", no_text), None), (("run", "eval.yaml"), tmp_path / no_text)):
         done = keval(*arguments, cwd=cwd)
         assert done.returncode == 2
-        assert "n\\udcff' is no text in utf-8; rename it" in done.stderr
+        assert "n\\udcff' is no text in utf-8; a file can be renamed" in done.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

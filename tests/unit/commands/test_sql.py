@@ -354,7 +354,7 @@ def test_a_refused_file_names_the_option_before_a_log_is_read(log: Path, keval: 
 def test_a_query_that_is_no_text_is_refused(log: Path, keval: Keval) -> None:
     """Bytes of the command line that are not UTF-8 are a usage error."""
     done = keval("sql", log.name, "SELECT '\udcff'")
-    assert (done.returncode, done.stderr) == (2, "keval: the query is not UTF-8 text\n")
+    assert (done.returncode, "is no text in utf-8" in done.stderr) == (2, True)
 
 
 def test_the_ending_of_a_file_names_the_format(log: Path, keval: Keval) -> None:
