@@ -4,6 +4,6 @@ from score_facts as s
 join conditions as c using (condition_id, agent_id)
 join metrics as m using (judge_id, metric)
 join responses as r on r.position = s.answer
-where s.score is not null and c.current
+where s.score is not null and s.is_asked and c.current
 group by m.place, m.judge, m.judge_id, m.metric, s.sample_id, s.response_id
 order by m.place, s.sample_id, s.response_id

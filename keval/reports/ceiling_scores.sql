@@ -5,6 +5,6 @@ select
 from score_facts as s
 join conditions as c using (condition_id, agent_id)
 join metrics as m using (judge_id, metric)
-where s.score is not null and c.current
+where s.score is not null and s.is_asked and c.current
 group by m.place, m.judge, m.judge_id, m.metric, s.sample_id
 order by m.place, s.sample_id

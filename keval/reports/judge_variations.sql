@@ -4,7 +4,7 @@ with response as (
     select
         condition_id, agent_id, judge_id, metric, response_id, count(*) as judgments, max(score) - min(score) as spread
     from score_facts
-    where score is not null
+    where score is not null and is_asked
     group by condition_id, agent_id, judge_id, metric, response_id
 ),
 counted as (

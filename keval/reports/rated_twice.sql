@@ -9,7 +9,7 @@ with score as (
     from score_facts as s
     join conditions as c using (condition_id, agent_id)
     join metrics as m using (judge_id, metric)
-    where s.score is not null and c.current
+    where s.score is not null and s.is_asked and c.current
 ),
 person as (
     select p.*, m.min, m.max

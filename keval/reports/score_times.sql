@@ -9,7 +9,7 @@ from (
     join conditions as c using (condition_id, agent_id)
     join metrics as m using (judge_id, metric)
     join judgment_facts as j on j.position = s.position
-    where s.score is not null and c.current
+    where s.score is not null and s.is_asked and c.current
     window same as (partition by s.judge_id, s.metric, s.sample_id, s.condition_id, s.agent_id)
 )
 where judgments > 1

@@ -163,7 +163,7 @@ def test_what_is_not_defined_is_null_with_its_reason(tmp_path: Path) -> None:
         each["scores"] = {"fine": score | {"score": 0.1 * each["replicate"]}}
     (steps,) = compared(log_of(tmp_path, *fine))
     assert (steps.categories, steps.confusion, steps.qwk, steps.within_one) == ((), (), None, None)
-    assert steps.reasons["qwk"] == "the scale has no whole steps, so there are no categories"
+    assert steps.reasons["qwk"] == "a score lies between the whole steps of the scale, so there are no categories"
     assert steps.alpha_interval is not None
 
 

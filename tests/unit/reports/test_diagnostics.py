@@ -84,7 +84,7 @@ def test_the_end_of_the_scale(tmp_path: Path) -> None:
 
 
 def test_the_order_of_pairs(tmp_path: Path) -> None:
-    """How often it decides, and which place is preferred then; pairs of the same text are no pairs."""
+    """How often it decides, and which place is preferred then; of pairs of the same text nobody was asked."""
     events = []
     for number in range(12):
         answer = response_event(f"q{number}", "with_docs", text=f"answer {number}")
@@ -95,13 +95,14 @@ def test_the_order_of_pairs(tmp_path: Path) -> None:
         }  # fmt: skip
         judge = {"name": "pairs", "type": "pairwise", "model": "claude-opus-5"}
         event = judgment_event(answer, judge_id=PAIR_ID, judge=judge, outcome=outcome)
-        event["scores"] = {"preference": {"score": 0.5, "reasoning": "", "min": 0, "max": 1, "passed": None}}
+        event["scores"] = {"preference": {"score": 0.5 if number else 1, "reasoning": "", "min": 0, "max": 1, "passed": None}}
         events += [answer, event]
     made = found(tmp_path, events)
     assert made["order decides"].value == pytest.approx(8 / 11)
     assert made["order decides"].n == 11
     assert (made["first place"].value, made["first place"].n) == (1, 8)
     assert made["first place"].sentence == "where the order decides, the first answer is preferred"
+    assert (made["highest score"].value, made["highest score"].n) == (pytest.approx(1 / 11), 11)
 
 
 def own_model_events(favour: float, *, sonnet_too: bool = True) -> list[JsonObject]:
