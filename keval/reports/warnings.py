@@ -54,7 +54,13 @@ def unjudged(
     if judges:
         return
     # Of the judges of pairs, and of those that the log does not name, it is not known what they are to do.
-    number = sum(row["count"] for _, row in _each(connection, "unjudged", conditions))
+    left = [row for _, row in _each(connection, "unjudged", conditions)]
+    number, unpaired = (sum(row[name] for row in left) for name in ("count", "unpaired"))
+    if unpaired:
+        have = f"{counted(unpaired, 'response')} {'has' if unpaired == 1 else 'have'}"
+        yield ReportWarning(
+            "unpaired", f"{have} none of the baseline to be compared with: keval run CONFIG asks for those that failed"
+        )
     if number:
         have = f"{counted(number, 'response')} {'has' if number == 1 else 'have'}"
         # A judge elsewhere cannot be asked again, so the log alone names none.

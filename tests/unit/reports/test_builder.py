@@ -815,6 +815,20 @@ def test_verdicts_that_depend_on_the_order_are_counted_beside_the_pairs(tmp_path
     assert told.startswith("judge versus: in 1 of 2 pairs the verdict depended on the order")
 
 
+@pytest.mark.slow
+def test_an_answer_to_which_the_baseline_has_none_awaits_no_judge(tmp_path: Path) -> None:
+    """There is nothing to compare it with until the baseline is asked again; `keval judge` would find nothing to do."""
+    judge = {"name": "versus", "type": "pairwise", "model": "m"}
+    versus = judge_entry(name="versus") | {"type": "pairwise"}
+    pair = [response_event("q1"), response_event("q1", "with_docs")]
+    failed, alone = failure_event(response_event("q2")), response_event("q2", "with_docs")
+    events = [*pair, judgment_event(pair[0], judge=judge), failed, alone]
+    found = built([run_event(samples=2, judges=[versus]), *events], tmp_path)
+    told = {each.code: each.text for each in found.warnings}
+    assert told["unpaired"].startswith("1 response has none of the baseline to be compared with")
+    assert told["unjudged"].startswith("1 response has no judgment")
+
+
 @pytest.mark.parametrize("odd", [{"deep": [1]}, [1, 2], 3.5, "x", None])
 @pytest.mark.slow
 def test_an_outcome_may_hold_anything_where_keval_has_its_own_words(odd: object, tmp_path: Path) -> None:
