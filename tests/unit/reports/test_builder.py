@@ -824,7 +824,7 @@ def test_an_answer_to_which_the_baseline_has_none_awaits_no_judge(tmp_path: Path
     failed, alone = failure_event(response_event("q2")), response_event("q2", "with_docs")
     events = [*pair, judgment_event(pair[0], judge=judge), failed, alone]
     found = built([run_event(samples=2, judges=[versus]), *events], tmp_path)
-    told = {each.code: each.text for each in found.warnings}
+    told = {each.code: each.text for each in (*found.warnings_first, *found.warnings)}
     assert told["unpaired"].startswith("1 response has none of the baseline to be compared with")
     assert told["unjudged"].startswith("1 response has no judgment")
 

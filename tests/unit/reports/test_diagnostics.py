@@ -95,9 +95,8 @@ def test_the_order_of_pairs(tmp_path: Path) -> None:
         }  # fmt: skip
         judge = {"name": "pairs", "type": "pairwise", "model": "claude-opus-5"}
         event = judgment_event(answer, judge_id=PAIR_ID, judge=judge, outcome=outcome)
-        event["scores"] = {
-            "preference": {"score": 0.5 if number else 1, "reasoning": "", "min": 0, "max": 1, "passed": None}
-        }
+        score = 0.5 if number else 1
+        event["scores"] = {"preference": {"score": score, "reasoning": "", "min": 0, "max": 1, "passed": None}}
         events += [answer, event]
     made = found(tmp_path, events)
     assert made["order decides"].value == pytest.approx(8 / 11)
