@@ -103,7 +103,8 @@ def test_the_order_of_pairs(tmp_path: Path) -> None:
     assert made["order decides"].n == 11
     assert (made["first place"].value, made["first place"].n) == (1, 8)
     assert made["first place"].sentence == "where the order decides, the first answer is preferred"
-    assert (made["highest score"].value, made["highest score"].n) == (pytest.approx(1 / 11), 11)
+    assert made["highest score"].value == pytest.approx(1 / 11)
+    assert made["highest score"].n == 11
 
 
 def own_model_events(favour: float, *, sonnet_too: bool = True) -> list[JsonObject]:
