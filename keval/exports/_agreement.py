@@ -27,7 +27,7 @@ MOST_CATEGORIES = 11
 
 NOT_PAIRED = (
     "no answer was scored twice by the same metric and scale; of what people said only scores count, "
-    "which `keval label LOG --scores` asks for"
+    "which `keval label LOG --scores` asks for; what labels of verdicts say, `keval calibrate LOG` tells"
 )
 
 NOTES = (

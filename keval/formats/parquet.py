@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 VIEWS = (
     "runs", "samples", "responses", "judgments", "failures", "scores", "tool_calls", "sample_scores",
-    "condition_scores", "comparisons", "costs", "missing", "labels",
+    "paired_samples", "condition_scores", "comparisons", "costs", "missing", "labels",
 )  # fmt: skip
 """The views that say what a log holds, and are no step to another one."""
 
