@@ -210,14 +210,14 @@ def _number(value: object) -> float | None:
 def _count(value: object) -> int | None:
     number = _number(value)
     if number is not None and not (0 <= number <= LARGEST_COUNT and number == int(number)):
-        raise UnfitError(f"must be a whole number from 0, not {kind(value)}")
+        raise UnfitError(f"must be a whole number from 0 to {LARGEST_COUNT:,}, not {kind(value)}")
     return None if number is None else int(number)
 
 
 def _cost(value: object) -> float | None:
     number = _number(value)
     if number is not None and not 0 <= number <= LARGEST_COST_USD:
-        raise UnfitError(f"must be an amount from 0, not {kind(value)}")
+        raise UnfitError(f"must be an amount from 0 to {LARGEST_COST_USD:,}, not {kind(value)}")
     return number
 
 

@@ -177,7 +177,7 @@ class Facts:
         """Return within how many seconds so many percent of the answers came."""
         row = self._row(condition, percent / 100)
         if row["duration_ms"] is None:
-            return unknown("no answers")
+            return unknown("no answer says how long it took" if row["answers"] else "no answers")
         return Found(row["duration_ms"] / 1000, counted=True, of=counted(row["answers"], "answer"))
 
     def passes(self, condition: str, k: int, *, every: bool) -> Found:
