@@ -132,7 +132,7 @@ class _Reading:
         about = section.about
         names = ("response_id", "judge_id", "metric", "answer_sha256")
         if about is None or not all(isinstance(about.get(name), str) for name in names):
-            return "what says what the entry is about (its comment, or the JSON of the line) is damaged; make a new sheet"
+            return "what says what it is about, its comment or the JSON of its line, is damaged; make a new sheet"
         if len(section.ticked) > 1:
             return f"{len(section.ticked)} boxes are ticked; tick one"
         if section.ticked and section.ticked[0] not in SAYS:

@@ -56,7 +56,7 @@ def test_text_from_outside_can_tick_no_box(tmp_path: Path, field: str) -> None:
     ("old", "new", "told"),
     [
         ("- [ ]", "- [x]", "3 boxes are ticked; tick one"),
-        ("<!-- keval", "<!-- kevil", "what says what the entry is about"),
+        ("<!-- keval", "<!-- kevil", "what says what it is about"),
         ("Labeler: ada", "Labeler:", "nobody is named as labeler"),
         ("- [ ] judge_bug", "- [x] whatever", "'whatever' is none of valid_failure"),
     ],
