@@ -18,4 +18,8 @@ from (
     from ($verdicts) as v
     join response_facts as r on r.position = v.position
     where v.score is not null
+        -- A person who sees one answer cannot say which of two is better.
+        and v.judge_id not in (
+            select judge.judge_id from (select unnest(judges) as judge from run_facts) where judge.type = 'pairwise'
+        )
 )

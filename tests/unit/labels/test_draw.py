@@ -12,7 +12,7 @@ from keval import projections
 from keval.errors import UsageError
 from keval.labels.draw import Entry, Wanted, draw, spread
 from keval.labels.sheet import jsonl, read
-from tests.builders import JUDGE_ID, judgment_event, response_event, write_log
+from tests.builders import JUDGE_ID, judge_entry, judgment_event, response_event, run_event, write_log
 from tests.labelled import judged_log
 
 TWO = ("baseline", "with_docs")
@@ -89,6 +89,17 @@ def test_a_metric_that_two_judges_have_is_asked_for_once(tmp_path: Path) -> None
     row = {**json.loads(jsonl(entries[:1], "ada")), "score": 3}
     (tmp_path / "sheet.jsonl").write_text(json.dumps(row))
     assert {said.target[1] for said in read(tmp_path / "sheet.jsonl", None).said} == judges
+
+
+@pytest.mark.parametrize("scores", [True, False])
+def test_of_a_judge_of_pairs_nothing_is_drawn(tmp_path: Path, scores: bool) -> None:
+    """A person who sees one answer cannot say whether it is better than another one."""
+    answer = response_event()
+    for kind, is_asked in (("pairwise", False), ("rubric", True)):
+        judge = judge_entry() | {"type": kind}
+        log = write_log(tmp_path / f"{kind}.jsonl", [run_event(judges=[judge]), answer, judgment_event(answer, 4)])
+        found = drawn(log, Wanted(3, passes=not scores, scores=scores, pass_from={"completeness": 4}))
+        assert bool(found) == is_asked
 
 
 @pytest.mark.slow
