@@ -7,7 +7,7 @@ select
     j.judge.name as judge, j.judge_id, j.response_id, j.answer, j.id as judgment_id,
     j.metric, j.given.score as score, j.given.min as min, j.given.max as max, j.given.passed as passed,
     j.given.not_applicable as not_applicable, j.given.outside as outside,
-    j.position, j.mock,
+    j.other_response_id, j.position, j.mock,
     j.judge.type is distinct from 'pairwise' or j.order_dependent is not null as is_asked
 from (
     select

@@ -1,10 +1,11 @@
 -- One row per pair of ratings of the same answer by the same metric and scale: of two judges (the same replicate of each),
--- of two replicates of one judge, of a judge and a person, or of two people.
+-- of two replicates of one judge, of a judge and a person, or of two people. Of two judges of pairs both compare it with the same.
 -- a is the score of the first, b that of the second. A person's score by a metric is compared with each judge that has a
 -- metric of that name and scale, whichever judge it was given for; one that was given for that judge goes before others.
 with score as (
     select
         s.judge_id, m.judge, s.metric, m.min, m.max, m.place, s.sample_id, s.response_id, s.replicate, s.judgment_id,
+        s.other_response_id as other,
         s.score as value
     from score_facts as s
     join conditions as c using (condition_id, agent_id)
@@ -40,7 +41,7 @@ select
     null as random
 from score as a
 join score as b using (response_id, metric, replicate, min, max)
-where a.place < b.place
+where a.place < b.place and a.other is not distinct from b.other
 union all
 select
     'replicates', a.judge_id, a.judge_id, a.judge, a.judge,
