@@ -12,31 +12,37 @@ judge as (
 ),
 current_line as (
     -- What the newest plan leaves out nobody is to judge, also where --all takes it.
-    select type, stage, judge_id, replicate, repetition, sample_id
+    select type, judge_id, replicate, repetition, sample_id
     from current_lines
-    where condition_id in (select unnest(map_values(conditions)).condition_id from run)
+    where (type <> 'failure' or stage = 'judge')
+        and condition_id in (select unnest(map_values(conditions)).condition_id from run)
         and position not in (select position from line_standings where not coalesce(planned, true))
 ),
+line as (
+    -- Lines are counted by what they are before they meet the judges: there are millions of them, and few judges of a share.
+    select type, judge_id, replicate, count(*) as number
+    from current_line
+    group by type, judge_id, replicate
+),
 told as (
-    select judge.*, type, repetition, sample_id
-    from current_line, judge
-    where type = 'response'
+    select judge.*, type, number
+    from line, judge
+    where below is null and (type = 'response' or (line.judge_id = judge.judge_id and replicate <= replicates))
     union all
-    select judge.*, type, repetition, sample_id
-    from current_line as l
-    join judge on judge.judge_id = l.judge_id
-    where replicate <= replicates and (type = 'judgment' or (type = 'failure' and stage = 'judge'))
+    select judge.*, type, 1
+    from current_line as line, (from judge where below is not null) as judge
+    where (type = 'response' or (line.judge_id = judge.judge_id and replicate <= replicates))
+        and substr(sha256(seed || ' ' || repetition || ' ' || sample_id), 1, 13) < below
 ),
 counted as (
     -- An open failure is of a response without a judgment of the judge, so of all its replicates.
     select
         name,
         judge_id,
-        replicates * count(*) filter (type = 'response') as planned,
-        count(*) filter (type = 'judgment') as made,
-        replicates * count(*) filter (type = 'failure') as failed
+        coalesce(replicates * sum(number) filter (type = 'response'), 0)::bigint as planned,
+        coalesce(sum(number) filter (type = 'judgment'), 0)::bigint as made,
+        coalesce(replicates * sum(number) filter (type = 'failure'), 0)::bigint as failed
     from told
-    where below is null or substr(sha256(seed || ' ' || repetition || ' ' || sample_id), 1, 13) < below
     group by name, judge_id, replicates
 )
 select name as judge, greatest(planned - made - failed, 0) as missing, failed
