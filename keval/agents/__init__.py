@@ -191,6 +191,11 @@ class Agent(ABC):
         name = getattr(self, "api_key_env", None)
         return (name,) if name else ()
 
+    @property
+    def file_patterns(self) -> tuple[str, ...]:
+        """What names files that the answers depend on, beside those that other options name."""
+        return getattr(self, "files", ())
+
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:  # noqa: ARG002 - for subclasses
         """Return what the agent cannot work without and that is not there, such as its program, or None.
 

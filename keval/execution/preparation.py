@@ -22,6 +22,7 @@ from keval.execution.tasks import question_id, turns
 from keval.judges import Judge
 from keval.models.services import Service
 from keval.processes import environment, machine, temporary, tree
+from keval.processes.local_files import found_by
 from keval.secrets import checks
 
 if TYPE_CHECKING:
@@ -105,12 +106,28 @@ def prepare(
 
 
 def unread(config: Config, mock_url: str | None, log: Path | None) -> Prepared:
-    """Return a config whose dataset is not read yet. Raises EnvironmentLacksError for a variable that is not set."""
+    """Return a config whose dataset is not read yet.
+
+    Raises EnvironmentLacksError for a variable that is not set, and UsageError for an agent of files that runs change.
+    """
     missing = config.missing_variables()
     if missing:
         raise EnvironmentLacksError(f"{config.path}: not set: {', '.join(missing)}; export them and try again")
     config.secrets.register({*config.agent.agent.secret_names, *judge_keys(config.judges)})
+    _check_agent_files(config, log)
     return Prepared(config, (), (), mock_url, log)
+
+
+def _check_agent_files(config: Config, log: Path | None) -> None:
+    """Raise UsageError if the agent's patterns find what changes without it: all answers would be paid again."""
+    found = {path.resolve() for path in found_by(config.agent.agent.file_patterns, config.path.parent)}
+    changing = [config.path, *(dataset.path for dataset in config.datasets), *([] if log is None else [log])]
+    taken = [str(path) for path in changing if path.resolve() in found]
+    if taken:
+        raise UsageError(
+            f"{config.path}: agent.files finds {', '.join(taken)}: after each change of these all answers would be "
+            "asked again; name only what the answers depend on, such as kb/**/*.md"
+        )
 
 
 def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str], None]) -> Prepared:

@@ -70,15 +70,19 @@ def matching(patterns: Sequence[str], folder: Path) -> tuple[LocalFile, ...]:
 
     Hidden files are passed over, and what Python compiled. Raises InputError for a file that cannot be read.
     """
-    found = {path for pattern in patterns for path in _found(pattern, folder)}
-    return tuple(_local_file(path, folder) for path in sorted(found))
+    return tuple(_local_file(path, folder) for path in sorted(found_by(patterns, folder)))
+
+
+def found_by(patterns: Sequence[str], folder: Path) -> set[Path]:
+    """Return the paths of the regular files that patterns find, as `matching` takes them."""
+    return {path for pattern in patterns for path in _found(pattern, folder)}
 
 
 def without_match(patterns: Sequence[str], folder: Path) -> str | None:
     """Return which pattern finds no regular file."""
     for pattern in patterns:
         if not any(_found(pattern, folder)):
-            return f"files: {pattern} finds no file in {folder}"
+            return f"files: {pattern!r} finds no file in {folder}"
     return None
 
 

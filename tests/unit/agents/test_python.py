@@ -116,7 +116,7 @@ def test_what_the_function_depends_on_is_part_of_the_agent(folder: Path) -> None
     agent = Python(function="mine.py:tells", files=("kb.json",))
     assert [file.name for file in agent.local_files(folder)] == ["mine.py", "kb.json"]
     assert agent.missing(folder, {}) is None
-    assert "kb.md finds no file" in str(Python(function="mine.py:tells", files=("kb.md",)).missing(folder, {}))
+    assert "'kb.md' finds no file" in str(Python(function="mine.py:tells", files=("kb.md",)).missing(folder, {}))
     plain = {"function": "mine.py:tells"}
     assert identity(Python, plain | {"files": []}) == identity(Python, plain)
 

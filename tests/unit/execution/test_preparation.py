@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from keval.config.reader import load
 from keval.errors import UsageError
 from keval.execution.config_check import check
 from keval.execution.identification import failed_servers, identify, offered
-from keval.execution.preparation import Prepared, check_gates, check_turns, prepare, set_up
+from keval.execution.preparation import Prepared, check_gates, check_turns, prepare, set_up, unread
 from keval.execution.run_events import is_recorded, plan_records, run_event
 from keval.ids import JsonObject
 from keval.processes import servers
@@ -60,6 +61,24 @@ def condition_ids(prepared: Prepared) -> dict[str, str]:
 
 def identified(prepared: Prepared, info: ServerInfo, newest: JsonObject | None = None) -> Prepared:
     return identify(prepared, {"docs": info}, newest)
+
+
+@pytest.mark.parametrize(
+    ("files", "taken"), [("**/*", 3), ("*.jsonl", 2), ("*.yaml", 1), ("kb/*", 0), ("kb/../log.jsonl", 1)]
+)
+def test_files_of_an_agent_are_none_that_change_without_it(tmp_path: Path, files: str, taken: int) -> None:
+    """Each run changes the log, each question the dataset: then all answers would be paid again."""
+    (tmp_path / "kb").mkdir()
+    for name in ("kb/a.md", "log.jsonl", "questions.jsonl"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "ag.py").write_text("def query(question, system_prompt, servers): return ''")
+    agent = f"{{type: python, function: ag.py:query, files: ['{files}']}}"
+    content = f"name: t\ndataset: {{path: questions.jsonl}}\nagent: {agent}\nconditions: {{a: {{system_prompt: x}}}}\n"
+    content += "judge: {type: exact_match}\n"
+    (tmp_path / "eval.yaml").write_text(content)
+    with pytest.raises(UsageError, match="files finds") if taken else nullcontext() as refused:
+        unread(load(tmp_path / "eval.yaml"), None, tmp_path / "log.jsonl")
+    assert refused is None or str(refused.value).count(str(tmp_path)) == 1 + taken
 
 
 @pytest.mark.parametrize(

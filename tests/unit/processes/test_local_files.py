@@ -98,5 +98,5 @@ def test_patterns_find_files_once_in_the_order_of_their_paths(folder: Path) -> N
 def test_a_pattern_that_finds_no_file_is_told(folder: Path, pattern: str) -> None:
     """A folder is no file: what is in it has to be named."""
     assert matching([pattern], folder) == ()
-    assert without_match(["serve", pattern], folder) == f"files: {pattern} finds no file in {folder}"
+    assert without_match(["serve", pattern], folder) == f"files: {pattern!r} finds no file in {folder}"
     assert without_match(["serve"], folder) is None
