@@ -1,6 +1,8 @@
 -- One row per line of a file that says what is to be done, or what changed: a run, a plan, a changed sample, when a run
--- is to stop, and what it did not ask for then.
-select *
+-- is to stop, and what it did not ask for then; and what a failure says of its sample, but for fields that are long.
+select * replace (
+    map_from_entries(list_filter(map_entries(sample), lambda field: length(field.value) <= 4000)) as sample
+)
 from read_json(
     $path,
     format = 'newline_delimited',
@@ -10,6 +12,8 @@ from read_json(
     ignore_errors = true,
     columns = {
         type: 'VARCHAR',
+        -- sample_change, and failures of the agent
+        stage: 'VARCHAR', sample: 'MAP(VARCHAR, JSON)',
         -- run
         command: 'VARCHAR', config: 'JSON', config_name: 'VARCHAR', config_sha256: 'VARCHAR',
         dataset: 'STRUCT(path VARCHAR, sha256 VARCHAR, samples BIGINT)',
@@ -20,7 +24,7 @@ from read_json(
         ))',
         judges: 'STRUCT(
             name VARCHAR, type VARCHAR, model VARCHAR, models VARCHAR[], judge_id VARCHAR, replicates BIGINT,
-            sampling STRUCT(rate DOUBLE, seed BIGINT), parameters JSON, texts JSON,
+            sampling STRUCT(rate DOUBLE, seed BIGINT), only_for MAP(VARCHAR, JSON), parameters JSON, texts JSON,
             metrics STRUCT(name VARCHAR, min DOUBLE, max DOUBLE, pass_from DOUBLE)[]
         )[]',
         metrics: 'STRUCT(

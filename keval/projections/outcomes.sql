@@ -59,12 +59,10 @@ judge_failed as (
     where stage = 'judge' and current
     group by all
 ),
--- Whatever is answered to these samples, or fails, the judge is not for them.
-not_for as (
+is_not_for as (
     select distinct concerned.judge_id, sample_id
-    from score_facts as s
-    join concerned on judging = s.judge_id
-    where outside
+    from not_for as n
+    join concerned on judging = n.judge_id
 ),
 -- The judge judges a share of the tasks, and these are not in it.
 not_sampled as (
@@ -107,7 +105,7 @@ known as (
     -- What was judged when the share was larger counts as what failed then: not.
     left join judged as j on j.task = t.task and j.series = m.place and p.judge_id is null
     left join judge_failed as f on f.task = t.task and f.judge_id = s.judge_id
-    left join not_for as n on n.judge_id = s.judge_id and n.sample_id = t.sample_id
+    left join is_not_for as n on n.judge_id = s.judge_id and n.sample_id = t.sample_id
     left join failure_kinds as of_task on of_task.kind = t.failed and of_task.stage = 'generate'
     left join failure_kinds as of_judge on of_judge.kind = f.kind and of_judge.stage = 'judge' and t.failed is null
 )

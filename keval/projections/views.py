@@ -56,6 +56,7 @@ DERIVED = {
     "metrics": "TABLE",
     "sampling": "TABLE",
     "series": "TABLE",
+    "not_for": "VIEW",
     "task_parts": "OR REPLACE TEMP VIEW",
     "tasks": "TABLE",
     "shared_tasks": "TABLE",
