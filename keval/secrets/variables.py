@@ -99,7 +99,8 @@ class Secrets:
                 self._secret_names |= variables(value)
             if secret and "${" not in value:
                 # A header such as `Authorization: Bearer abc`: the last word alone is the secret.
-                for part in {value, value.split()[-1] if value.split() else value}:
+                # It comes last, and is what `known` has of the header: workers are asked whether they know the same.
+                for part in (value, *value.split()[-1:]):
                     if len(part) >= SHORTEST_LITERAL:
                         self._remember(name, part)
                         self._literal[name] = part

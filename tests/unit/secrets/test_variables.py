@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from html import escape
@@ -80,6 +83,22 @@ def test_the_longest_value_wins() -> None:
     secrets = Secrets({"PART": "abcd", "WHOLE": "abcdefgh"})
     secrets.resolve("${PART} ${WHOLE}")
     assert secrets.redact("abcdefgh abcd") == "${WHOLE} ${PART}"
+
+
+LITERAL = """
+from keval.secrets.variables import Secrets
+secrets = Secrets({})
+secrets.register_all({"headers": {"Authorization": "Bearer abcdefghij"}})
+print(secrets.known)
+"""
+
+
+def test_of_a_header_each_process_knows_the_last_word() -> None:
+    """A worker whose secrets are not those of the command is refused; sets have another order in each process."""
+    for seed in ("1", "2"):
+        environ = {**os.environ, "PYTHONHASHSEED": seed}
+        known = subprocess.run([sys.executable, "-c", LITERAL], env=environ, capture_output=True, text=True, check=True)
+        assert known.stdout == "{'Authorization': 'abcdefghij'}\n"
 
 
 def test_short_values_stay() -> None:
