@@ -58,7 +58,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "pipes/test_ray.py": (
         "what is lost with a node is seen where there are nodes",
-        {"execution.ray_cluster", "execution.ray_executor"},
+        {"execution.ray_executor"},
     ),
     "pipes/test_batches.py": (
         "batches are right if the log is, whatever becomes of the command",

@@ -97,6 +97,13 @@ class RemoteWorker:
         return WorkerLostError(f"the worker on {self.host} was lost: {said}")
 
 
+def _nobody() -> RemoteWorker:
+    """Return a worker that there is not."""
+    nobody = RemoteWorker(None)
+    nobody.lost.set()
+    return nobody
+
+
 async def _ended(reference: Awaitable[object]) -> None:
     """Wait until a call that was cancelled has ended, whatever came of it."""
     import ray
@@ -127,6 +134,8 @@ class Cluster:
         self._made = 0
         self._free: dict[str, asyncio.PriorityQueue[Place]] = {kind: asyncio.PriorityQueue() for kind in KINDS}
         """Free places by the kind of work: the first ones of all workers before their second ones."""
+        self._no_place: Place = (-1, 0, _nobody())
+        """Wakes those who wait for a place when there will be none; a queue can hold it twice, as it is the same."""
         self._given_up = asyncio.Event()
         self._why: Exception = EnvironmentLacksError("the cluster has no free core")
         """Why there is no worker."""
@@ -142,7 +151,7 @@ class Cluster:
             place = await self._free[kind].get()
             if not place[2].lost.is_set():
                 return place
-        self._free[kind].put_nowait(self._no_place())  # for the next one who waits
+        self._free[kind].put_nowait(self._no_place)  # for the next one who waits
         raise self._why
 
     def give_back(self, kind: str, place: Place) -> None:
@@ -172,13 +181,7 @@ class Cluster:
             await asyncio.sleep(WATCH_EVERY_S)
         self._given_up.set()
         for free in self._free.values():
-            free.put_nowait(self._no_place())
-
-    def _no_place(self) -> Place:
-        """Return what wakes those who wait for a place when there will be none."""
-        nobody = RemoteWorker(None)
-        nobody.lost.set()
-        return -1, 0, nobody
+            free.put_nowait(self._no_place)
 
     async def _keep(self) -> None:
         """Keep one worker, and another one when it is lost; returns if one was refused."""
