@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from email.utils import mktime_tz, parsedate_tz
+from email.utils import parsedate_to_datetime
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -14,8 +14,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     try:
         seconds = float(written)
     except ValueError:
-        date = parsedate_tz(written)
-        if date is None:
+        try:
+            seconds = parsedate_to_datetime(written).timestamp() - time.time()
+        except (ValueError, OverflowError):  # no date, or one of no calendar: of the year 99999
             return None
-        seconds = mktime_tz(date) - time.time()
     return max(seconds, 0.0) if math.isfinite(seconds) else None

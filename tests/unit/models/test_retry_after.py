@@ -24,3 +24,8 @@ def test_retry_after_is_read_as_a_date() -> None:
     assert 50 < in_a_minute <= 60
     assert retry_after_s({"retry-after": formatdate(time.time() - 60, usegmt=True)}) == 0
     assert retry_after_s({}) is None
+
+
+def test_a_date_of_no_calendar_is_unknown() -> None:
+    """What a service writes into a header ends no attempt with another error than the service's own."""
+    assert retry_after_s({"retry-after": "Fri, 01 Jan 99999 00:00:00 GMT"}) is None
