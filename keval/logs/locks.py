@@ -141,13 +141,22 @@ def command_in(words: Sequence[str]) -> str | None:
 def _holder(descriptor: int, stage: str) -> str | None:
     """Return the id of the process that holds a stage's byte of this file, as far as the system lets us see."""
     log = os.fstat(descriptor)
-    for opened in Path("/proc").glob("[0-9]*/fd/*"):
-        with suppress(OSError):  # a process that ended meanwhile, or of another user
-            if os.path.samestat(log, opened.stat()):
-                told = (opened.parent.parent / "fdinfo" / opened.name).read_text(encoding="ascii")
-                if any(_is_lock(line.split(), stage) for line in told.splitlines()):
-                    return opened.parent.parent.name
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it ended meanwhile, or is of another user
+            if any(_has_lock(opened, log, stage) for opened in (process / "fd").iterdir()):
+                return process.name
     return None
+
+
+def _has_lock(opened: Path, log: os.stat_result, stage: str) -> bool:
+    """Return whether an open file of a process, by its path in /proc, is the log and holds a stage."""
+    try:
+        if not os.path.samestat(log, opened.stat()):
+            return False
+        told = (opened.parent.parent / "fdinfo" / opened.name).read_text(encoding="ascii")
+    except OSError:  # it was closed meanwhile
+        return False
+    return any(_is_lock(line.split(), stage) for line in told.splitlines())
 
 
 def _is_lock(words: list[str], stage: str) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -66,6 +66,24 @@ def test_a_stage_that_is_held_is_refused_with_the_process_that_holds_it(log: Pat
         ):
             pass
         with locks.held(descriptor, link, "judge"), opened(copy) as free, locks.held(free, copy, "generate"):
+            pass
+
+
+def test_a_process_that_ends_while_the_holder_is_looked_for_is_none(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine some always do: the folder of one is gone before it is listed."""
+
+    def without_own(listed: Callable[..., object]) -> Callable[..., object]:
+        def refusing(path: str | Path = ".") -> object:
+            if str(path) == f"/proc/{os.getpid()}/fd":
+                raise FileNotFoundError(path)
+            return listed(path)
+
+        return refusing
+
+    with held_by_another(log) as other, opened(log) as descriptor:
+        for name in ("scandir", "listdir"):
+            monkeypatch.setattr(os, name, without_own(getattr(os, name)))
+        with pytest.raises(UsageError, match=rf"pid {other.pid}"), locks.held(descriptor, log, "generate"):
             pass
 
 
