@@ -152,7 +152,7 @@ def _continued(file: LogFile, known: Index, check: Check, copy: Path) -> LogFile
 def _copied(name: str, stretches: Iterable[Stretch], copy: Path, on_lines: Callable[[bytes], None] | None) -> LogFile:
     """Write lines to a file, and return it."""
     offsets, longest, offset = array("q"), 0, 0
-    with _poured(copy), copy.open("wb") as target:
+    with poured(copy), copy.open("wb") as target:
         for stretch in stretches:
             target.write(stretch.raw)
             if on_lines is not None:
@@ -167,7 +167,7 @@ def _copied(name: str, stretches: Iterable[Stretch], copy: Path, on_lines: Calla
 
 def _pour(log: Path, start: int, end: int, copy: Path) -> None:
     """Copy a part of a file."""
-    with _poured(copy), log.open("rb") as source, copy.open("wb") as target:
+    with poured(copy), log.open("rb") as source, copy.open("wb") as target:
         source.seek(start)
         while start < end and (read := source.read(min(end - start, AT_ONCE))):
             target.write(read)
@@ -175,7 +175,8 @@ def _pour(log: Path, start: int, end: int, copy: Path) -> None:
 
 
 @contextmanager
-def _poured(copy: Path) -> Iterator[None]:
+def poured(copy: Path) -> Iterator[None]:
+    """Turn what the system says of a temporary copy that is written meanwhile into EnvironmentLacksError."""
     try:
         yield
     except OSError as error:  # of the copy: what is read and what is passed on have errors of their own

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from keval.logs.collect import poured
 from keval.processes import temporary
 from keval.projections.log_file import LogFile
 
@@ -76,9 +77,12 @@ def _key(event: JsonObject) -> tuple[str, str] | None:
 
 
 def _copy(log: LogFile, name: str, owners: _Owners, copy: Path) -> LogFile | None:
-    """Return a copy of a log with the lines of one evaluation; None where it has none of its own."""
+    """Return a copy of a log with the lines of one evaluation; None where it has none of its own.
+
+    Raises EnvironmentLacksError where there is no room for it.
+    """
     has_own = False
-    with copy.open("wb") as target:
+    with poured(copy), copy.open("wb") as target:
         for line in log.read():
             names = owners.of(orjson.loads(line))
             if names is None or name in names:

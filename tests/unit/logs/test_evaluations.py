@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import errno
+import os
+from pathlib import Path
 
 import orjson
+import pytest
 
+from keval.errors import EnvironmentLacksError
 from keval.logs.evaluations import evaluations
 from keval.projections.log_file import LogFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def run(run_id: str, name: str | None, *conditions: str) -> dict[str, object]:
@@ -57,3 +58,22 @@ def test_a_log_without_an_own_line_of_an_evaluation_is_none_of_its_logs(tmp_path
         logs.append(LogFile(path, name))
     with evaluations(logs, ["law", "tax"]) as parts:
         assert [[file.name for file in part] for part in parts] == [["law"], ["tax"]]
+
+
+def test_no_room_for_a_copy_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the machine that lacks something, and no bug."""
+    log = tmp_path / "law.jsonl"
+    log.write_bytes(orjson.dumps(run("law", "law", "law")) + b"\n")
+    opened = Path.open
+
+    def refused(path: Path, mode: str = "r") -> object:
+        if mode == "wb":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return opened(path, mode)
+
+    monkeypatch.setattr(Path, "open", refused)
+    with (
+        pytest.raises(EnvironmentLacksError, match="No space left on device; TMPDIR names another folder"),
+        evaluations([LogFile(log, "law")], ["law"]),
+    ):
+        pass
