@@ -19,6 +19,7 @@ LIBRARIES = ("claude-agent-sdk", "anthropic", "mcp", "duckdb", "jsonschema")
 
 EXTRAS = {
     "plots": ("matplotlib", "the pictures of keval plot"),
+    "ray": ("ray", "--executor ray, for agents that outgrow one machine"),
     "s3": ("s3fs", "keval push to s3://, and logs from there where DuckDB has no httpfs"),
     "vertex": ("google.auth", "models of Anthropic on Google Cloud"),
 }

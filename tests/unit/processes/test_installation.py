@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from keval.processes.installation import KEYS, Part, missing, parts
+import tomllib
+from pathlib import Path
+
+from keval.processes.installation import EXTRAS, KEYS, Part, missing, parts
+
+PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 
 
 def test_of_a_key_nobody_learns_more_than_that_it_is_set() -> None:
@@ -18,3 +23,9 @@ def test_what_is_needed_and_not_there_is_named() -> None:
     """What only some configs need is no reason to fail."""
     found = [Part("a", "1.0", needed=True), Part("b", None), Part("c", None, needed=True)]
     assert missing(found) == ["c"]
+
+
+def test_all_extras_are_told_of() -> None:
+    """But for the one that is for those who work on keval."""
+    offered = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    assert EXTRAS.keys() == offered.keys() - {"dev"}
