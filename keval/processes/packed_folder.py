@@ -20,7 +20,6 @@ def unpack(content: bytes, folder: Path) -> None:
     folder.mkdir(parents=True)
     try:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
-            archive.extraction_filter = tarfile.tar_filter
-            archive.extractall(folder)  # noqa: S202 - by the filter; the argument `filter` came with Python 3.11.4
+            archive.extractall(folder, filter="tar")
     except tarfile.TarError as error:
         raise OSError(f"{folder}: {error}") from error
