@@ -17,7 +17,7 @@ from keval.ids import JsonObject
 from keval.logs.redaction import redacted
 from keval.logs.stream import Sink, UntilSafe
 from keval.secrets.variables import Secrets
-from keval.usage import Usage
+from keval.usage import Usage, known_sum
 
 
 class EncodedEvent(NamedTuple):
@@ -90,7 +90,4 @@ def usage_field(usage: Usage | None) -> JsonObject | None:
 
 def total_usd(outcomes: Sequence[Outcome[Known]]) -> float | None:
     """Return what an item cost with all its attempts, or None when any of them is unknown."""
-    if len(outcomes) == 1:
-        return outcomes[0].known.cost_usd
-    known = [outcome.known.cost_usd for outcome in outcomes if outcome.known.cost_usd is not None]
-    return float(sum(known)) if len(known) == len(outcomes) else None
+    return known_sum([outcome.known.cost_usd for outcome in outcomes])

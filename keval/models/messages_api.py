@@ -23,7 +23,7 @@ from keval.models.http_statuses import is_overloaded, passes
 from keval.models.retry_after import retry_after_s
 from keval.models.services import Service
 from keval.secrets.excerpts import beginning_of
-from keval.usage import Usage, known_cost_usd, known_count
+from keval.usage import Usage, known_cost_usd, known_count, known_sum
 
 if TYPE_CHECKING:
     import anthropic
@@ -250,9 +250,8 @@ async def refusal(env: Mapping[str, str], service: Service) -> str | None:
 
 def total(replies: Sequence[Reply]) -> tuple[Usage, float | None]:
     """Return tokens and cost in USD of one or more replies; one unknown makes the sum unknown."""
-    costs = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
     usage = functools.reduce(operator.add, (reply.usage for reply in replies))
-    return usage, known_cost_usd(sum(costs)) if len(costs) == len(replies) else None
+    return usage, known_cost_usd(known_sum([reply.cost_usd for reply in replies]))
 
 
 def model_error(error: anthropic.AnthropicError) -> ModelError:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from keval.errors import InputError
-from keval.usage import Usage
+from keval.usage import Usage, known_sum
 
 FILE = Path(__file__).parent / "prices.toml"
 
@@ -76,8 +76,8 @@ class Prices:
             _part(usage.cache_read_input_tokens, price.cache_read),
             _part(usage.cache_creation_input_tokens, price.cache_write_5m),
         ]
-        known = [part for part in parts if part is not None]
-        return sum(known) / PER_TOKENS if len(known) == len(parts) else None
+        whole = known_sum(parts)
+        return None if whole is None else whole / PER_TOKENS
 
     def saved_by_cache_usd(self, model: str | None, usage: Usage) -> float | None:
         """Return what many calls together cost less in USD than without the prompt cache; None when that is unknown.
