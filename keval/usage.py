@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 LARGEST_COUNT = 10**12
@@ -28,6 +28,11 @@ class Usage:
 def known_count(value: object) -> int | None:
     """Return what a service gives as a count of tokens; None for what is no count, or more than an event holds."""
     return value if type(value) is int and 0 <= value <= LARGEST_COUNT else None
+
+
+def known_usage(told: Mapping[str, object]) -> Usage:
+    """Return the tokens that an object of a service's names; anything but a count is unknown."""
+    return Usage(**{name: known_count(told.get(name)) for name in Usage.__dataclass_fields__})
 
 
 def known_cost_usd(value: object) -> float | None:

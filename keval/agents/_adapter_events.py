@@ -11,10 +11,10 @@ import orjson
 
 from keval.agents import AgentError, Answer, Status, Turn
 from keval.agents._function_result import use_of
-from keval.agents._json_output import json_path, look_up, usage_of
+from keval.agents._json_output import json_path, look_up
 from keval.agents._templates import fill
 from keval.tool_names import server_of, tool_part
-from keval.usage import Usage, known_cost_usd
+from keval.usage import Usage, known_cost_usd, known_usage
 
 ANY = "*"
 """What stands in `when` for any value but null."""
@@ -83,7 +83,7 @@ class Events:
     def _add_facts(self, event: object, rule: Mapping[str, Any]) -> None:
         """Take note of tokens, cost, model, session and failure."""
         if "usage" in rule:
-            used = usage_of({name: _count(event, path) for name, path in rule["usage"].items()})
+            used = known_usage({name: _count(event, path) for name, path in rule["usage"].items()})
             self._usages = [used] if rule.get("usage_so_far", False) else [*self._usages, used]
         if "cost_usd" in rule and (cost := known_cost_usd(_at(event, rule["cost_usd"]))) is not None:
             self._costs.append(cost)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from keval.agents import AgentError, Answer, McpUse, Turn
-from keval.agents._json_output import as_answer, usage_of
+from keval.agents._json_output import as_answer
 from keval.tool_names import server_of
-from keval.usage import known_cost_usd
+from keval.usage import known_cost_usd, known_usage
 
 KEYS = ("text", "usage", "cost_usd", "tool_calls", "sources", "models")
 """What a returned mapping may hold; only `text` must be there."""
@@ -29,7 +29,7 @@ def read_result(returned: object, servers: Sequence[str], *, tool_calls: bool) -
         raise AgentError("agent_error", f"what the function returned {wrong}, but reports_tool_calls is {said}")
     usage = told.get("usage")
     answer = as_answer(
-        told["text"], usage_of(usage) if isinstance(usage, Mapping) else None, known_cost_usd(told.get("cost_usd"))
+        told["text"], known_usage(usage) if isinstance(usage, Mapping) else None, known_cost_usd(told.get("cost_usd"))
     )
     calls = tuple(_call(call, servers) for call in _list(told, "tool_calls"))
     return replace(

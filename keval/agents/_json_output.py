@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import orjson
 
 from keval.agents import AgentError, Answer, Turn
-from keval.usage import Usage, known_cost_usd, known_count
+from keval.usage import Usage, known_cost_usd, known_usage
 
 JsonPath = tuple[str | int, ...]
 """The keys and positions that lead to a value inside a JSON document."""
@@ -85,7 +85,7 @@ class JsonOutput:
     def usage(self, path: str | None) -> Usage | None:
         """Return the tokens at a path, None where there is no object."""
         value = self._known(path)
-        return usage_of(value) if isinstance(value, Mapping) else None
+        return known_usage(value) if isinstance(value, Mapping) else None
 
     def cost_usd(self, path: str | None) -> float | None:
         """Return the cost at a path, None where there is no amount."""
@@ -108,12 +108,6 @@ def as_answer(text: str, usage: Usage | None = None, cost_usd: float | None = No
         usage=usage,
         cost_usd=cost_usd,
     )
-
-
-def usage_of(value: Mapping[str, Any]) -> Usage:
-    """Return the tokens that an object names; anything but a count is unknown."""
-    names: Sequence[str] = tuple(Usage.__dataclass_fields__)
-    return Usage(**{name: known_count(value.get(name)) for name in names})
 
 
 def _kind(value: object) -> str:

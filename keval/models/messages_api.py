@@ -23,7 +23,7 @@ from keval.models.http_statuses import is_overloaded, passes
 from keval.models.retry_after import retry_after_s
 from keval.models.services import Service
 from keval.secrets.excerpts import beginning_of
-from keval.usage import Usage, known_cost_usd, known_count, known_sum
+from keval.usage import Usage, known_cost_usd, known_sum, known_usage
 
 if TYPE_CHECKING:
     import anthropic
@@ -344,7 +344,8 @@ def reply_of(message: object, price_share: float = 1.0) -> Reply:
         raise error_in_good_order(message)
     if not isinstance(message, dict) or not isinstance(message.get("content"), list):
         raise ModelError(f"the reply is not a message: {_excerpt(orjson.dumps(message))}")
-    model, usage = _text(message.get("model")), _usage(message.get("usage"))
+    model, said = _text(message.get("model")), message.get("usage")
+    usage = known_usage(said) if isinstance(said, dict) else Usage()
     return Reply(
         text="".join(
             block["text"]
@@ -382,8 +383,3 @@ def _excerpt(body: bytes) -> str:
 
 def _text(written: object) -> str | None:
     return written if isinstance(written, str) else None
-
-
-def _usage(written: object) -> Usage:
-    counts = written if isinstance(written, dict) else {}
-    return Usage(**{name: known_count(counts.get(name)) for name in Usage.__dataclass_fields__})
