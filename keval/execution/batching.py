@@ -7,7 +7,6 @@ own list says whether there is one. Its results are fetched once, and kept until
 from __future__ import annotations
 
 import asyncio
-import math
 import secrets
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -313,13 +312,13 @@ class AskerBatches:
 def split(requests: Sequence[Request]) -> Iterator[list[Request]]:
     """Yield the requests in batches that the service takes."""
     part: list[Request] = []
-    length: float = math.inf
+    length = 0
     for each in requests:
         if part and (len(part) >= MOST_REQUESTS or length + each.length > MOST_BYTES):
             yield part
-            part = []
-        length = each.length if not part else length + each.length
+            part, length = [], 0
         part.append(each)
+        length += each.length
     if part:
         yield part
 
