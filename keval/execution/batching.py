@@ -48,7 +48,7 @@ class Pace(NamedTuple):
     """How long after a lost answer the service's list is asked, and then between two tries."""
 
 
-class Request(NamedTuple):
+class BatchRequest(NamedTuple):
     """One request that waits for its batch."""
 
     custom_id: str
@@ -83,7 +83,7 @@ class AskerBatches:
         """All batches that the log knows, whoever asked; shared by all of the run."""
         self._over = over
         """Gets what goes wrong about the run."""
-        self._collected: list[Request] = []
+        self._collected: list[BatchRequest] = []
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._followed: set[str] = set()
@@ -146,7 +146,7 @@ class AskerBatches:
     def _collect(self, custom_id: str, params: JsonObject, target_id: str) -> asyncio.Future[JsonObject]:
         loop = asyncio.get_running_loop()
         length = len(orjson.dumps({"custom_id": custom_id, "params": params})) + 1
-        request = Request(custom_id, params, target_id, length, loop.create_future())
+        request = BatchRequest(custom_id, params, target_id, length, loop.create_future())
         self._collected.append(request)
         if self._timer is not None:
             self._timer.cancel()
@@ -309,9 +309,9 @@ class AskerBatches:
         return str(event["time"])
 
 
-def split(requests: Sequence[Request]) -> Iterator[list[Request]]:
+def split(requests: Sequence[BatchRequest]) -> Iterator[list[BatchRequest]]:
     """Yield the requests in batches that the service takes."""
-    part: list[Request] = []
+    part: list[BatchRequest] = []
     length = 0
     for each in requests:
         if part and (len(part) >= MOST_REQUESTS or length + each.length > MOST_BYTES):

@@ -9,7 +9,7 @@ import pytest
 
 from keval.errors import EnvironmentLacksError
 from keval.execution.batch_events import Asker, Batch
-from keval.execution.batching import AskerBatches, Pace, Request, split
+from keval.execution.batching import AskerBatches, BatchRequest, Pace, split
 from keval.ids import JsonObject
 from keval.mock import Mock
 from keval.models.batches import MOST_BYTES, MOST_REQUESTS, BatchService, batch_reply
@@ -272,7 +272,7 @@ def test_no_batch_is_larger_than_the_service_takes() -> None:
 
     def lengths(*sizes: int) -> list[list[int]]:
         loop = asyncio.new_event_loop()
-        requests = [Request("c", {}, "j", size, loop.create_future()) for size in sizes]
+        requests = [BatchRequest("c", {}, "j", size, loop.create_future()) for size in sizes]
         loop.close()
         return [[each.length for each in part] for part in split(requests)]
 
