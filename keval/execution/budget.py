@@ -65,7 +65,7 @@ class Ledger:
         although nothing is in flight, `stop` is set. None when `stop` is set. First come, first
         served: a condition whose attempts cost less does not overtake the others.
         """
-        if self.limit_usd is None and self.daily_usd is None:
+        if self._is_unlimited:
             return None if stop.is_set() else Reservation(self, account, self.max_cost_usd.get(account, 0.0))
         async with self._turn:
             while not stop.is_set():

@@ -41,7 +41,7 @@ def available() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft != resource.RLIM_INFINITY:
         bounds.append(soft - psutil.Process().memory_info().vms)
-    return max(min(*bounds, *left_in_cgroups(CGROUPS, OWN_CGROUPS), bounds[0]), 0)
+    return max(min([*bounds, *left_in_cgroups(CGROUPS, OWN_CGROUPS)]), 0)
 
 
 def left_in_cgroups(root: Path, own: Path) -> Iterator[int]:
