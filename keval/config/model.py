@@ -131,7 +131,7 @@ class Condition:
     tools: tuple[str, ...]
     """Built-in tools of the agent, the same in all conditions."""
     servers_found: Mapping[str, JsonObject] = field(default_factory=dict)
-    """What each server turned out to be, once it was asked (`preparation.identify`)."""
+    """What each server turned out to be, once it was asked (`identification.identify`)."""
 
     @cached_property
     def condition_id(self) -> str:

@@ -78,7 +78,7 @@ def estimate_judgments(
 
 
 def in_batches(items: Iterable[Item], measured: Container[str]) -> Iterator[Item]:
-    """Yield estimates at the price of batches; `measured` are the judges whose costs in the log are of batches."""
+    """Yield estimates at the price of batches; `measured` are the accounts whose costs in the log are of batches."""
     for item in items:
         if item.each_usd is None or item.max_cost_usd is None or (item.measured and item.account in measured):
             yield item

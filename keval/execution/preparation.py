@@ -1,10 +1,10 @@
-"""Turns a config file into what a run needs: its samples, its environment, its `run` event."""
+"""Reads what a config names, and looks before anything is paid whether a run can work: files, keys, programs."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,8 +26,6 @@ from keval.processes.local_files import found_by
 from keval.secrets import checks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from keval.datasets import Samples
     from keval.ids import JsonObject
     from keval.processes.servers import ServerInfo

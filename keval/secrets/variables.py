@@ -2,7 +2,7 @@
 
 A config keeps its text as written; only what is started or asked gets the resolved form. Whatever
 comes back goes through `redact`, which puts the variable's name in place of its value, however it
-is spelt (`keval/encodings.py`). Keys of models and what a config holds literally in `headers` and
+is spelt (`encodings.py`). Keys of models and what a config holds literally in `headers` and
 `env` are taken out too.
 """
 
