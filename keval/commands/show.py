@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -70,15 +71,10 @@ def command(
             only_failed = failed and not (samples or conditions or repetition)
             warn("nothing failed" if only_failed else "no task is like that")
         with paged() as out:
-            _write(out, [] if first is None else _all(first, found), form, full=full)
+            _write(out, () if first is None else chain([first], found), form, full=full)
 
 
-def _all(first: Transcript, others: Iterator[Transcript]) -> Iterator[Transcript]:
-    yield first
-    yield from others
-
-
-def _write(out: IO[str], found: Iterator[Transcript] | list[Transcript], form: str, *, full: bool) -> None:
+def _write(out: IO[str], found: Iterable[Transcript], form: str, *, full: bool) -> None:
     if form == "json":
         out.write("[")
         for number, transcript in enumerate(found):
