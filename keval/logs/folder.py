@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from keval.errors import InputError
@@ -16,10 +17,10 @@ def logs_of(folder: Path) -> list[Path]:
     """
     try:
         named = [path for path in folder.iterdir() if path.suffix == ".jsonl"]
-        found = [path for path in named if is_log(path) or _is_locked(path)]
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from error
-    return sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.name))
+    found = [(changed_ns, path) for path in named if (changed_ns := _changed_ns(path)) is not None]
+    return [path for _, path in sorted(found, key=lambda each: (-each[0], each[1].name))]
 
 
 def newest_log(folder: Path) -> Path:
@@ -40,6 +41,13 @@ def is_log(path: Path) -> bool:
         return path.is_file() and os.fstat(descriptor).st_size > 0 and begins_as_log(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _changed_ns(path: Path) -> int | None:
+    """Return when a log was written to last; None for a file that is none, or that was removed meanwhile."""
+    with suppress(OSError):
+        return path.stat().st_mtime_ns if is_log(path) or _is_locked(path) else None
+    return None
 
 
 def _is_locked(path: Path) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from keval.errors import InputError
+from keval.logs import folder
 from keval.logs.folder import logs_of, newest_log
 from tests.builders import response_event, write_log
 
@@ -42,3 +43,15 @@ def test_a_file_that_nobody_lets_us_read_may_be_a_log(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "access", lambda path, _: path != locked)
     assert set(logs_of(tmp_path)) == {log, locked}
     assert newest_log(tmp_path) == log
+
+
+def test_a_log_that_is_removed_meanwhile_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are listed all the same."""
+    log, gone = (write_log(tmp_path / name, [response_event()]) for name in ("run.jsonl", "gone.jsonl"))
+
+    def is_log(path: Path) -> bool:
+        gone.unlink(missing_ok=True)
+        return path in {log, gone}
+
+    monkeypatch.setattr(folder, "is_log", is_log)
+    assert logs_of(tmp_path) == [log]
