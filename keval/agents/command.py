@@ -41,9 +41,6 @@ PLACEHOLDERS = ("question", "system_prompt", "workspace", "folder", "repetition"
 NOT_STARTED = (126, 127)
 """By which `env` and shells say that they cannot run a program, or do not find it."""
 
-TEMPORARY_FAILURE = 75
-"""`EX_TEMPFAIL` of sysexits.h: what failed may well succeed later."""
-
 KNOWN_BEFORE = ("folder",)
 """Those of them that are known before there is a task."""
 
@@ -230,7 +227,7 @@ class Command(Agent):
         if meaning == "limit":
             return "limit"
         if meaning == "temporary":
-            raise _failure(TEMPORARY_FAILURE, ended.stderr)
+            raise _failure(program.TEMPORARY_FAILURE, ended.stderr)
         if ended.exit_status and not ended.stdout.strip():
             raise _failure(ended.exit_status, ended.stderr, has_begun=False)
         if events.failure is not None:
@@ -311,7 +308,7 @@ def _failure(exit_status: int, stderr: bytes, *, has_begun: bool = True) -> Agen
     how = program.how_ended(exit_status)
     tail = end_of(stderr.decode(errors="replace").strip(), STDERR_TAIL)
     message = f"{how}; stderr ends: {tail}" if tail else f"{how}, nothing on stderr"
-    if exit_status == TEMPORARY_FAILURE:
+    if exit_status == program.TEMPORARY_FAILURE:
         return AgentError("infra_error", message, retryable=True)
     if exit_status in NOT_STARTED:
         return AgentError("infra_error", f"the program, or what starts it, was not found or cannot run: {message}")
