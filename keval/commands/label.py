@@ -29,9 +29,7 @@ class _QuitError(Exception):
 @drawing_options
 @PASS_FROM
 @SKIP_INVALID
-@click.pass_context
 def command(
-    context: click.Context,
     log: Path,
     labeler: str,
     number: int,
@@ -71,7 +69,6 @@ def command(
         pass
     finally:
         warn(f"{labels} of {len(entries)} labelled; `keval calibrate {log}` says what the labels mean")
-    context.exit(0)
 
 
 def _show(entry: Entry, place: int, of: int) -> None:
