@@ -24,6 +24,7 @@ from keval.execution.preparation import Prepared
 from keval.execution.ray_cluster import Cluster, RemoteWorker, WorkerLostError, connected
 from keval.execution.ray_worker import Assignment, identity_of
 from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Known, Outcome
+from keval.execution.workspaces import whole_or_not_at_all
 from keval.judges import Judge, Judgment
 from keval.processes import packed_folder, tree
 from keval.secrets.variables import Secrets
@@ -100,9 +101,8 @@ class RayExecutor:
             content: bytes = await worker.call("folder", str(workspace))
         except WorkerLostError as error:
             raise OSError(str(error)) from error
-        part = place.with_name(f"{place.name}.part")
-        await tree.to_the_end(asyncio.to_thread(packed_folder.unpack, content, part))
-        part.rename(place)
+        with whole_or_not_at_all(place) as part:
+            await tree.to_the_end(asyncio.to_thread(packed_folder.unpack, content, part))
         self.release(workspace)
 
     async def close(self) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,16 +62,30 @@ class Workspaces:
         """
         if workspace not in self._made:
             return
-        part = place.with_name(f"{place.name}.part")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        await tree.to_the_end(asyncio.to_thread(shutil.move, workspace, part))
-        part.rename(place)
+        with whole_or_not_at_all(place) as part:
+            await tree.to_the_end(asyncio.to_thread(shutil.move, workspace, part))
         self.remove(workspace)
 
     def close(self) -> None:
         """Remove what new folders are copied from; another one would begin anew."""
         self._base = None
         self._base_stack.close()
+
+
+@contextmanager
+def whole_or_not_at_all(place: Path) -> Iterator[Path]:
+    """Give a path beside a place where a folder is to be made, which takes the place then. Raises OSError.
+
+    Of one that could not be made nothing is left: on a disk that is full it would keep the room.
+    """
+    part = place.with_name(f"{place.name}.part")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        part.rename(place)
+    except OSError:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -228,3 +230,23 @@ def test_a_second_copy_is_made_from_the_first(tmp_path: Path, scratch: Path) -> 
     asyncio.run(main())
     assert not list(scratch.iterdir())
     assert not (tmp_path / "kept").exists()
+
+
+async def test_of_a_folder_that_cannot_be_moved_whole_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full would stay full of what no event names; the task's own folder is removed as any other."""
+
+    def move(workspace: Path, place: Path) -> None:
+        shutil.copytree(workspace, place)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "move", move)
+    workspaces = Workspaces()
+    workspace = await workspaces.new()
+    (workspace / "made.txt").write_text("done")
+    with pytest.raises(OSError, match="No space left"):
+        await workspaces.move(workspace, tmp_path / "kept" / "one")
+    assert list((tmp_path / "kept").iterdir()) == []
+    workspaces.remove(workspace)
+    assert not workspace.exists()
