@@ -177,8 +177,6 @@ async def _end(client: ClaudeSDKClient | None, launch: Launch) -> tuple[str, ...
     left = await tree.end_tree(launch.token, session)
     if closing:
         await asyncio.wait({closing}, timeout=DISCONNECT_S)
-        if closing.done():
+        if not closing.cancel() and not closing.cancelled():
             closing.exception()  # how the SDK fared is of no interest: no process is left
-        else:
-            closing.cancel()
     return tuple(left)

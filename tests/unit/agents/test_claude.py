@@ -12,6 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
+from claude_agent_sdk import ClaudeSDKClient
 
 from keval.agents import AgentError, Answer, McpUse, Turn, _claude_watch
 from keval.agents.claude import Claude
@@ -94,6 +95,21 @@ async def test_an_answer_holds_everything_that_happened(tmp_path: Path, mock: Mo
     assert [turn.type for turn in reported[-1].turns] == ["tool_call", "text"]
     assert min(len(partial.turns) for partial in reported) == 0
     assert list(asked.workspace.iterdir()) == []
+
+
+@pytest.mark.slow
+async def test_an_answer_outlives_an_sdk_that_cancels_its_own_end(
+    tmp_path: Path, mock: Mock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is paid; how the SDK fares with its own tasks is not the agent's failure."""
+    disconnect = ClaudeSDKClient.disconnect
+
+    async def cancelled(client: ClaudeSDKClient) -> None:
+        await disconnect(client)
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(ClaudeSDKClient, "disconnect", cancelled)
+    assert (await AGENT.answer(prompt(tmp_path, mock.env))).status == "answered"
 
 
 @pytest.mark.slow
