@@ -12,6 +12,7 @@ from pathlib import Path
 from keval import datasets
 from keval.config.model import Config
 from keval.execution.preparation import Prepared, sha256_of_all
+from keval.execution.run_events import has_the_same
 from keval.execution.session import Request
 from keval.ids import JsonObject
 from keval.logs import index
@@ -53,10 +54,9 @@ def is_done(prepared: Prepared, past: Past) -> bool:
     """Return whether all that `is_same` found planned has been answered, by the agent and conditions of now."""
     config, mock = prepared.config, prepared.mock_url is not None
     newest = past.newest_run(config.name, mock=mock)
-    conditions = {condition.name: condition.condition_id for condition in config.conditions}
-    if newest is None or conditions != {name: each["condition_id"] for name, each in newest["conditions"].items()}:
+    if newest is None or not has_the_same(newest, config):
         return False
-    ids = sorted(set(conditions.values()))
+    ids = sorted({condition.condition_id for condition in config.conditions})
     sql = load(
         "execution",
         "all_answered",

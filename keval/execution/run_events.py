@@ -21,18 +21,24 @@ def is_recorded(about: ConfigPast) -> bool:
     newest = past.newest_run(prepared.config.name, mock=about.mock)
     if newest is None or newest != past.newest or not past.has_plan(prepared.plan_id):
         return False  # a report is of the config that ran last
-    conditions = {name: condition["condition_id"] for name, condition in newest["conditions"].items()}
-    recorded = (newest["config_sha256"], (newest["dataset"] or {}).get("sha256"), newest["plan_id"], conditions)
-    now = {condition.name: condition.condition_id for condition in prepared.config.conditions}
-    same = recorded == (prepared.config.sha256, prepared.dataset_sha256, prepared.plan_id, now)
-    return same and _as_asked(newest, prepared.config) and not about.changed_samples
+    recorded = (newest["config_sha256"], (newest["dataset"] or {}).get("sha256"), newest["plan_id"])
+    same = recorded == (prepared.config.sha256, prepared.dataset_sha256, prepared.plan_id)
+    return same and has_the_same(newest, prepared.config) and not about.changed_samples
 
 
-def _as_asked(newest: JsonObject, config: Config) -> bool:
-    """Return whether a run has what a command line may say otherwise than the config: repetitions, and shares."""
-    shares = {judge["judge_id"]: judge.get("sampling") for judge in newest["judges"]}
-    now = {judge.judge_id: judge.sampling.as_event_field().get("sampling") for judge in config.judges}
-    return (newest["repetitions"], shares) == (config.execution.repetitions, now)
+def has_the_same(run: JsonObject, config: Config) -> bool:
+    """Return whether a run had a config's agent, conditions, judges and repetitions.
+
+    Files that the config names may have changed beside it, and a command line may say otherwise: repetitions, and shares.
+    """
+    conditions = {name: condition["condition_id"] for name, condition in run["conditions"].items()}
+    shares = {judge["judge_id"]: judge.get("sampling") for judge in run["judges"]}
+    return (run["agent"]["agent_id"], conditions, shares, run["repetitions"]) == (
+        config.agent.agent_id,
+        {condition.name: condition.condition_id for condition in config.conditions},
+        {judge.judge_id: judge.sampling.as_event_field().get("sampling") for judge in config.judges},
+        config.execution.repetitions,
+    )
 
 
 def plan_records(about: ConfigPast, run_id: str) -> Iterator[JsonObject]:

@@ -221,6 +221,22 @@ def test_a_config_is_recorded_anew_after_another_one(prepared: Prepared) -> None
     assert not is_known(known, [*recorded(known), another])
 
 
+@pytest.mark.usefixtures("prepared")
+def test_an_agent_whose_file_is_as_before_again_is_recorded_anew(tmp_path: Path) -> None:
+    """The config's text never changed, and yet the last run had another agent: a report would go on to be of that one."""
+    function = tmp_path / "agent.py"
+    agent = CONFIG.replace("{type: echo", "{type: python, function: agent.py:answer")
+    events: list[JsonObject] = []
+    for answer in ("'A'", "'B'", "'A'"):
+        function.write_text(f"def answer(question, system_prompt, messages):\n    return {answer}\n")
+        written = identified(with_config(tmp_path, agent), V1)
+        assert not is_known(written, events)
+        with config_past(written, events) as about:
+            number = len(events)
+            events += [run_event(written, "generate", f"r{number}"), *plan_records(about, f"r{number}")]
+        assert is_known(written, events)
+
+
 @pytest.mark.slow
 def test_what_changes_is_recorded_anew(prepared: Prepared, tmp_path: Path) -> None:
     """Another server, fewer samples, another dataset, or a plan of which a part was lost in a crash."""

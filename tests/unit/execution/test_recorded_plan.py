@@ -109,6 +109,15 @@ def run_another(folder: Path) -> None:
     edit("", "")(folder)
 
 
+def edit_a_judges_file(folder: Path) -> None:
+    """Change a function beside the config after a run, which is no change of the config's text."""
+    edit("judge: {type: exact_match}", "judge: {type: python, function: judge.py:score}")(folder)
+    for score in (0, 1):
+        (folder / "judge.py").write_text(f"def score(case):\n    return {score}\n")
+        if score == 0:
+            run(folder)
+
+
 def run_limited(folder: Path) -> None:
     """Begin the log anew with the first sample only."""
     (folder / "log.jsonl").unlink()
@@ -136,6 +145,7 @@ def test_what_was_all_answered_is_done_without_the_dataset(folder: Path) -> None
         answer_elsewhere,
         run_again,
         run_another,
+        edit_a_judges_file,
         run_limited,
     ],
 )
