@@ -29,7 +29,7 @@ def is_recorded(about: ConfigPast) -> bool:
 def has_the_same(run: JsonObject, config: Config) -> bool:
     """Return whether a run had a config's agent, conditions, judges and repetitions.
 
-    Files that the config names may have changed beside it, and a command line may say otherwise: repetitions, and shares.
+    Files that the config names may have changed beside it; a command line may say otherwise how often, and which share.
     """
     conditions = {name: condition["condition_id"] for name, condition in run["conditions"].items()}
     shares = {judge["judge_id"]: judge.get("sampling") for judge in run["judges"]}

@@ -29,6 +29,6 @@ squares as (
 select
     condition_id, agent_id, judge_id, metric, n_clusters, unclustered,
     if(unclustered > 0 or n_clusters < 2, null,
-        sqrt(if(squares <= $noise * largest ** 2, 0, squares) * n_clusters / (n_clusters - 1)) / n) as se_clustered
+        sqrt(if(squares <= ($noise * largest) ** 2, 0, squares) * n_clusters / (n_clusters - 1)) / n) as se_clustered
 from squares
 join middle using (condition_id, agent_id, judge_id, metric)

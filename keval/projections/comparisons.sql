@@ -8,8 +8,7 @@
 -- same of the share of repetitions that the agent failed.
 with sample as materialized (
     select
-        *, agent_failed / nullif(n, 0) - baseline_agent_failed / nullif(baseline_n, 0) as failure_difference,
-        max(largest) over (partition by condition_id, baseline_id, agent_id, judge_id, metric) as scale
+        *, max(largest) over (partition by condition_id, baseline_id, agent_id, judge_id, metric) as scale
     from paired_samples
 ),
 compared as (
@@ -29,7 +28,7 @@ compared as (
             max(s.mean) filter (s.difference is not null) - min(s.mean) filter (s.difference is not null),
             max(s.baseline_mean) filter (s.difference is not null) - min(s.baseline_mean) filter (s.difference is not null)
         ) > $noise * max(s.largest)
-            then round(greatest(-1, least(1, corr(s.mean, s.baseline_mean) filter (s.difference is not null))), 11) end as correlation,
+            then round(greatest(-1, least(1, corr(s.mean, s.baseline_mean order by s.mean, s.baseline_mean) filter (s.difference is not null))), 11) end as correlation,
         sqrt(
             (
                 var_samp(s.mean order by s.mean) filter (s.difference is not null)

@@ -16,10 +16,9 @@ with counted as (
         coalesce(sum(s.n_judgments), 0)::bigint as n_judgments,
         favg(s.mean) as mean,
         favg(s.mean_complete_case) as mean_complete_case,
-        coalesce(fsum((coalesce(s.total, 0) + (s.expected - s.valued) * m.min) / nullif(s.expected, 0)), 0) as total_lower,
-        coalesce(fsum((coalesce(s.total, 0) + (s.scored + s.agent_failed - s.valued) * m.min
-            + (s.expected - s.scored - s.agent_failed) * m.max) / nullif(s.expected, 0)), 0) as total_upper,
-        count(*) filter (s.expected > 0) as possible,
+        coalesce(fsum((coalesce(s.total, 0) + (s.counting - s.valued) * m.min) / nullif(s.counting, 0)), 0) as total_lower,
+        coalesce(fsum((coalesce(s.total, 0) + (s.counting - s.valued) * m.max) / nullif(s.counting, 0)), 0) as total_upper,
+        count(*) filter (s.counting > 0) as possible,
         count(*) filter (s.tried > 0) as samples_tried,
         coalesce(sum(s.excused), 0)::bigint as excused,
         count(*) filter (s.tried = 0 and s.excused > 0) as samples_excused,
@@ -41,7 +40,10 @@ with counted as (
         coalesce(bool_or(s.mock), false) as mock
     from series
     join metrics as m using (judge_id, metric)
-    left join sample_means as s using (condition_id, agent_id, judge_id, metric)
+    left join (
+        -- A failure has a value, or the config excludes it: then it is as if it had not been tried.
+        select *, expected - (scored + agent_failed - valued) as counting from sample_means
+    ) as s using (condition_id, agent_id, judge_id, metric)
     group by condition_id, agent_id, judge_id, metric
 )
 select

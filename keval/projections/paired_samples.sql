@@ -1,6 +1,7 @@
 -- One row per sample, condition, baseline, agent, judge and metric with a value under one of the two at least.
--- mean and baseline_mean are the sample's means, over n and baseline_n repetitions with a value, of which the agent failed
--- agent_failed and baseline_agent_failed; difference is the first minus the second, null where one has none. result: win, tie
+-- mean and baseline_mean are the sample's means, over n and baseline_n repetitions with a value; the agent failed agent_failed
+-- and baseline_agent_failed, which have a value unless the config excludes them; failure_difference is that of their shares of
+-- what was scored or failed. difference is the first mean minus the second, null where one has none. result: win, tie
 -- or loss of the condition; a difference that is float noise beside the values is a tie. cluster: what the sample has in
 -- common with those that belong to it; null if no config names a cluster_key.
 with paired as (
@@ -12,6 +13,9 @@ with paired as (
         coalesce(sum(s.valued) filter (s.condition_id = p.baseline_id), 0)::bigint as baseline_n,
         coalesce(sum(s.agent_failed) filter (s.condition_id = p.condition_id), 0)::bigint as agent_failed,
         coalesce(sum(s.agent_failed) filter (s.condition_id = p.baseline_id), 0)::bigint as baseline_agent_failed,
+        sum(s.agent_failed / nullif(s.scored + s.agent_failed, 0)) filter (s.condition_id = p.condition_id) as failure_rate,
+        sum(s.agent_failed / nullif(s.scored + s.agent_failed, 0)) filter (s.condition_id = p.baseline_id)
+            as baseline_failure_rate,
         max(s.largest) as largest,
         bool_or(s.mock) as mock
     from compared_series as p
@@ -32,7 +36,8 @@ select
         when difference < 0 then 'loss'
     end as result,
     if(c.has_clusters or b.has_clusters, n.cluster, null) as cluster,
-    p.n, p.baseline_n, p.agent_failed, p.baseline_agent_failed, p.largest, p.mock
+    p.n, p.baseline_n, p.agent_failed, p.baseline_agent_failed, p.failure_rate - p.baseline_failure_rate as failure_difference,
+    p.largest, p.mock
 from paired as p
 join conditions as c on c.condition_id = p.condition_id and c.agent_id = p.agent_id
 join conditions as b on b.condition_id = p.baseline_id and b.agent_id = p.agent_id

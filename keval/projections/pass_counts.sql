@@ -1,11 +1,12 @@
 -- One row per condition, agent, judge and metric, and per number of trials and of passes: how many samples have them, of each
 -- cluster. trials are those that are planned and that the metric applies to: one that the agent failed did not pass.
+-- is_clustered: the config names a field by which samples belong together; then a null says that a sample has none.
 -- unknown: trials of them that were not measured, or not done. decides: some verdict says pass or fail.
 with sample as (
     select
         s.condition_id, s.agent_id, s.judge_id, s.metric, s.expected - s.unplanned as trials,
         s.passes, greatest(trials - s.decided - s.agent_failed, 0) as unknown, s.decided > 0 as decides,
-        if(c.has_clusters, coalesce(n.cluster, s.sample_id), null) as cluster
+        if(c.has_clusters, n.cluster, null) as cluster, c.has_clusters as is_clustered
     from $samples as s
     join conditions as c using (condition_id, agent_id)
     left join (
@@ -15,7 +16,7 @@ with sample as (
     where s.expected - s.unplanned > 0
 )
 select
-    condition_id, agent_id, judge_id, metric, cluster, trials, passes,
+    condition_id, agent_id, judge_id, metric, is_clustered, cluster, trials, passes,
     count(*) as samples, sum(unknown)::bigint as unknown, bool_or(decides) as decides
 from sample
 group by all

@@ -26,15 +26,16 @@ squares as (
     -- What differs by float noise only does not differ.
     select
         g.*, greatest(df_repeated, 0) as df_e,
-        if(ss_e <= $noise * largest ** 2, 0, ss_e) / nullif(df_e, 0) as ms_e,
-        if(ss_b <= $noise * largest ** 2, 0, ss_b) / nullif(n_b - n_a, 0) as ms_b,
-        if(ss_a <= $noise * largest ** 2, 0, ss_a) / nullif(n_a - 1, 0) as ms_a,
+        if(ss_e <= ($noise * largest) ** 2, 0, ss_e) / nullif(df_e, 0) as ms_e,
+        if(ss_b <= ($noise * largest) ** 2, 0, ss_b) / nullif(n_b - n_a, 0) as ms_b,
+        if(ss_a <= ($noise * largest) ** 2, 0, ss_a) / nullif(n_a - 1, 0) as ms_a,
         (n_e - t1) / nullif(n_b - n_a, 0) as k1, (t1 - t2) / nullif(n_a - 1, 0) as k2, (n_e - t3) / nullif(n_a - 1, 0) as k3
     from grand as g
     join between_samples using (condition_id, agent_id, judge_id, metric)
 ),
 rounded as (
-    -- To twelve digits: what follows them depends on the order in which samples were summed.
+    -- To twelve digits, or fewer where scores are large beside what they vary by: what follows depends on the order in which
+    -- samples were summed.
     select
         * replace (
             round(ms_a / digit_a) * digit_a as ms_a, round(ms_b / digit_b) * digit_b as ms_b,
@@ -42,9 +43,9 @@ rounded as (
         )
     from (
         select
-            *, 10.0 ** (floor(log10(greatest(ms_a, 1e-300))) - 11) as digit_a,
-            10.0 ** (floor(log10(greatest(ms_b, 1e-300))) - 11) as digit_b,
-            10.0 ** (floor(log10(greatest(ms_e, 1e-300))) - 11) as digit_e
+            *, 10.0 ** floor(log10(greatest(1e-11 * ms_a, 1e-14 * largest * sqrt(ms_a), 1e-311))) as digit_a,
+            10.0 ** floor(log10(greatest(1e-11 * ms_b, 1e-14 * largest * sqrt(ms_b), 1e-311))) as digit_b,
+            10.0 ** floor(log10(greatest(1e-11 * ms_e, 1e-14 * largest * sqrt(ms_e), 1e-311))) as digit_e
         from squares
     )
 ),
@@ -62,10 +63,14 @@ select
     ms_e as var_judgment, round(response / digit) * digit as var_response,
     if(ms_e is null, ms_b, null) as var_response_and_judgment, round(sample / digit) * digit as var_sample,
     n_b / n_a as responses_per_sample, n_e / n_b as judgments_per_response,
-    greatest(var_sample, 0) as of_sample,
-    if(ms_e is null, ms_b, greatest(var_response, 0) + ms_e) as within_sample,
+    -- greatest() passes over nulls: of an unknown component it would make 0.
+    if(var_sample is null, null, greatest(var_sample, 0)) as of_sample,
+    if(ms_e is null, ms_b, if(var_response is null, null, greatest(var_response, 0)) + ms_e) as within_sample,
     round(of_sample / nullif(of_sample + within_sample, 0), 11) as icc_sample,
-    if(ms_b is null, greatest(sample_and_response, 0), of_sample + greatest(var_response, 0)) as between_answers,
+    case
+        when ms_b is not null then of_sample + if(var_response is null, null, greatest(var_response, 0))
+        when sample_and_response is not null then greatest(sample_and_response, 0)
+    end as between_answers,
     round(between_answers / nullif(between_answers + ms_e / judgments_per_response, 0), 11) as judge_reliability,
     round(of_sample / nullif(of_sample + if(
         ms_e is null, ms_b / responses_per_sample,

@@ -19,7 +19,7 @@ from keval.projections.sql_file import load
 from keval.stats.intervals import FEWEST_SAMPLES, Interval
 from keval.stats.pass_k import g_pass_at_k, mg_pass_at_k, pass_at_k, pass_every_k
 from keval.stats.proportions import effective_size, wilson
-from keval.stats.reasons import TOO_FEW
+from keval.stats.reasons import TOO_FEW, few_clusters
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -48,6 +48,8 @@ class Passes:
     groups: list[Alike] = field(default_factory=list)
     unknown: int = 0
     decides: bool = False
+    unclustered: int = 0
+    """Samples without a cluster, where the config names a field for it: then nobody knows which belong together."""
 
     def why_none(self, untried: int) -> str | None:
         """Return why nothing is known of any k; `untried` samples were never tried. None if all is known."""
@@ -69,6 +71,7 @@ def passes(connection: DuckDBPyConnection, verdicts: str | None) -> Mapping[Key,
         of = found[row["condition_id"], row["agent_id"], row["judge_id"], row["metric"]]
         of.groups.append(Alike(row["trials"], row["passes"], row["samples"], row["cluster"]))
         of.unknown += row["unknown"]
+        of.unclustered += row["samples"] if row["is_clustered"] and row["cluster"] is None else 0
         of.decides |= row["decides"]
     return found
 
@@ -113,10 +116,13 @@ def _number(found: Passes, chance: Chance, reason: str | None) -> JsonObject:
     if reason is None and fewest < chance.k:
         reason = f"k exceeds trials ({chance.k} of {fewest})"
     share, (lower, upper), method = NOTHING if reason else estimate(found.groups, chance.of)
+    why_no_interval = TOO_FEW
+    if found.unclustered:
+        lower, upper, why_no_interval = None, None, few_clusters({"unclustered": found.unclustered})
     return {
         "k": chance.k, "statistic": chance.statistic, "tau": chance.tau, "value": share,
         "ci_lower": lower, "ci_upper": upper, "ci_method": method,
-        "reason": TOO_FEW if reason is None and lower is None else reason,
+        "reason": why_no_interval if reason is None and lower is None else reason,
     }  # fmt: skip
 
 
@@ -127,15 +133,17 @@ NOTHING: Estimate = (None, (None, None), "wilson")
 def estimate(groups: Sequence[Alike], chance: Callable[[int, int], float | None]) -> Estimate:
     """Return the mean of the samples' chances, its interval, and how that is computed.
 
-    `chance` follows from a sample's passes and trials, of which every sample must have enough.
+    `chance` follows from a sample's passes and trials, of which every sample must have enough. No interval if some
+    samples have a cluster and some have none.
     """
     weighed = [(float(chance(group.passes, group.trials) or 0.0), group) for group in groups]
     n = sum(group.samples for group in groups)
     share = fsum(value * group.samples for value, group in weighed) / n
-    clustered = groups[0].cluster is not None
+    have_cluster = {group.cluster is not None for group in groups}
+    clustered = True in have_cluster
     has_shares = any(0 < value < 1 for value, _ in weighed)
     method = "wilson_clustered" if clustered else "wilson_effective_n" if has_shares else "wilson"
-    if n < FEWEST_SAMPLES:
+    if n < FEWEST_SAMPLES or have_cluster == {True, False}:
         return share, (None, None), method
     if max(value for value, _ in weighed) - min(value for value, _ in weighed) < NOISE:
         return share, wilson(share, n), method

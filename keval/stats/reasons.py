@@ -61,10 +61,11 @@ def no_clusters(row: JsonObject) -> str:
         return "one sample"
     if not row["n_samples"]:
         return UNJUDGED
-    return _few_clusters(row) if row["has_clusters"] else NO_CLUSTER_KEY
+    return few_clusters(row) if row["has_clusters"] else NO_CLUSTER_KEY
 
 
-def _few_clusters(row: JsonObject) -> str:
+def few_clusters(row: JsonObject) -> str:
+    """Say why clusters give no standard error: some samples have none, or all have the same."""
     lacking = row["unclustered"]
     return f"samples without a cluster: {lacking}" if lacking else "one cluster"
 
@@ -178,7 +179,7 @@ def no_t_of_pairs(row: JsonObject) -> str:
     if row["se"] is None:
         return no_second_pair(row)
     if row.get("n_clusters") is not None and row["se_clustered"] is None:
-        return _few_clusters(row)
+        return few_clusters(row)
     return "every sample differs by the same amount" if row["difference"] else "no sample differs"
 
 
@@ -186,12 +187,12 @@ def no_clusters_of_pairs(row: JsonObject) -> str:
     """Say why there is no standard error of clusters of pairs."""
     if row["n_clusters"] is None:
         return NO_CLUSTER_KEY
-    return _few_clusters(row) if row["n_paired"] else no_pair(row)
+    return few_clusters(row) if row["n_paired"] else no_pair(row)
 
 
 def no_flip(row: JsonObject) -> str:
     """Say why no signs were flipped: what a sample without a cluster belongs to is not known."""
-    return _few_clusters(row) if row["n_paired"] else no_pair(row)
+    return few_clusters(row) if row["n_paired"] else no_pair(row)
 
 
 def no_pair(_: JsonObject) -> str:

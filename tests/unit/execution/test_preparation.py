@@ -223,7 +223,7 @@ def test_a_config_is_recorded_anew_after_another_one(prepared: Prepared) -> None
 
 @pytest.mark.usefixtures("prepared")
 def test_an_agent_whose_file_is_as_before_again_is_recorded_anew(tmp_path: Path) -> None:
-    """The config's text never changed, and yet the last run had another agent: a report would go on to be of that one."""
+    """The config's text never changed, and yet the last run had another agent, of which reports would go on to be."""
     function = tmp_path / "agent.py"
     agent = CONFIG.replace("{type: echo", "{type: python, function: agent.py:answer")
     events: list[JsonObject] = []

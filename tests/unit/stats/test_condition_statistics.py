@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,11 @@ def clustered(events: Sequence[JsonObject], clusters: Mapping[str, str]) -> list
         elif event.get("sample", {}).get("id") in clusters:
             event["sample"]["cluster"] = clusters[event["sample"]["id"]]
     return list(events)
+
+
+def judged(response: JsonObject, score: float) -> list[JsonObject]:
+    """Return a response and its judgment."""
+    return [response, judgment_event(response, score)]
 
 
 def passing(passes: Sequence[int], trials: int, *, lost: int = 0) -> list[JsonObject]:
@@ -248,13 +255,78 @@ def test_answers_are_counted_by_their_status(tmp_path: Path) -> None:
 
 
 def test_a_config_may_exclude_the_agents_failures(tmp_path: Path) -> None:
-    """Then they are in no mean, and as bad as can be in both bounds; the event says which way was chosen."""
+    """Then they are in no mean and in no bound, as if they had not been tried; the event says which way was chosen."""
     config = {"name": "test", "failures": "exclude"}
     events = [run_event(["baseline"], samples=10, config=config), *scored("baseline", (5, 4, 5, 4, 3, 5, 4, 5))]
     events += [failure_event(response_event(f"lost{n}")) for n in (1, 2)]
     (found,) = bodies(tmp_path, events)
-    assert (found["mean"], found["mean_lower"], found["mean_upper"]) == (4.375, 3.7, 3.7)
+    assert (found["mean"], found["mean_lower"], found["mean_upper"]) == (4.375, 4.375, 4.375)
     assert (found["agent_failed"], found["n_samples"], found["failures"]) == (2, 8, "exclude")
+
+
+def test_excluded_failures_are_not_missing(tmp_path: Path) -> None:
+    """Only what was not measured may turn out otherwise: the bounds lie around the mean."""
+    run = run_event(["baseline"], samples=2, repetitions=3, config={"name": "test", "failures": "exclude"})
+    lost = [
+        failure_event(response_event("q1", repetition=2)),
+        failure_event(response_event("q1", repetition=3), "infra_error"),
+    ]
+    events = [run, *judged(response_event("q1"), 5), *lost]
+    events += [event for number in (1, 2, 3) for event in judged(response_event("q2", repetition=number), 4)]
+    (found,) = bodies(tmp_path, events)
+    assert (found["mean"], found["mean_lower"], found["mean_upper"]) == (4.5, (3 + 4) / 2, (5 + 4) / 2)
+
+
+def test_one_sample_says_nothing_of_the_variance_between_samples(tmp_path: Path) -> None:
+    """Nor of any share of it: unknown is null, and not 0."""
+    events = [run_event(["baseline"], samples=1, repetitions=3)]
+    for number, score in ((1, 3), (2, 4), (3, 4)):
+        events += judged(response_event("q1", repetition=number), score)
+    (found,) = bodies(tmp_path, events)
+    assert [found[name] for name in ("var_sample", "icc_sample", "sample_reliability")] == [None, None, None]
+    assert found["var_response_and_judgment"] == pytest.approx(1 / 3)
+
+
+def test_a_sample_without_a_cluster_leaves_no_interval_of_passes(tmp_path: Path) -> None:
+    """As for means: what it belongs to is not known, and it is no cluster of its own."""
+    events = clustered(passing((2, 1, 2, 0, 1, 2), 2), {f"s{number:02}": f"c{number // 2}" for number in range(5)})
+    (found,) = bodies(tmp_path, events, asked=FULL)
+    (first, *_) = found["pass_k"]
+    assert (first["value"], first["ci_lower"], first["reason"]) == (pytest.approx(8 / 12), None, "samples without a cluster: 1")
+    assert (found["ci_lower"], found["se_clustered"]) == (None, None)
+
+
+def test_the_share_of_failures_is_of_what_was_scored_or_failed(tmp_path: Path) -> None:
+    """Excluded or not, two failures of three repetitions are two thirds."""
+    for failures in ("minimum", "exclude"):
+        run = run_event(samples=6, repetitions=3, config={"name": "test", "failures": failures})
+        events = [run]
+        for name, number in product((f"q{n}" for n in range(6)), (1, 2, 3)):
+            events += judged(response_event(name, repetition=number), 3)
+            with_docs = response_event(name, "with_docs", number)
+            events += judged(with_docs, 3) if number == 1 else [failure_event(with_docs)]
+        *_, found = bodies(tmp_path, events)
+        assert found["failure_rate_difference"] == pytest.approx(2 / 3), failures
+
+
+def test_scores_that_are_large_beside_their_spread_vary_all_the_same(tmp_path: Path) -> None:
+    """What is zero is told by the digits that a number has, not by those of its square."""
+    metrics = [{"name": "elo", "min": 0, "max": 2e6}]
+    dataset = {"name": "test", "dataset": {"path": "q.jsonl", "cluster_key": "cluster"}}
+    events = [run_event(["baseline"], samples=12, repetitions=2, judges=[judge_entry(metrics)], config=dataset)]
+    for sample_number, number in product(range(12), (1, 2)):
+        response = response_event(f"q{sample_number}", repetition=number)
+        response["sample"] |= {"cluster": "abc"[sample_number % 3]}
+        events.append(response)
+        for replicate in (1, 2):
+            score = 1_000_000 + sample_number % 3 * 0.3 + 0.3 * number + 0.5 * replicate
+            judgment = judgment_event(response, {"elo": score}, replicate=replicate)
+            judgment["scores"]["elo"] |= {"max": 2e6, "min": 0}
+            events.append(judgment)
+    (found,) = bodies(tmp_path, events)
+    assert found["se_clustered"] == pytest.approx(math.sqrt(3 / 2 * 2 * 1.2**2) / 12, rel=1e-6)
+    assert found["var_judgment"] == pytest.approx(0.125, rel=1e-6)
+    assert found["ms_response"] == pytest.approx(0.09, rel=1e-6)
 
 
 def test_the_order_of_lines_changes_no_number(tmp_path: Path) -> None:
