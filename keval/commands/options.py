@@ -85,7 +85,10 @@ UNTIL_OPTIONS = (
 )  # fmt: skip
 """When a run is to stop."""
 EVERYTHING = click.option(
-    "--all", "everything", is_flag=True, help="Take what answers a current question, even if the newest plan lacks it."
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also count answers and judges that the newest run no longer has, such as what --limit left out.",
 )
 ALLOW_MIXED = click.option(
     "--allow-mixed", is_flag=True, help="Take answers by several models, or versions of Claude Code, for one agent's."

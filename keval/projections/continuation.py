@@ -55,6 +55,7 @@ SHARED = (
     "whole_plans",
     "run_facts",
     "plans",
+    "replaced_judges",
     "stopped_conditions",
     "planned_questions",
     "conditions",

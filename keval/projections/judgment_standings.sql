@@ -6,7 +6,7 @@
 -- same_answer: it judged the present text; of a pair both texts, the other one of a response that is current too.
 -- same_sample: it was given what it would be given of the sample now; wherever in the log it stands: a judgment may have
 -- been begun before what it is about changed.
--- current: both, of a response that is current.
+-- current: both, of a response that is current, by a judge that the newest run still has.
 with response as (
     select
         r.position, r.id, r.sample_id, r.answer_sha256,
@@ -18,6 +18,7 @@ with response as (
 judgment as (
     select
         j.position, j.response_id, j.condition_id, j.agent_id, j.repetition,
+        j.judge_id not in (from replaced_judges) as by_current_judge,
         r.position as answer, r.planned, coalesce(j.sample_id <> r.sample_id, false) as strays,
         coalesce(r.asked, true) as asked,
         coalesce(r.answer_sha256 = j.answer_sha256, true) and coalesce(
@@ -33,10 +34,12 @@ judgment as (
         and (j.other_response_id is null or j.other_response_id not in (select id from retracted))
 ),
 known as (
-    select position, answer, true as has_response, strays, planned, asked, same_answer from judgment where answer is not null
+    select position, answer, true as has_response, strays, planned, asked, same_answer, by_current_judge
+    from judgment
+    where answer is not null
     union all
     select j.position, min(j.position) over (partition by response_id), false, false,
-        not exists (from plans) or coalesce(j.repetition <= p.repetitions, false), asked, same_answer
+        not exists (from plans) or coalesce(j.repetition <= p.repetitions, false), asked, same_answer, by_current_judge
     from judgment as j
     left join condition_repetitions as p using (condition_id, agent_id)
     anti join retracted as gone on gone.id = j.response_id
@@ -44,5 +47,5 @@ known as (
 )
 select
     position, answer, has_response, strays, planned, same_answer, same_sample,
-    asked and same_answer and same_sample and (planned or $everything) as current
+    asked and same_answer and same_sample and by_current_judge and (planned or $everything) as current
 from (select *, position not in (from outdated_judgments) as same_sample from known)

@@ -41,6 +41,7 @@ scale as (
         arg_max(max, position) as highest,
         arg_max(place, position) as metric_place
     from mentioned
+    where judge_id not in (from replaced_judges)
     group by judge_id, metric
 )
 select

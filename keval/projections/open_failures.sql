@@ -42,6 +42,7 @@ left join changed_answers as w on w.response_id = failed.response_id
 left join condition_repetitions as p on p.condition_id = failed.condition_id and p.agent_id = failed.agent_id
 anti join judged on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id
 where stage = 'judge'
+    and failed.judge_id not in (from replaced_judges)
     and case
         when r.id is not null then r.current
         else gone.id is null

@@ -25,6 +25,7 @@ DERIVED = {
     "whole_plans": "TABLE",
     "run_facts": "TABLE",
     "plans": "TABLE",
+    "replaced_judges": "TABLE",
     "planned_conditions": "VIEW",
     "condition_repetitions": "OR REPLACE TEMP VIEW",
     "stopped_conditions": "TABLE",

@@ -6,7 +6,12 @@ with label as (
     where judge_id is not null
     group by judge_id
 ),
-version as (select distinct judge, judge_id from metrics where computed is null)
+shown as (select distinct judge, judge_id from metrics where computed is null),
+version as (
+    from shown
+    union
+    select judge.name, judge.judge_id from (select unnest(judges) as judge from run_facts)
+)
 select
     v.judge_id, coalesce(l.labels, 0) as labels, l.last,
     coalesce(l.given - l.labels, 0) as of_older_judgments,
@@ -14,5 +19,5 @@ select
         select sum(given) from label as o join version as e using (judge_id)
         where e.judge = v.judge and o.judge_id <> v.judge_id
     ), 0)::bigint as of_other_versions
-from version as v
+from shown as v
 left join label as l using (judge_id)

@@ -201,6 +201,13 @@ def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iter
         if names:
             told = ", ".join(dict.fromkeys(names))
             yield ReportWarning("older_conditions", f"{what}: {len(names)} ({told})")
+    judges = [row["judge"] for row in ask(connection, "replaced_judges")]
+    if judges:
+        yield ReportWarning(
+            "older_judges",
+            "judgments by judges that the newest run does not have, or has otherwise, are not counted: "
+            f"{len(judges)} ({', '.join(dict.fromkeys(judges))}); --all takes them",
+        )
     (row,) = ask(connection, "older_questions")
     if row["count"]:
         yield ReportWarning(

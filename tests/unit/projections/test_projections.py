@@ -478,16 +478,18 @@ def test_a_judge_run_by_itself_concerns_all_conditions(tmp_path: Path) -> None:
     assert [tuple(row.values()) for row in rows(tmp_path, events, query)] == [("baseline", 1, 1), ("with_docs", 0, 2)]
 
 
-def test_an_edited_judge_has_no_rows_for_conditions_of_later_runs(tmp_path: Path) -> None:
-    """A judge of an older config is not missing under conditions that came after it."""
+def test_a_judge_has_no_rows_for_conditions_of_runs_that_do_not_name_it(tmp_path: Path) -> None:
+    """A judge of another config is not missing under this one's conditions, nor an older version under any."""
+    old, new, other = (judge_entry(judge_id=name) for name in ("old", "new", "other"))
     events = [
-        run_event({"baseline": "Old."}, judges=[judge_entry(judge_id="old")]),
-        run_event({"baseline": "New."}, judges=[judge_entry(judge_id="new")]),
+        run_event({"baseline": "Other."}, judges=[other], config_name="other"),
+        run_event({"baseline": "Old."}, judges=[old]),
+        run_event({"baseline": "New."}, judges=[new]),
     ]
     found = rows(
         tmp_path, events, "select judge_id, current from series join conditions using (condition_id) order by judge_id"
     )
-    assert found == [{"judge_id": "new", "current": True}, {"judge_id": "old", "current": False}]
+    assert found == [{"judge_id": "new", "current": True}, {"judge_id": "other", "current": False}]
 
 
 # States

@@ -292,7 +292,11 @@ def test_a_sample_without_a_cluster_leaves_no_interval_of_passes(tmp_path: Path)
     events = clustered(passing((2, 1, 2, 0, 1, 2), 2), {f"s{number:02}": f"c{number // 2}" for number in range(5)})
     (found,) = bodies(tmp_path, events, asked=FULL)
     (first, *_) = found["pass_k"]
-    assert (first["value"], first["ci_lower"], first["reason"]) == (pytest.approx(8 / 12), None, "samples without a cluster: 1")
+    assert (first["value"], first["ci_lower"], first["reason"]) == (
+        pytest.approx(8 / 12),
+        None,
+        "samples without a cluster: 1",
+    )
     assert (found["ci_lower"], found["se_clustered"]) == (None, None)
 
 

@@ -1,0 +1,34 @@
+-- One row per judge that a run of a config named, and that the newest run of that config does not name any more: it was
+-- edited, or taken out. Its judgments stay in the log and are not current, unless somebody judged with it apart from the config.
+with run as (
+    select
+        position, rank, list_transform(judges, lambda judge: judge.judge_id) as judge_ids,
+        coalesce(cardinality(conditions) > 0, false) as is_of_config,
+        -- As in plans: imports of other conditions stand beside each other.
+        {name: config_name, imported: if(command = 'import', map_keys(conditions), null)} as config
+    from run_facts
+),
+of_config as (
+    select
+        judge_ids, position, rank = max(rank) over (partition by config) as is_newest,
+        lead(position) over (partition by config order by position) as replaced_at
+    from run
+    where is_of_config
+),
+named as (
+    select unnest(judge_ids) as judge_id, position, is_newest, replaced_at from of_config
+),
+-- Named by no config at that time: `keval judge` without a judge takes those of the config.
+added as (
+    select judge_id
+    from (select position, unnest(judge_ids) as judge_id from run where not is_of_config) as r
+    where not exists (
+        from named as n
+        where n.judge_id = r.judge_id and n.position < r.position and coalesce(r.position < n.replaced_at, true)
+    )
+)
+select judge_id
+from named
+where not $everything and judge_id not in (from added)
+group by judge_id
+having not bool_or(is_newest)
