@@ -5,7 +5,7 @@ Only scores of answers that were drawn at random are used: those of a person's o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.stats.aggregates import rounded
-from keval.stats.ppi import CorrectedMean, Estimate, corrected_mean
+from keval.stats.ppi import Clusters, CorrectedMean, Estimate, corrected_mean
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -65,8 +65,17 @@ def mean_corrections(connection: DuckDBPyConnection) -> Iterator[MeanCorrection]
         if labelled:
             judge_mean = sum(row["judge_of_all"] for row in samples) / len(samples)
             who = {name: samples[0][name] for name in ("condition", "judge", "judge_id", "metric", "min", "max")}
-            corrected = corrected_mean(labelled, rest)
+            corrected = corrected_mean(labelled, rest, _clusters(samples) if samples[0]["has_clusters"] else None)
             yield MeanCorrection(**who, samples=len(samples), judge_mean=judge_mean, found=corrected)
+
+
+def _clusters(samples: Sequence[JsonObject]) -> Clusters:
+    """Return the clusters of the samples that people scored, and of the others."""
+    is_rest = [row["people"] is None for row in samples]
+    return (
+        [row["cluster"] for row, rest in zip(samples, is_rest, strict=True) if not rest],
+        [row["cluster"] for row, rest in zip(samples, is_rest, strict=True) if rest],
+    )
 
 
 def _as_json(estimate: Estimate | None) -> JsonObject | None:

@@ -23,6 +23,9 @@ _AGENTS_OWN = {row.kind for row in failure_kinds.FAILURE_KINDS if row.counts_as 
 
 ONE_CONDITION = "One condition: nothing is compared."
 
+WAY_OUT = "keval run CONFIG asks again."
+"""What ends a sentence of what was not measured or not done."""
+
 
 @dataclass(frozen=True, slots=True)
 class Headline:
@@ -95,7 +98,7 @@ class _Compared:
     @property
     def way_out(self) -> str:
         """What measures the rest, after a space; nothing where answers were imported."""
-        return " keval run CONFIG asks again." if self.table.can_be_asked_again else ""
+        return f" {WAY_OUT}" if self.table.can_be_asked_again else ""
 
     @property
     def qualification(self) -> str:
@@ -114,7 +117,8 @@ def headlines(tables: Sequence[MetricTable], *, is_incomplete: bool = False) -> 
         if len(pairs) > 1:
             text, *notes = (said if condition in said else f"{condition}: {said}" for said in (text, *notes))
         if is_incomplete and _unscored_name(of_pair) is None:
-            text, line = f"{text[:-1]} so far.", line and f"{line}, so far"
+            line = line and f"{line}, so far"
+            text = text if text.endswith(WAY_OUT) else f"{text[:-1]} so far."  # what is missing is said already
         made.append(Headline(condition, baseline, text, tuple(map(_said, of_pair)), line or text, tuple(notes)))
     return tuple(made)
 

@@ -9,7 +9,7 @@ from keval.ids import JsonObject
 from keval.labels.corrections import MeanCorrection, mean_corrections
 from keval.labels.labels import Said
 from keval.stats.ppi import ppi
-from tests.builders import JUDGE_ID, judgment_event, response_event, write_log
+from tests.builders import JUDGE_ID, judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
 
 NUMBER = 40
@@ -47,6 +47,23 @@ def test_a_mean_is_corrected_by_the_answers_that_were_drawn(tmp_path: Path) -> N
     said = found.as_json()
     assert (said["method"], said["corrected"]["n_labelled"], said["reason"]) == ("PPI++", 24, None)
     assert "random draw" in said["requirement"]
+
+
+def test_samples_in_clusters_give_a_wider_interval(tmp_path: Path) -> None:
+    """As the report's own interval does, where the config says which samples belong together."""
+    labels = [label(2 * number) for number in range(24)]
+    (alone,) = corrections(tmp_path, *labels)
+    for place, answer in enumerate(ANSWERS):
+        answer["sample"]["cluster"] = "abcd"[place // 2 * 4 // NUMBER]
+    config = {"name": "test", "dataset": {"path": "q.jsonl", "cluster_key": "cluster"}}
+    (found,) = corrections(tmp_path, run_event(["baseline"], samples=NUMBER, repetitions=2, config=config), *labels)
+    for answer in ANSWERS:
+        del answer["sample"]["cluster"]
+    assert alone.found.corrected is not None
+    assert found.found.corrected is not None
+    assert found.found.corrected.mean == alone.found.corrected.mean
+    assert found.found.corrected.n_clusters == 3
+    assert (found.found.corrected.se or 0) >= (alone.found.corrected.se or 0)
 
 
 def test_only_a_draw_at_random_corrects(tmp_path: Path) -> None:

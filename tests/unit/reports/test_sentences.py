@@ -287,9 +287,12 @@ def test_each_condition_has_its_line_and_says_its_name() -> None:
 
 
 def test_an_unfinished_run_is_told_so_far() -> None:
-    """Each sentence of a run that is not done ends with it."""
+    """Each sentence of a run that is not done ends with it, but for one that says what is missing."""
     (headline,) = headlines([table(compared("higher", (0.5, 0.1, 0.9)))], is_incomplete=True)
     assert headline.text.endswith(" worse on 0 so far.")
+    missing = table(compared("cannot tell", (0.5, 0.1, 0.9)), scores={"baseline": {"not_done": 9}})
+    (headline,) = headlines([missing], is_incomplete=True)
+    assert headline.text.endswith(" keval run CONFIG asks again.")
 
 
 def test_two_judges_of_one_metric_are_told_apart() -> None:

@@ -26,6 +26,22 @@ def test_the_worked_example() -> None:
     assert (both.people.mean, both.people.se) == pytest.approx((3.3, 0.422953), abs=1e-6)
 
 
+def test_samples_that_belong_together_are_no_independent_ones() -> None:
+    """Each sample ten times, as one cluster: the error is that of the clusters, not of ten times as many samples."""
+    clusters = ([f"c{place}" for place in range(10)] * 10, ["rest"] * 300)
+    alone, found = (corrected_mean(LABELLED * 10, REST * 10, given) for given in (None, clusters))
+    assert found.people is not None
+    assert found.people.se == pytest.approx(0.422953, abs=1e-6)
+    assert found.people.interval == pytest.approx(t_interval(3.3, 0.422953, 10), abs=1e-5)
+    assert found.corrected is not None
+    assert alone.corrected is not None
+    assert (found.corrected.se or 0) > 2 * (alone.corrected.se or 0) > 0
+    for unknown in (["c"] * 100, [None] * 100):
+        lacking = corrected_mean(LABELLED * 10, REST * 10, (unknown, ["c"] * 300))
+        assert lacking.people is not None
+        assert (lacking.people.se, lacking.people.interval) == (None, (None, None))
+
+
 def test_few_labels_leave_the_peoples_mean() -> None:
     """Below 20 labelled samples, without labels, and with all labelled, the judge is not used; the reason is said."""
     few = corrected_mean(LABELLED, REST)
