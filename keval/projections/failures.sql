@@ -1,5 +1,6 @@
 -- One row per failure: the last event of its id, unless retracted.
 -- current: nothing has come of the task, or of the judging, since; see open_failures.
+-- condition is the newest name of the condition, as in scores.
 select
     position, log, id, time, run_id, stage, kind, line ->> '$.message' as message,
     line -> '$.sample' as sample, sample_id, sample_sha256, question_id, condition, condition_id, repetition, agent_id,
@@ -14,5 +15,9 @@ select
         orphaned_processes varchar[]
     )[]) as failed_attempts,
     mock, current
-from (select f.*, $line as line from failure_facts as f)
+from (
+    select f.* replace (c.condition as condition), $line as line
+    from failure_facts as f
+    join conditions as c using (condition_id, agent_id)
+)
 join files using (file)

@@ -1,6 +1,7 @@
 -- One row per judgment: the last event of its id, unless it or its response was retracted.
 -- current: it judged the present text of a response that is current, given the present sample. A judgment whose response
 -- the log never held (a log cut with grep) stands for itself, if its condition and repetition are planned.
+-- condition is the newest name of the condition, as in scores.
 select
     position, log, id, time, run_id,
     response_id, sample_id, condition, condition_id, repetition, agent_id, judge, judge_id, replicate, sample_fields,
@@ -15,5 +16,9 @@ select
         orphaned_processes varchar[]
     )[]) as failed_attempts,
     mock, planned, current
-from (select f.*, $line as line from judgment_facts as f)
+from (
+    select f.* replace (c.condition as condition), $line as line
+    from judgment_facts as f
+    join conditions as c using (condition_id, agent_id)
+)
 join files using (file)

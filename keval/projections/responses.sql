@@ -1,6 +1,7 @@
 -- One row per response: the last event of its id, unless retracted.
 -- current: it answers the question that counts of its sample, and is planned: the newest plan has its question, condition,
 -- agent and repetition. Everything computed from responses uses only these.
+-- condition is the newest name of the condition, as in scores.
 select
     position, log, id, time, run_id,
     line -> '$.sample' as sample, sample_id, sample_sha256, question_id,
@@ -17,5 +18,9 @@ select
         orphaned_processes varchar[]
     )[]) as failed_attempts,
     mock, planned, current
-from (select f.*, $line as line from response_facts as f)
+from (
+    select f.* replace (c.condition as condition), $line as line
+    from response_facts as f
+    join conditions as c using (condition_id, agent_id)
+)
 join files using (file)

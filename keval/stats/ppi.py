@@ -94,7 +94,7 @@ def ppi(
     """Return the estimate by PPI++, or with a weight of the judge that is given: 1 is PPI, 0 people's scores alone.
 
     λ = clip( Cov(Y, F) / ((1 + n/N) Var(F)), 0, 1), θ = λ mean(F_U) + mean(Y − λF),
-    SE² = λ² Var(F_U) / N + Var(Y − λF) / n. Needs 2 samples of each kind. With clusters the error is that of `_clustered`.
+    SE² = λ² Var(F_U) / N + Var(Y − λF) / n. Needs 2 samples of each kind. With clusters: see `_clustered`.
     """
     people, judge = [y for y, _ in labelled], [f for _, f in labelled]
     known, unknown = len(labelled), len(unlabelled)

@@ -45,7 +45,7 @@ def _case(sample_id: str, found: ChangedScores, read: Sequence[Transcript]) -> C
 
 def _answer(transcript: Transcript) -> Answer:
     return Answer(
-        transcript.outcome["condition"],
+        transcript.condition,
         transcript.outcome["repetition"],
         about(transcript),
         # Why an answer got its scores is what people doubt first.

@@ -28,7 +28,7 @@ class Section:
 def title(transcript: Transcript) -> str:
     """Return which task it is."""
     outcome = transcript.outcome
-    return f"{transcript.sample_id} · {outcome['condition']} · repetition {outcome['repetition']}"
+    return f"{transcript.sample_id} · {transcript.condition} · repetition {outcome['repetition']}"
 
 
 def about(transcript: Transcript) -> str:

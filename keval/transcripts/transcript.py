@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class Transcript:
     """One task: the events about it as the log has them."""
 
+    condition: str
+    """The newest name of its condition; events have the name that it had then."""
     sample: JsonObject | None = None
     """The newest record of the sample; None where the agent always failed, so that the log has none."""
     response: JsonObject | None = None
@@ -45,7 +47,7 @@ class Transcript:
         """Return it as one object, events unchanged."""
         return {
             "sample_id": self.sample_id,
-            "condition": self.outcome["condition"],
+            "condition": self.condition,
             "repetition": self.outcome["repetition"],
             "sample": self.sample,
             "response": self.response,
@@ -84,8 +86,9 @@ def _read(logs: Sequence[LogFile], lines: Iterator[JsonObject]) -> Iterator[Tran
     """Yield tasks, of which the lines stand together."""
     with opened(logs) as descriptors:
         for _, found in groupby(lines, lambda row: row["place"]):
-            made = Transcript()
-            for row in found:
+            told = list(found)
+            made = Transcript(told[0]["condition"])
+            for row in told:
                 _add(made, row["kind"], orjson.loads(line_in(descriptors[row["file"] - 1], row["line_offset"])))
             yield made
 

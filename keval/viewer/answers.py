@@ -49,7 +49,7 @@ def shown(transcript: Transcript) -> Shown:
         return tuple(_cut(section, addresses.text(event_id, numbers[section])) for section in found)
 
     return Shown(
-        transcript.outcome["condition"],
+        transcript.condition,
         transcript.outcome["repetition"],
         _outcome(transcript),
         about(transcript),

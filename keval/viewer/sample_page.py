@@ -42,7 +42,7 @@ def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Reques
         sample_id=sample_id,
         question=answers.shown(asked).question,
         sides=[
-            (name, [answers.shown(each) for each in found if each.outcome["condition"] == name])
+            (name, [answers.shown(each) for each in found if each.condition == name])
             for name in (*conditions[:1], right)
             if name is not None
         ],
@@ -61,7 +61,7 @@ def show_response(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, reques
         snapshot,
         title(transcript),
         sample_id=transcript.sample_id,
-        sample_page=addresses.sample(transcript.sample_id, condition=transcript.outcome["condition"]),
+        sample_page=addresses.sample(transcript.sample_id, condition=transcript.condition),
         answer=answers.shown(transcript),
     )
 

@@ -478,6 +478,17 @@ def test_a_judge_run_by_itself_concerns_all_conditions(tmp_path: Path) -> None:
     assert [tuple(row.values()) for row in rows(tmp_path, events, query)] == [("baseline", 1, 1), ("with_docs", 0, 2)]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("view", ["responses", "judgments", "failures", "scores", "costs"])
+def test_a_condition_has_its_newest_name_in_every_view(tmp_path: Path, view: str) -> None:
+    """Whoever joins two views by the name would lose what came before it was changed."""
+    renamed = run_event(["old"], samples=1, repetitions=2)
+    renamed["conditions"] = {"new": renamed["conditions"].pop("old")}
+    answer = response_event("q1", "old")
+    events = [answer, judgment_event(answer), failure_event(response_event("q1", "old", 2)), renamed]
+    assert {row["condition"] for row in rows(tmp_path, events, f"from {view}")} == {"new"}
+
+
 def test_a_judge_has_no_rows_for_conditions_of_runs_that_do_not_name_it(tmp_path: Path) -> None:
     """A judge of another config is not missing under this one's conditions, nor an older version under any."""
     old, new, other = (judge_entry(judge_id=name) for name in ("old", "new", "other"))

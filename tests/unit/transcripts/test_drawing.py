@@ -14,7 +14,7 @@ HOSTILE = "a\x1b[31m\n````\n# Mine\r\u202e"
 
 def transcript(text: str) -> Transcript:
     response = response_event(text=text)
-    return Transcript(sample=response["sample"], response=response)
+    return Transcript(response["condition"], sample=response["sample"], response=response)
 
 
 def test_a_long_text_shows_its_beginning_and_its_end() -> None:

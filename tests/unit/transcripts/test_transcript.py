@@ -15,6 +15,7 @@ from keval.transcripts.selection import Selection
 from keval.transcripts.transcript import Transcript, of_sample, transcripts
 from tests.builders import (
     failure_event,
+    judge_entry,
     judge_failure_event,
     judgment_event,
     response_event,
@@ -183,3 +184,19 @@ def test_an_answer_that_is_not_in_the_log(tmp_path: Path) -> None:
         assert [section.title for section in sections(only)] == ["Question", "Golden answer", "Scores", "Cost"]
         with pytest.raises(UsageError, match="may be retracted"):
             Found(connection, log).of(id=OTHER["id"])
+
+
+@pytest.mark.slow
+def test_a_task_has_the_newest_name_of_its_condition_and_judgments_that_count(tmp_path: Path) -> None:
+    """An answer of before the condition was renamed; of an edited judge only what its newest version says."""
+    old, new = (judge_entry(judge_id=letter * 24) for letter in "ab")
+    renamed = run_event(["baseline"], judges=[new])
+    renamed["conditions"] = {"plain": renamed["conditions"].pop("baseline")}
+    judgments = [judgment_event(FIRST, score, judge_id=judge["judge_id"]) for score, judge in ((1, old), (5, new))]
+    log = write_log(tmp_path / "log.jsonl", [run_event(["baseline"], judges=[old]), FIRST, *judgments, renamed])
+    with projections.connect([log]) as connection:
+        (shown,) = Found(connection, log).of(conditions=("plain",))
+        (alone,) = of_sample(connection, [LogFile(log, "run.jsonl")], "q1")
+    for each in (shown, alone):
+        assert title(each) == "q1 · plain · repetition 1"
+        assert [judgment["judge_id"] for judgment in each.judgments] == [new["judge_id"]]
