@@ -20,18 +20,17 @@ from keval.reports import across_doubts, drift
 from keval.reports.across_doubts import Side
 from keval.reports.builder import compose, evaluation_names
 from keval.reports.changed_scores import changed_scores
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, difference
+from keval.reports.conclusions import Difference, MetricTable, difference
 from keval.reports.house_scores import house_scores, put_together
 from keval.reports.model import BANNER, Report
 from keval.reports.sentences import headlines, read_with_care
-from keval.reports.side_by_side import put_side_by_side, renamed, score_bodies
+from keval.reports.side_by_side import of_shared_samples, put_side_by_side, renamed, score_bodies
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import Declared, declared
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from keval.ids import JsonObject
     from keval.projections.log_file import LogFile
 
 MOST_NAMED = 5
@@ -68,12 +67,13 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
     with projections.connect(logs, everything=everything, apart=True) as connection:
         samples = tuple(_samples(connection, sides))
         put_side_by_side(connection, [side.label for side in sides], pairs)
-        tables = tuple(_tables(connection, sides))
-        if not tables:
+        tables = _tables(sides)
+        shared = _compared(connection, of_shared_samples(connection, tables), sides)
+        if not shared:
             raise InputError(
                 "nothing was scored under two conditions that are compared: keval judge LOG does what is missing"
             )
-        found = _report(connection, sides, tables, samples)
+        found = _report(connection, sides, tables, shared, samples)
     if strategy is None:
         return found
     scores = [replace(each, condition=side.named(each.condition)) for side in sides for each in side.house_scores]
@@ -145,34 +145,51 @@ def _named(samples: Sequence[str]) -> str:
     return ", ".join(samples[:MOST_NAMED]) + more
 
 
-def _tables(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[MetricTable]:
-    """Yield a table for each metric that is compared, with the scores of all logs."""
-    scores = _scores(sides)
-    bodies = [body for table, found in scores.values() for body in score_bodies(table, found)]
-    compared: dict[tuple[str, str], list[JsonObject]] = {}
-    for body in comparison_bodies(connection, bodies, across_doubts.declared_by_all(sides) or Declared()):
-        compared.setdefault((body["judge_id"], body["metric"]), []).append(body)
-    for key, (table, found) in scores.items():
-        if key in compared:
-            differences: list[Difference] = [difference(body, None, None) for body in compared[key]]
-            yield replace(table, scores=tuple(found), differences=tuple(differences))
-
-
-def _scores(sides: Sequence[Side]) -> dict[tuple[str, str], tuple[MetricTable, list[ConditionScore]]]:
-    """Return the scores of all logs by judge and metric, each under the name that tells its log."""
-    scores: dict[tuple[str, str], tuple[MetricTable, list[ConditionScore]]] = {}
+def _tables(sides: Sequence[Side]) -> list[MetricTable]:
+    """Return a table for each judge and metric, with the scores of all logs under the names that tell their logs."""
+    tables: dict[tuple[str, str], MetricTable] = {}
     for side in sides:
         for table in side.report.metrics:
-            first, found = scores.get((table.judge_id, table.metric), (table, []))
-            can_be = first.can_be_asked_again and table.can_be_asked_again
-            scores[table.judge_id, table.metric] = replace(first, can_be_asked_again=can_be), found
-            found += [renamed(score, side.number, side.label) for score in table.scores]
-    return scores
+            first = tables.get((table.judge_id, table.metric), replace(table, scores=(), differences=()))
+            tables[table.judge_id, table.metric] = replace(
+                first,
+                can_be_asked_again=first.can_be_asked_again and table.can_be_asked_again,
+                scores=(*first.scores, *(renamed(score, side.number, side.label) for score in table.scores)),
+            )
+    return list(tables.values())
+
+
+def _compared(
+    connection: DuckDBPyConnection, tables: Sequence[MetricTable], sides: Sequence[Side]
+) -> list[MetricTable]:
+    """Return the tables of metrics that are compared, with their differences."""
+    compared: dict[tuple[str, str], list[Difference]] = {}
+    of_all = across_doubts.declared_by_all(sides) or Declared()
+    for body in comparison_bodies(connection, list(score_bodies(tables)), of_all):
+        compared.setdefault((body["judge_id"], body["metric"]), []).append(difference(body, None, None))
+    return [
+        replace(table, differences=tuple(compared[table.judge_id, table.metric]))
+        for table in tables
+        if (table.judge_id, table.metric) in compared
+    ]
+
+
+def _with_differences(tables: Sequence[MetricTable], compared: Sequence[MetricTable]) -> Iterator[MetricTable]:
+    """Yield the tables of metrics that are compared, each with the differences of the other one of its metric."""
+    differences = {(table.judge_id, table.metric): table.differences for table in compared}
+    for table in tables:
+        if (found := differences.get((table.judge_id, table.metric))) is not None:
+            yield replace(table, differences=found)
 
 
 def _report(
-    connection: DuckDBPyConnection, sides: Sequence[Side], tables: Sequence[MetricTable], samples: Sequence[str]
+    connection: DuckDBPyConnection,
+    sides: Sequence[Side],
+    tables: Sequence[MetricTable],
+    shared: Sequence[MetricTable],
+    samples: Sequence[str],
 ) -> Report:
+    """Return the report: each log's own numbers of `tables`, and what is concluded from `shared` samples."""
     mock = any(side.report.mock for side in sides)
     conditions = tuple(
         replace(condition, name=side.named(condition.name)) for side in sides for condition in side.report.conditions
@@ -181,11 +198,11 @@ def _report(
         mock=mock,
         banner=BANNER if mock else None,
         warnings_first=tuple(across_doubts.of_each(sides, "warnings_first")),
-        headlines=headlines(tables, is_incomplete=any(found.not_done for found in conditions)),
-        read_with_care=read_with_care(tables, list(across_doubts.small(sides))),
+        headlines=headlines(shared, is_incomplete=any(found.not_done for found in conditions)),
+        read_with_care=read_with_care(shared, list(across_doubts.small(sides))),
         header=across_doubts.header(sides),
         conditions=conditions,
-        metrics=tuple(tables),
+        metrics=tuple(_with_differences(tables, shared)),
         changed_scores=changed_scores(connection),
         claims=(),
         failures=tuple(

@@ -14,7 +14,7 @@ from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic
 from keval.reports.queries import ask
-from keval.reports.since import differences_since
+from keval.reports.since import Since, differences_since
 from keval.reports.tool_use import tool_use
 from keval.reports.trials import Summary, bare_trials, summaries
 from keval.reports.verdicts import undecided
@@ -68,7 +68,7 @@ class Facts:
     pass_from: Mapping[str, float]
     _answered: dict[float, list[JsonObject]] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The rows of `gate_answers.sql` by the share that was asked for."""
-    _compared: dict[int, dict[tuple[str, str, str], Difference]] = field(
+    _compared: dict[int, dict[tuple[str, str, str], Since]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     """The differences to earlier logs, by the facts of these."""
@@ -139,7 +139,7 @@ class Facts:
         found = self._since(before).get((condition, table.judge_id, table.metric))
         if found is None:
             return unknown("no sample has a value in both logs")
-        return _with_missing(found, table.score(condition), earlier.score(condition))
+        return _with_missing(found.difference, found.now, found.before)
 
     def missing(self, condition: str) -> Found:
         """Return the largest share of answers, over all metrics, that were not measured or not done."""
@@ -224,7 +224,7 @@ class Facts:
             self._answered[share] = list(rows(self.connection, load("reports", "gate_answers", share=str(share))))
         return self._answered[share]
 
-    def _since(self, before: Facts) -> dict[tuple[str, str, str], Difference]:
+    def _since(self, before: Facts) -> dict[tuple[str, str, str], Since]:
         if id(before) not in self._compared:
             there = [name for name in self.conditions if name in before.conditions]
             found = differences_since((before.connection, self.connection), (before.tables, self.tables), there)

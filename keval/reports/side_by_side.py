@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
+from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.projections.views import definition, made
 from keval.reports.conclusions import ConditionScore, MetricTable
@@ -46,6 +47,7 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
     connection.execute(
         made("OR REPLACE VIEW", "compared_series", load("reports", "across_series", pairs=f"values {values}"))
     )
+    connection.execute(made("TABLE", "untried_samples", of_each("across_untried")))
     for name in ("paired_samples", "comparisons"):
         connection.execute(made("OR REPLACE VIEW", name, definition(name)))
 
@@ -57,7 +59,27 @@ def renamed(score: ConditionScore, number: int, label: str) -> ConditionScore:
     )
 
 
-def score_bodies(table: MetricTable, scores: Iterable[ConditionScore]) -> Iterator[JsonObject]:
-    """Yield what `aggregate` events say of these scores of a metric."""
-    for score in scores:
-        yield asdict(score) | {"judge_id": table.judge_id, "metric": table.metric}
+def of_shared_samples(connection: DuckDBPyConnection, tables: Iterable[MetricTable]) -> list[MetricTable]:
+    """Return metrics, their conditions renamed, with what became of the samples that another log tried, too.
+
+    These alone are compared: whatever else a log asked would dilute what is missing of them. Of three logs, those count
+    that any other one tried.
+    """
+    counts = {
+        (row.pop("condition_id"), row.pop("judge_id"), row.pop("metric")): row
+        for row in rows(connection, load("reports", "across_counts"))
+    }
+
+    def shared(table: MetricTable, score: ConditionScore) -> ConditionScore:
+        found = dict(counts.get((score.condition_id, table.judge_id, table.metric), {}))
+        elsewhere = found.pop("not_done_elsewhere", 0)
+        return replace(score, not_done=None if score.not_done is None else score.not_done - elsewhere, **found)
+
+    return [replace(table, scores=tuple(shared(table, score) for score in table.scores)) for table in tables]
+
+
+def score_bodies(tables: Iterable[MetricTable]) -> Iterator[JsonObject]:
+    """Yield what `aggregate` events say of the scores of metrics."""
+    for table in tables:
+        for score in table.scores:
+            yield asdict(score) | {"judge_id": table.judge_id, "metric": table.metric}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from keval.projections.copies import copies
 from keval.projections.sql_file import load
-from keval.reports.conclusions import Difference, MetricTable, difference
-from keval.reports.side_by_side import put_side_by_side, renamed, score_bodies
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, difference
+from keval.reports.side_by_side import of_shared_samples, put_side_by_side, renamed, score_bodies
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import declared
 
@@ -18,32 +19,47 @@ if TYPE_CHECKING:
 EARLIER, NOW = "the earlier log", "this log"
 
 
+class Since(NamedTuple):
+    """How a condition differs from the one of its name in an earlier log, and what became of the samples of both."""
+
+    difference: Difference
+    now: ConditionScore | None
+    before: ConditionScore | None
+
+
 def differences_since(
     connections: Sequence[DuckDBPyConnection],
     tables: Sequence[Sequence[MetricTable]],
     conditions: Sequence[str],
-) -> dict[tuple[str, str, str], Difference]:
+) -> dict[tuple[str, str, str], Since]:
     """Return, by condition, judge and metric, the difference between a log and an earlier one.
 
     `connections` and `tables`, the metrics with their scores, are those of the earlier log and of the later one. What
     the later one declares counts. Samples are paired by their id; one that is another question now has no partner.
     """
-    queries = {name: f"from {name}" for name in ("conditions", "metrics", "sample_means", "newest_samples")}
+    copied = ("conditions", "metrics", "sample_means", "newest_samples", "condition_means")
+    queries = {name: f"from {name}" for name in copied}
     queries["response_facts"] = load("reports", "since_questions")
-    bodies = [
-        body
+    told_apart = [
+        replace(table, scores=tuple(renamed(score, number, label) for score in table.scores))
         for number, (label, those) in enumerate(zip((EARLIER, NOW), tables, strict=True), start=1)
         for table in those
-        for body in score_bodies(table, [renamed(score, number, label) for score in table.scores])
     ]
     with copies(connections, queries) as together:
         put_side_by_side(together, (EARLIER, NOW), [(1, name, 2, name) for name in conditions])
         together.execute(
             load("reports", "since_edited", questions=load("reports", "across_questions", one="1", other="2"))
         )
+        shared = of_shared_samples(together, told_apart)
+        scores = {
+            (score.condition_id, table.judge_id, table.metric): score for table in shared for score in table.scores
+        }
         return {
-            (body["condition"].removesuffix(f" in {NOW}"), body["judge_id"], body["metric"]): difference(
-                body, None, None
+            (body["condition"].removesuffix(f" in {NOW}"), *metric): Since(
+                difference(body, None, None),
+                scores.get((body["condition_id"], *metric)),
+                scores.get((body["baseline_id"], *metric)),
             )
-            for body in comparison_bodies(together, bodies, declared(connections[-1]))
+            for body in comparison_bodies(together, list(score_bodies(shared)), declared(connections[-1]))
+            for metric in [(body["judge_id"], body["metric"])]
         }

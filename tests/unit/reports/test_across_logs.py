@@ -13,7 +13,14 @@ from keval.projections.log_file import as_log_file
 from keval.reports.across_logs import compare
 from keval.reports.conclusions import Difference, statistic
 from keval.reports.model import Report
-from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
+from tests.builders import (
+    failure_event,
+    judge_entry,
+    judgment_event,
+    response_event,
+    run_event,
+    write_log,
+)
 
 LOW, HIGH = (1, 2, 1, 2, 1, 2, 3), (3, 4, 3, 3, 4, 4, 3)
 
@@ -140,6 +147,38 @@ def test_samples_of_one_log_only_are_named_and_left_out(tmp_path: Path) -> None:
     assert (only(report).n_paired, only(report).n_dropped) == (5, 2)
     (said,) = [warning.text for warning in report.warnings if warning.code == "different_samples"]
     assert said.endswith("1.jsonl has answers to q5, q6; they are left out of its comparisons")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [0, 90])
+def test_what_only_one_log_asked_dilutes_nothing(tmp_path: Path, more: int) -> None:
+    """Four of ten common samples are missing, however many others the later log has: nothing can be concluded."""
+    earlier = events([2.0 + number % 2 / 10 for number in range(10)])
+    later = events([2.6 + number % 3 / 10 for number in range(6)] + [5.0] * more)
+    later[0] = run_event(["docs"], samples=10 + more)
+    later += [failure_event(response_event(f"lost{number}", "docs"), "infra_error") for number in range(4)]
+    moved = {f"lost{number}": f"q{6 + number}" for number in range(4)} | {f"q{6 + n}": f"new{n}" for n in range(more)}
+    later = [_about(event, moved) for event in later]
+    report = compared(tmp_path, earlier, later)
+    assert only(report).conclusion == "cannot tell"
+    (headline,) = report.headlines
+    assert " 40 % of docs in " in headline.text
+    assert only(report).n_paired == 6
+    assert [statistic(only(report), f"difference_{end}") for end in ("lower", "upper")] == pytest.approx(
+        [(6 * 2.7 + 4 * 1) / 10 - 2.05, (6 * 2.7 + 4 * 5) / 10 - 2.05]
+    )
+    assert [score.not_measured for score in report.metrics[0].scores] == [0, 4]
+    assert report.metrics[0].scores[1].scored == 6 + more
+
+
+def _about(event: JsonObject, moved: Mapping[str, str]) -> JsonObject:
+    """Return an event about another sample."""
+    found = event.get("sample", {}).get("id", event.get("sample_id"))
+    if found not in moved:
+        return event
+    sample = {"sample": {**event["sample"], "id": moved[found]}} if "sample" in event else {}
+    name = {"sample_id": moved[found]} if "sample_id" in event else {}
+    return event | sample | name
 
 
 @pytest.mark.slow
