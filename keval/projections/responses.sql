@@ -19,8 +19,8 @@ select
     )[]) as failed_attempts,
     mock, planned, current
 from (
-    select f.* replace (c.condition as condition), $line as line
-    from response_facts as f
-    join conditions as c using (condition_id, agent_id)
+    -- Not by a join, which would put the rows into another order.
+    select f.* replace (map_extract_value(names, condition_id || agent_id) as condition), $line as line
+    from response_facts as f, (select map(list(condition_id || agent_id), list(condition)) as names from conditions)
 )
 join files using (file)
