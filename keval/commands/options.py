@@ -91,7 +91,7 @@ EVERYTHING = click.option(
     help="Also count answers and judges that the newest run no longer has, such as what --limit left out.",
 )
 ALLOW_MIXED = click.option(
-    "--allow-mixed", is_flag=True, help="Take answers by several models, or versions of Claude Code, for one agent's."
+    "--allow-mixed", is_flag=True, help="Pool answers of several models, or versions of Claude Code; the report warns."
 )
 SKIP_INVALID = click.option(
     "--skip-invalid", is_flag=True, help="Leave out lines that are not valid events, and name them."
@@ -101,7 +101,7 @@ LIMIT = click.option(
 )
 CHOSEN_SAMPLES = click.option(
     "--sample", "samples", metavar="ID", multiple=True,
-    help="Only this sample, or those that a pattern such as 'law-*' means; may be repeated.",
+    help="Only samples whose id is this name, or matches a pattern such as 'law-*'; may be repeated.",
 )  # fmt: skip
 CHOSEN_CONDITIONS = click.option(
     "--condition", "conditions", metavar="NAME", multiple=True,

@@ -24,8 +24,13 @@ from keval.reports.conclusions import MetricTable
 from keval.reports.model import ConditionSummary
 
 _COLUMNS = ("hit_rate", "mrr", "judge_score", "combined_score")
-_USUAL = {"hit_rate": "hit_rate", "mrr": "mrr", "judge_score": "overall_score", "combined_score": "combined"}
-"""The metric that a column is of where nobody says which."""
+_USUAL = {
+    "hit_rate": ("retrieved_hit_rate", "hit_rate"),
+    "mrr": ("retrieved_mrr", "mrr"),
+    "judge_score": ("overall_score",),
+    "combined_score": ("combined",),
+}
+"""The metrics that a column is of where nobody says which: the first that is there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +38,9 @@ class EvaluationJson(Format):
     """Writes CONDITION/evaluation.json: a summary, and a row for each question, the best combined score first."""
 
     hit_rate: str | None = field(
-        default=None, metadata=option("METRIC or JUDGE/METRIC; else hit_rate, if it is there.")
+        default=None, metadata=option("METRIC or JUDGE/METRIC; else retrieved_hit_rate or hit_rate.")
     )
-    mrr: str | None = field(default=None, metadata=option("METRIC or JUDGE/METRIC; else mrr, if it is there."))
+    mrr: str | None = field(default=None, metadata=option("METRIC or JUDGE/METRIC; else retrieved_mrr or mrr."))
     judge_score: str | None = field(
         default=None, metadata=option("METRIC or JUDGE/METRIC; else overall_score, or the only metric.")
     )
@@ -62,8 +67,10 @@ class EvaluationJson(Format):
     def _table(self, column: str, tables: tuple[MetricTable, ...]) -> MetricTable | None:
         """Return the metric of a column; raises UsageError for a name that none has, or several have."""
         given: str | None = getattr(self, column)
-        asked = given or _USUAL[column]
-        found = [table for table in tables if asked in names(table.metric, table.judge, table.judge_id)]
+        for asked in (given,) if given else _USUAL[column]:
+            found = [table for table in tables if asked in names(table.metric, table.judge, table.judge_id)]
+            if found:
+                break
         if len(found) > 1:
             known = ", ".join(full_name(table.judge, table.metric) for table in found)
             raise UsageError(f"-O {column}={asked}: several judges have that metric: {known}")

@@ -114,6 +114,7 @@ def others(
     yield from _unplanned(conditions, bodies)
     yield from _answer_leakage(conditions, used)
     yield from _asked_again(connection, conditions)
+    yield from _answered_after_failures(connection, conditions)
     yield from _orphaned(connection, conditions)
     yield from _not_applicable(connection)
     yield from _order_dependent(connection)
@@ -173,6 +174,19 @@ def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionS
             "asked_again_by_a_gate",
             f"{found.name}: {counted(row['answers'], 'answer')} met the condition's gates only when asked again "
             f"(retry_gates); {counted(row['refused'], 'attempt')} that did not are in no mean",
+        )
+
+
+def _answered_after_failures(
+    connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]
+) -> Iterator[ReportWarning]:
+    """Yield whose failures a later run tried again: the more a condition fails, the more tries it got."""
+    for found, row in _each(connection, "answered_after_failures", conditions):
+        yield ReportWarning(
+            "answered_after_failures",
+            f"{found.name}: {counted(row['answers'], 'answer')} came in a later run, after the agent had failed the "
+            "task; the failures are in no mean, which favours a condition that fails often (--no-retry-failed keeps "
+            "them)",
         )
 
 

@@ -47,6 +47,18 @@ def test_each_question_has_a_row_and_the_summary_is_their_mean(tmp_path: Path) -
 
 
 @pytest.mark.slow
+def test_what_the_judge_of_sources_measures_is_found_by_its_name(tmp_path: Path) -> None:
+    """Nobody has to say that `retrieved_hit_rate` is a hit rate, and it goes before a metric of the plain name."""
+    scores = {"hit_rate": 1.0, "retrieved_hit_rate": 5.0, "retrieved_mrr": 2.0}
+    judge = judge_entry([{"name": name, "min": 1, "max": 5} for name in scores])
+    answer = response_event("q1", "A")
+    events = [run_event(["A"], samples=1, judges=[judge]), answer, judgment_event(answer, scores)]
+    (found,) = exported(EvaluationJson(), events, tmp_path / "out")
+    (row,) = orjson.loads(found.read_bytes())["results"]
+    assert (row["hit_rate"], row["mrr"]) == (5.0, 2.0)
+
+
+@pytest.mark.slow
 def test_conditions_never_share_a_file(tmp_path: Path) -> None:
     """Two names that are one as a part of a path have two files."""
     files = exported(EvaluationJson(mrr="quality"), log("a/b", "a:b"), tmp_path / "out")

@@ -606,6 +606,17 @@ def test_a_golden_answer_that_another_tool_returned_is_a_warning(tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_answers_of_tasks_that_the_agent_failed_before_are_pointed_out(tmp_path: Path) -> None:
+    """Who fails more gets more tries; an outage is not the agent's fault, and of an edited question it is another task."""
+    first, other = response_event("q1"), response_event("q2")
+    edited = failure_event(response_event("q2", question="Why not?"))
+    log = [run_event(), failure_event(first), failure_event(other, "infra_error"), edited, first, other]
+    (told,) = [warning.text for warning in built(log, tmp_path).warnings if warning.code == "answered_after_failures"]
+    assert told.startswith("baseline: 1 answer came in a later run, after the agent had failed the task")
+    assert "answered_after_failures" not in codes(built([*log[:2], *log[2:4], other], tmp_path))
+
+
+@pytest.mark.slow
 def test_a_condition_that_was_asked_until_its_gate_let_an_answer_through_is_pointed_out(tmp_path: Path) -> None:
     """Only attempts that a gate refused count, and only of answers that are in the numbers."""
     refused = ATTEMPT | {"kind": "mcp_unused"}
