@@ -607,7 +607,7 @@ def test_a_golden_answer_that_another_tool_returned_is_a_warning(tmp_path: Path)
 
 @pytest.mark.slow
 def test_answers_of_tasks_that_the_agent_failed_before_are_pointed_out(tmp_path: Path) -> None:
-    """Who fails more gets more tries; an outage is not the agent's fault, and of an edited question it is another task."""
+    """Who fails more gets more tries; an outage is nobody's fault, and an edited question is another task."""
     first, other = response_event("q1"), response_event("q2")
     edited = failure_event(response_event("q2", question="Why not?"))
     log = [run_event(), failure_event(first), failure_event(other, "infra_error"), edited, first, other]
