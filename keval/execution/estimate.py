@@ -100,11 +100,20 @@ def _item(name: str, account: str, number: int, paid: Cost | None, assumed: floa
 def ledger(items: Iterable[Item], execution: Execution, today: Spent, warn: Callable[[str], None]) -> Ledger:
     """Return a ledger that holds both budgets, with what each kind of item may cost.
 
-    `today` is what the log's events of today cost already. Raises UsageError when a budget is set and a price unknown.
+    `today` is what the log's events of today cost already. Raises UsageError when a budget is set and a price unknown;
+    `warn` is told of agents whose answers say themselves what they cost.
     """
     if execution.daily_budget_usd is not None and today.unknown:
         warn(f"daily_budget_usd: what {today.unknown} of today's attempts cost is unknown; they count as nothing")
     made = Ledger(execution.budget_usd, execution.daily_budget_usd, today.usd)
+    own = []
     for item in items:
         made.assume(item.account, item.max_cost_usd, item.name)
+        own += [item.name] if item.each_usd is None and item.max_cost_usd is not None else []
+    limit = "budget_usd" if execution.budget_usd is not None else "daily_budget_usd"
+    if own and (execution.budget_usd, execution.daily_budget_usd) != (None, None):
+        warn(
+            f"{limit}: what an answer costs is known only once the agent says it ({', '.join(own)}); "
+            "those in flight may go beyond the budget, and an answer that says no cost counts as nothing"
+        )
     return made

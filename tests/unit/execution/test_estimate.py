@@ -7,7 +7,7 @@ import pytest
 
 from keval.config.reader import load
 from keval.errors import UsageError
-from keval.execution.estimate import estimate, ledger
+from keval.execution.estimate import Item, estimate, ledger
 from keval.execution.preparation import Prepared, prepare
 from keval.ids import JsonObject
 from keval.logs.costs import MeasuredCosts, Spent
@@ -87,7 +87,9 @@ def test_an_agent_of_which_nobody_knows_the_price_is_not_free(tmp_path: Path, ag
     items = estimate(asked, paid(), asked.config.judges)
     assert [(item.cost_usd, item.free) for item in items[:2]] == [(cost, cost is not None)] * 2
     assert items[-1].free
-    ledger(items, asked.config.execution, Spent(), nobody_is_warned)
+    said: list[str] = []
+    ledger(items, asked.config.execution, Spent(), said.append)
+    assert len(said) == (cost is None)
 
 
 def test_what_was_paid_takes_the_place_of_what_was_assumed(tmp_path: Path) -> None:
@@ -122,6 +124,17 @@ def test_a_budget_needs_prices(tmp_path: Path) -> None:
     asked = prepared(tmp_path, model="unknown", execution="budget_usd: 5")
     with pytest.raises(UsageError, match="budget_usd is set, and what 'plain' costs is unknown"):
         ledger(estimate(asked, paid(), asked.config.judges), asked.config.execution, Spent(), nobody_is_warned)
+
+
+@pytest.mark.parametrize("limit", ["budget_usd", "daily_budget_usd"])
+def test_a_budget_that_cannot_hold_an_agent_says_so(tmp_path: Path, limit: str) -> None:
+    """What an agent of one's own asks for is its own affair; without a budget it does not matter."""
+    items = [Item("plain", "c1", 3, None, 0.0, measured=False), Item("free", "c2", 3, 0.0, 0.0, measured=False)]
+    said: list[str] = []
+    for execution in (f"{limit}: 5", "max_concurrent: 2"):
+        ledger(items, prepared(tmp_path, execution=execution).config.execution, Spent(), said.append)
+    (told,) = said
+    assert told.startswith(f"{limit}: what an answer costs is known only once the agent says it (plain); ")
 
 
 def test_what_today_cost_and_nobody_knows_is_said_under_a_daily_budget(tmp_path: Path) -> None:
