@@ -232,7 +232,8 @@ def _concluded(found: Found, conclusion: Conclusion, sign: Sign) -> tuple[Verdic
         return "cannot tell", "borderline: of the interval and the sign-flip test only one shows a difference"
     if conclusion not in {"higher", "lower"}:
         return "cannot tell", found.doubt or conclusion
-    return _BY[(conclusion == "higher") == (sign == ">")], f"concluded: {conclusion}"
+    qualified = f", {found.qualification}" if found.qualification else ""
+    return _BY[(conclusion == "higher") == (sign == ">")], f"concluded: {conclusion}{qualified}"
 
 
 _BY: dict[bool, Verdict] = {True: "met", False: "not met"}

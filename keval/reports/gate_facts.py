@@ -53,6 +53,8 @@ class Found:
     """What a difference shows, as the report says it; None for other numbers."""
     doubt: str | None = None
     """Why it shows nothing, where that is known."""
+    qualification: str | None = None
+    """What the report says beside the conclusion, such as that it does not hold after adjusting for all comparisons."""
 
 
 def unknown(why: str) -> Found:
@@ -247,6 +249,7 @@ def _as_found(found: Difference) -> Found:
         unknown=why,
         conclusion=found.conclusion,
         doubt=found.reasons.get("conclusion"),
+        qualification=found.qualification,
     )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -182,6 +183,21 @@ def test_without_a_margin_the_conclusion_of_the_report_decides(
         (found,) = held(facts, "with_docs higher than baseline")
         (table,) = facts.tables
     assert (table.differences[0].conclusion, found.verdict) == (conclusion, verdict)
+
+
+@pytest.mark.slow
+def test_a_conclusion_is_qualified_as_in_the_report(tmp_path: Path) -> None:
+    """One p of 2/64 is below 5 %; after adjusting for two comparisons it is not, and the gate alone says so."""
+    names = ("completeness", "style")
+    judge = judge_entry([{"name": name, "min": 1, "max": 5} for name in names])
+    events: list[JsonObject] = [run_event(samples=6, judges=[judge])]
+    for number, condition in product(range(6), ("baseline", "with_docs")):
+        answer = response_event(f"q{number}", condition)
+        score = 2.0 if condition == "baseline" else 3.0 + number % 2
+        events += [answer, judgment_event(answer, dict.fromkeys(names, score))]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)], texts=False) as connection:
+        (found,) = held(Facts(connection, {}), "completeness of with_docs higher than baseline")
+    assert (found.verdict, found.why) == ("met", "concluded: higher, not after adjusting for 2 comparisons")
 
 
 def test_the_baseline_is_the_one_that_the_config_names(tmp_path: Path) -> None:
