@@ -29,6 +29,8 @@ from keval.execution.preparation import (
 )
 from keval.execution.run_events import is_recorded
 from keval.execution.sample_changes import sample_changes
+from keval.execution.session import Request
+from keval.execution.stopping import stopping
 from keval.execution.stopping_family import recorded_rule
 from keval.execution.stopping_remarks import remarks
 from keval.execution.tasks import work_list
@@ -95,6 +97,11 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
         over = list(_over_budget(estimates, config, found.spent_today(mock=mock_url is not None), warn))
         # Of a run that stops when decided nobody knows how much it asks; a server that is down may be as it was.
         stops = until is not None or found.stopping_rule(config.name, mock=mock_url is not None) is not None
+        over += (
+            _not_as_begun(identified, found, Request(mock_url=mock_url, until=until))
+            if stops and not unreachable
+            else ()
+        )
         is_known = found.connection is not None and not stops and not unreachable
         ahead = tuple(_ahead(ConfigPast.about(found, identified))) if is_known else ()
     return Findings(identified, servers, estimates, ahead, (*lacking, *refused, *unreachable, *over))
@@ -114,6 +121,14 @@ def _over_budget(
     daily = config.execution.daily_budget_usd
     if daily is not None and today.usd >= daily:
         warn(f"daily_budget_usd {daily:g} is reached: ${today.usd:.4f} spent today (UTC); nothing will be asked for")
+
+
+def _not_as_begun(prepared: Prepared, found: past.Past, request: Request) -> Iterator[UsageError]:
+    """Yield why a run could not go on with what the log began to stop when decided, or begin it there."""
+    try:
+        stopping(prepared, found, request, lambda _: None)
+    except UsageError as error:
+        yield error
 
 
 def _ahead(about: ConfigPast) -> Iterator[str]:

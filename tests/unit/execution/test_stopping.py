@@ -13,6 +13,7 @@ from keval.agents import Answer
 from keval.config.reader import load
 from keval.config.until_section import Given, Until, wanted
 from keval.errors import BudgetReachedError, UsageError
+from keval.execution.config_check import check
 from keval.execution.config_session import generate, run_all
 from keval.execution.session import Request
 from keval.execution.specs import AnswerSpec, Outcome
@@ -217,12 +218,15 @@ def test_another_config_on_the_same_log_is_refused(tmp_path: Path, before: str, 
 
 
 def test_more_questions_are_another_run(tmp_path: Path) -> None:
-    """The number of samples is part of the rule, and so are the golden answers."""
+    """The number of samples is part of the rule; a check refuses what a run refuses, before and after."""
     config, log = write_evaluation(tmp_path, 100), tmp_path / "log.jsonl"
     run(config, log, Drawn(config, CLEAR))
+    assert check(load(config), log, lambda _: None).errors == ()
     write_evaluation(tmp_path, 101)
-    with pytest.raises(UsageError, match="the number of samples"):
+    with pytest.raises(UsageError, match=r"not the same in: the number of samples\."):
         run(config, log, Drawn(config, CLEAR))
+    (refused,) = check(load(config), log, lambda _: None).errors
+    assert "not the same in: the number of samples." in str(refused)
 
 
 def test_other_questions_or_another_order_are_another_run(tmp_path: Path) -> None:
