@@ -1,7 +1,7 @@
 -- One row: what the newest run says. What `judge` or `aggregate` appended says nothing of the agent: each part is that of
 -- the newest run that has it. mock is that of the last run in the log.
 select
-    arg_max(config ->> '$.name', rank) filter (config ->> '$.name' is not null) as name,
+    arg_max(config_name, rank) filter (config_name is not null) as name,
     arg_max(config ->> '$.version', rank) filter (config ->> '$.name' is not null) as version,
     arg_max(agent, rank) filter (agent is not null) as agent,
     coalesce(arg_max(command, rank) filter (agent is not null) = 'import', false) as imported,

@@ -78,8 +78,9 @@ def scored(condition: str, scores: Sequence[float], repetitions: int = 1) -> lis
 
 def complete() -> list[JsonObject]:
     """Return a log of 2 conditions x 6 samples x 2 repetitions, everything judged once."""
+    config = {"name": "docs-server", "version": "1"}
     return [
-        run_event(BOTH, samples=6, repetitions=2, seed=7, config={"name": "docs-server", "version": "1"}),
+        run_event(BOTH, samples=6, repetitions=2, seed=7, config=config, config_name="docs-server"),
         *scored("baseline", [2, 3, 4, 2, 3, 4], repetitions=2),
         *scored("with_docs", [2, 4, 5, 3, 4, 5], repetitions=2),
     ]
@@ -526,6 +527,12 @@ def test_a_log_of_aggregates_only_shows_them_and_says_what_is_missing(tmp_path: 
     assert found.metrics == built(complete(), tmp_path).metrics
     assert found.conditions == ()
     assert "not in the input" in text(found)
+
+
+def test_an_import_without_a_name_is_called_as_the_log_says(tmp_path: Path) -> None:
+    """Its mapping names nothing, so that its file's name stands in the run."""
+    run = run_event(["baseline"], samples=1, command="import", config={"path": "old.csv"}, config_name="old")
+    assert built([run, *scored("baseline", [3])], tmp_path).header.name == "old"
 
 
 @pytest.mark.slow
