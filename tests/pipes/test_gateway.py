@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ import pytest
 from keval.mock.filling import Filling
 from tests.conftest import Keval
 from tests.prompts import SERVERS
-from tests.servers.over_http import is_served
+from tests.servers.over_http import free_port, is_served
 from tests.web_service import Asked, Reply, serving
 
 LITELLM = Path(__file__).parents[2] / ".servers" / "litellm" / "bin" / "litellm"
@@ -57,8 +56,7 @@ def completion(asked: Asked) -> Reply:
 @contextmanager
 def gateway(folder: Path, model_url: str) -> Iterator[str]:
     """Serve the Messages API by LiteLLM's proxy, with nothing of this machine's settings."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     params = {"model": "hosted_vllm/canned", "api_base": model_url, "api_key": "none"}
     config = {
         "model_list": [{"model_name": "local", "litellm_params": params}],

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,7 @@ import pytest
 
 from tests.builders import ask
 from tests.remains import left_below
-from tests.servers.over_http import is_served
+from tests.servers.over_http import free_port, is_served
 from tests.servers.scripted_api import Say, ScriptedApi, text
 
 pytestmark = pytest.mark.slow
@@ -76,8 +75,7 @@ def local(folder: Path) -> dict[str, list[str]]:
 @contextmanager
 def everything(transport: str, name: str) -> Iterator[dict[str, Any]]:
     """Run the server over HTTP or SSE and yield its config."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     command = ["node", f"{PACKAGES}/server-everything/dist/index.js", transport]
     env = {**os.environ, "PORT": str(port), "SERVER": name}
     server = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 HERE = Path(__file__).parent
+
+NEVER_GIVEN = range(20_000, 32_768)
+"""Ports below those that a system gives to who asks for any."""
 
 
 @contextmanager
 def over_http(script: str, folder: Path, *arguments: str, **env: str) -> Iterator[int]:
     """Run a server in a folder and yield its port; a daemon that it forks is the test's own to end."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [sys.executable, str(HERE / script), str(port), *arguments],
         cwd=folder, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -31,6 +34,14 @@ def over_http(script: str, folder: Path, *arguments: str, **env: str) -> Iterato
     finally:
         server.kill()
         server.wait()
+
+
+def free_port() -> int:
+    """Return a port that nobody is given until the server has started: another test's own may be one of any port."""
+    while True:
+        port = random.choice(NEVER_GIVEN)  # noqa: S311 - nothing secret
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def is_served(port: int) -> bool:
