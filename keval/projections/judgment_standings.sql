@@ -1,6 +1,6 @@
 -- One row per judgment that counts as the last of its id and whose response was not retracted.
 -- answer: the position of its response; of one whose response the log never held (a log cut with grep), that of the first
--- judgment of the same response.
+-- judgment of the same response by a judge that counts.
 -- strays: its response is about another sample, which keval never writes.
 -- planned: the newest plan has its response; without the response, its condition and repetition.
 -- same_answer: it judged the present text; of a pair both texts, the other one of a response that is current too.
@@ -38,12 +38,15 @@ known as (
     from judgment
     where answer is not null
     union all
-    select j.position, min(j.position) over (partition by response_id), false, false,
+    select
+        j.position,
+        coalesce(min(j.position) filter (by_current_judge) over of_answer, min(j.position) over of_answer), false, false,
         not exists (from plans) or coalesce(j.repetition <= p.repetitions, false), asked, same_answer, by_current_judge
     from judgment as j
     left join condition_repetitions as p using (condition_id, agent_id)
     anti join retracted as gone on gone.id = j.response_id
     where answer is null
+    window of_answer as (partition by response_id)
 )
 select
     position, answer, has_response, strays, planned, same_answer, same_sample,

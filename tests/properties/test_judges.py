@@ -8,6 +8,9 @@ import pytest
 
 from keval import projections
 from keval.ids import JsonObject
+from keval.projections.log_file import LogFile
+from keval.transcripts.selection import Selection
+from keval.transcripts.transcript import transcripts
 from tests.builders import (
     ask,
     judge_entry,
@@ -92,3 +95,12 @@ def test_judges_of_several_configs_stand_side_by_side(tmp_path: Path) -> None:
         "a": 1,
         "b": 5,
     }
+
+
+@pytest.mark.slow
+def test_an_answer_that_only_judgments_tell_of_is_told_by_the_newest_judge(tmp_path: Path) -> None:
+    """In a log without the response, cut with grep, the first judgment stands for it; not one that counts no more."""
+    log = write_log(tmp_path / "log.jsonl", [run(OLD), judged(1, OLD), run(NEW), judged(5, NEW)])
+    with projections.connect([log]) as connection:
+        (shown_,) = transcripts(connection, [LogFile(log, "log.jsonl")], Selection())
+    assert [judgment["judge_id"] for judgment in shown_.judgments] == [NEW["judge_id"]]
