@@ -24,7 +24,7 @@ from keval.reports.conclusions import Difference, MetricTable, difference
 from keval.reports.house_scores import house_scores, put_together
 from keval.reports.model import BANNER, Report
 from keval.reports.sentences import headlines, read_with_care
-from keval.reports.side_by_side import of_shared_samples, put_side_by_side, renamed, score_bodies
+from keval.reports.side_by_side import leave_out_edited, of_shared_samples, put_side_by_side, renamed, score_bodies
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import Declared, declared
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 5
 """Samples that are named before the rest is counted."""
+
+NOT_COMPARED = "answers to different questions are not compared"
 
 NOTES = (
     "Each log counts as its own report does. Samples are paired by what was asked; the first log is the baseline.",
@@ -67,6 +69,8 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
     with projections.connect(logs, everything=everything, apart=True) as connection:
         samples = tuple(_samples(connection, sides))
         put_side_by_side(connection, [side.label for side in sides], pairs)
+        for one, other in combinations(sides, 2):
+            leave_out_edited(connection, one.number, other.number)
         tables = _tables(sides)
         shared = _compared(connection, of_shared_samples(connection, tables), sides)
         if not shared:
@@ -124,16 +128,19 @@ def _conditions(side: Side) -> list[str]:
 
 
 def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[str]:
-    """Yield which samples only one of two logs has. Raises InputError for a sample that is another question there."""
+    """Yield which samples are not compared: those that only one of two logs has, or that are another question there.
+
+    Raises InputError if no question is the same.
+    """
     for one, other in combinations(sides, 2):
         query = load("reports", "across_questions", one=str(one.number), other=str(other.number))
         found = list(rows(connection, query))
-        changed = [row["sample_id"] for row in found if not row["is_same"]]
-        if changed:
-            raise InputError(
-                f"{one.label} and {other.label} asked different questions under the same id: {_named(changed)}",
-                "answers to different questions are not compared: keval generate CONFIG -o LOG asks what has changed",
-            )
+        edited = [row["sample_id"] for row in found if not row["is_same"]]
+        if edited:
+            problem = f"{one.label} and {other.label} asked different questions under the same id: {_named(edited)}"
+            if not any(row["is_same"] and row["asked_in"] is None for row in found):
+                raise InputError(problem, f"{NOT_COMPARED}: keval generate CONFIG -o LOG asks what has changed")
+            yield f"{problem}; {NOT_COMPARED}, so they are left out"
         for side in (one, other):
             alone = [row["sample_id"] for row in found if row["asked_in"] == side.number]
             if alone:

@@ -52,6 +52,12 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
         connection.execute(made("OR REPLACE VIEW", name, definition(name)))
 
 
+def leave_out_edited(connection: DuckDBPyConnection, one: int, other: int) -> None:
+    """Leave out of all means the samples that are another question in each of two logs, named by their numbers."""
+    questions = load("reports", "across_questions", one=str(one), other=str(other))
+    connection.execute(load("reports", "across_edited", questions=questions))
+
+
 def renamed(score: ConditionScore, number: int, label: str) -> ConditionScore:
     """Return a score under the name and the ids that its condition has beside those of other logs."""
     return replace(

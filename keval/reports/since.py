@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from keval.projections.copies import copies
 from keval.projections.sql_file import load
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, difference
-from keval.reports.side_by_side import of_shared_samples, put_side_by_side, renamed, score_bodies
+from keval.reports.side_by_side import leave_out_edited, of_shared_samples, put_side_by_side, renamed, score_bodies
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import declared
 
@@ -47,9 +47,7 @@ def differences_since(
     ]
     with copies(connections, queries) as together:
         put_side_by_side(together, (EARLIER, NOW), [(1, name, 2, name) for name in conditions])
-        together.execute(
-            load("reports", "since_edited", questions=load("reports", "across_questions", one="1", other="2"))
-        )
+        leave_out_edited(together, 1, 2)
         shared = of_shared_samples(together, told_apart)
         scores = {
             (score.condition_id, table.judge_id, table.metric): score for table in shared for score in table.scores

@@ -182,8 +182,34 @@ def _about(event: JsonObject, moved: Mapping[str, str]) -> JsonObject:
 
 
 @pytest.mark.slow
-def test_a_changed_question_is_refused(tmp_path: Path) -> None:
-    """One sample id, two questions: the scores are answers to different things."""
+def test_an_edited_question_is_left_out(tmp_path: Path) -> None:
+    """One sample id, two questions: what is compared is what both logs would say without it, and a warning names it."""
+    later = [_asked_otherwise(event, "q2", "Why not?") for event in events(HIGH)]
+    report = compared(tmp_path, events(LOW), later)
+    without = compared(
+        tmp_path, *([event for event in log if not _is_about(event, "q2")] for log in (events(LOW), later))
+    )
+    for name in ("n_paired", "wins", "ties", "losses", "difference", "ci_lower", "ci_upper"):
+        assert getattr(only(report), name) == getattr(only(without), name)
+    (warning,) = (each for each in report.warnings if each.code == "different_samples")
+    assert "asked different questions under the same id: q2; " in warning.text
+
+
+def _asked_otherwise(event: JsonObject, sample: str, question: str) -> JsonObject:
+    """Return an event in whose log a sample asks something else."""
+    if not _is_about(event, sample) or "sample" not in event:
+        return event
+    asked = response_event(sample, "docs", question=question)
+    return event | {name: asked[name] for name in ("sample", "question_id") if name in event}
+
+
+def _is_about(event: JsonObject, sample: str) -> bool:
+    return sample in {event.get("sample", {}).get("id"), event.get("sample_id")}
+
+
+@pytest.mark.slow
+def test_logs_that_have_no_question_in_common_are_refused(tmp_path: Path) -> None:
+    """One sample id, two questions, for all samples: the scores are answers to different things."""
     with pytest.raises(InputError, match="different questions under the same id: q0, q1, q2, q3, q4 and 2 more"):
         compared(tmp_path, events(LOW), events(HIGH, question="Why not?"))
 
