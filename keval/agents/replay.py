@@ -69,7 +69,7 @@ class Replay(Agent):
             if offset is None:
                 raise AgentError("infra_error", f"{self.path.name} has no answer for this question and condition")
             row = _row_at(self.path, offset)
-        except (InputError, OSError) as error:
+        except (InputError, OSError, orjson.JSONDecodeError) as error:
             raise AgentError("infra_error", f"{self.path.name} cannot be read: {error}") from error
         if _is_response(row):
             return _of_response(row)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,18 @@ async def test_an_edited_file_is_read_again(tmp_path: Path) -> None:
     assert await text(agent, tmp_path) == "before"
     written(tmp_path / "a.jsonl", {"question": "What is a kiwi?", "text": "after that"})
     assert await text(agent, tmp_path) == "after that"
+
+
+async def test_a_file_that_changes_unseen_is_no_fault_of_the_agent(tmp_path: Path) -> None:
+    """As after a copy that keeps the time: what stands there now is no line of JSON."""
+    agent = written(tmp_path / "a.jsonl", {"question": "What is a kiwi?", "text": "before"})
+    assert await text(agent, tmp_path) == "before"
+    state = agent.path.stat()
+    agent.path.write_bytes(b"x" * state.st_size)
+    os.utime(agent.path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(AgentError, match="cannot be read") as told:
+        await text(agent, tmp_path)
+    assert told.value.kind == "infra_error"
 
 
 async def test_several_messages_are_found_by_all_of_them(tmp_path: Path) -> None:
