@@ -150,7 +150,7 @@ def identity_of(
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
         **{f"judge {judge.name}": judge.judge_id for judge in judges},
         **({} if config is None else _of_agent(config)),
-        **{f"{SECRET}{name}": _hashed(secrets.known[name], salt) for name in sorted(secrets.secret_names)},
+        **{f"{SECRET}{name}": _hashed("\n".join(secrets.known[name]), salt) for name in sorted(secrets.secret_names)},
     }
 
 

@@ -29,7 +29,7 @@ def check(secrets: Secrets, samples: Iterable[Mapping[str, Any]], prompts: Mappi
     `prompts` are the system prompts as written, by condition. Raises UsageError where a secret's
     value stands in a sample or in a prompt. A setting, such as a model's name, is only warned of.
     """
-    spelt = {name: encodings(value) for name, value in secrets.known.items()}
+    spelt = {name: set[str]().union(*map(encodings, values)) for name, values in secrets.known.items()}
     places = {name: f"the system prompt of {condition!r}"
               for condition, prompt in prompts.items()
               for name in _names_in(prompt, spelt)}  # fmt: skip
@@ -59,7 +59,7 @@ def check(secrets: Secrets, samples: Iterable[Mapping[str, Any]], prompts: Mappi
 def warn_of_weak_secrets(secrets: Secrets) -> Iterator[str]:
     """Yield a warning for each secret that is like a word."""
     for name in sorted(secrets.secret_names):
-        if is_like_a_word(secrets.known[name]):
+        if any(map(is_like_a_word, secrets.known[name])):
             yield (
                 f"{name}: its value is short or like a word; wherever an answer holds it, the log has ${{{name}}} in "
                 "its place; better use a value that no ordinary text holds"

@@ -9,7 +9,7 @@ is spelt (`encodings.py`). Keys of models and what a config holds literally in `
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar
 from weakref import WeakSet
@@ -45,8 +45,8 @@ class Secrets:
         self._numbers: dict[float, str] = {}
         """Values that may turn up as a JSON number."""
         self._compiled: re.Pattern[str] | None = None
-        self._literal: dict[str, str] = {}
-        """What a config holds literally, by the name of the header or variable."""
+        self._literal: set[tuple[str, str]] = set()
+        """What a config holds literally, with the name of the header or variable; two servers may share a name."""
         self._secret_names: set[str] = set()
 
     def __repr__(self) -> str:
@@ -99,11 +99,10 @@ class Secrets:
                 self._secret_names |= variables(value)
             if secret and "${" not in value:
                 # A header such as `Authorization: Bearer abc`: the last word alone is the secret.
-                # It comes last, and is what `known` has of the header: workers are asked whether they know the same.
                 for part in (value, *value.split()[-1:]):
                     if len(part) >= SHORTEST_LITERAL:
                         self._remember(name, part)
-                        self._literal[name] = part
+                        self._literal.add((name, part))
                         self._secret_names.add(name)
 
     @classmethod
@@ -119,10 +118,13 @@ class Secrets:
         return not self._names
 
     @property
-    def known(self) -> Mapping[str, str]:
-        """All values that are taken out of texts, by name."""
-        values = self._resolved | self._literal
-        return {name: value for name, value in values.items() if len(value.strip()) >= SHORTEST_REDACTED}
+    def known(self) -> Mapping[str, Sequence[str]]:
+        """All values that are taken out of texts, by name; those of one name are sorted."""
+        values: dict[str, list[str]] = {}
+        for name, value in sorted({*self._resolved.items(), *self._literal}):
+            if len(value.strip()) >= SHORTEST_REDACTED:
+                values.setdefault(name, []).append(value)
+        return values
 
     @property
     def secret_names(self) -> AbstractSet[str]:

@@ -44,6 +44,15 @@ def test_a_secret_that_stands_in_the_dataset_is_refused_without_being_named() ->
     assert "postgres" not in str(refused.value)
 
 
+@pytest.mark.parametrize("word", ["first-0a9b8c7d6e", "second-0a9b8c7d6e"])
+def test_tokens_of_two_servers_under_one_header_are_both_looked_for(word: str) -> None:
+    """Neither takes the place of the other, nor does the last word of a header that of the whole."""
+    secrets = Secrets({})
+    secrets.register_all([{"headers": {"X-Key": f"Bearer {each}-0a9b8c7d6e"}} for each in ("first", "second")])
+    with pytest.raises(UsageError, match="X-Key: its value stands in the system prompt"):
+        told(secrets, f"Use {word}.")
+
+
 def test_a_secret_in_a_system_prompt_is_refused() -> None:
     """The condition is named; a prompt that names the variable instead is fine."""
     secrets = secrets_of({"DOCS_TOKEN": "3f9a2c81d7"})
