@@ -16,6 +16,7 @@ from keval import nearest
 from keval.errors import UsageError
 from keval.execution.tasks import TaskList
 from keval.ids import JsonObject
+from keval.projections.patterns import fitting
 from keval.projections.sql_file import literals, load
 
 DIGITS = 15
@@ -95,7 +96,9 @@ class Chosen:
             "chosen_responses",
             responses=query,
             samples=literals(self.samples),
+            sample_patterns=fitting(self.samples),
             conditions=literals(self.conditions),
+            condition_patterns=fitting(self.conditions),
             shard=str(self.shard.number - 1),
             shards=str(self.shard.of),
         )

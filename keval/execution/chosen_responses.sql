@@ -5,10 +5,6 @@ where position in (
     from facts as f
     where f.type = 'response'
         and ('0x' || substr(sha256(f.sample_id), 1, 15))::bigint % $shards = $shard
-        and (len($samples) = 0 or exists (
-            select 1 from unnest($samples) as given(name) where f.sample_id = name or f.sample_id glob name
-        ))
-        and (len($conditions) = 0 or exists (
-            select 1 from unnest($conditions) as given(name) where f.condition = name or f.condition glob name
-        ))
+        and (len($samples) = 0 or f.sample_id in $samples or regexp_full_match(f.sample_id, $sample_patterns))
+        and (len($conditions) = 0 or f.condition in $conditions or regexp_full_match(f.condition, $condition_patterns))
 )

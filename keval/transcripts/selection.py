@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.projections import rows
+from keval.projections.patterns import fitting
 from keval.projections.sql_file import literal, literals, load
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class Selection:
             answers=load("transcripts", "answers"),
             id=_given(self.id),
             samples=literals(self.samples),
+            sample_patterns=fitting(self.samples),
             conditions=literals(self.conditions),
+            condition_patterns=fitting(self.conditions),
             repetition=_given(self.repetition),
             failed=str(self.failed).lower(),
             most=_given(self.worst),

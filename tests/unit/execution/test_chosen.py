@@ -75,12 +75,17 @@ def test_a_name_that_no_answer_of_a_log_has_is_an_error() -> None:
         Chosen(("lwa-1",)).check_known(["law-1", "art-1"], ["plain"])
 
 
+IDS = ("q1", "q2", "問1", "été", "[x]", "x")
+
+
 @pytest.mark.parametrize(
     "chosen",
     [
         Chosen(),
         Chosen(("q?",)),
         Chosen(("q1",), ("base*",)),
+        Chosen(("問?", "[é]*")),
+        Chosen(("[x]",)),
         Chosen((), ("with_docs",)),
         Chosen(shard=Shard(1, 2)),
         Chosen(("q?",), (), Shard(2, 2)),
@@ -88,7 +93,7 @@ def test_a_name_that_no_answer_of_a_log_has_is_an_error() -> None:
 )
 def test_responses_of_a_log_and_of_a_pipe_are_chosen_alike(chosen: Chosen, tmp_path: Path) -> None:
     """What SQL finds in a log is what fits one by one."""
-    responses = [response_event(name, condition) for name in ("q1", "q2") for condition in ("baseline", "with_docs")]
+    responses = [response_event(name, condition) for name in IDS for condition in ("baseline", "with_docs")]
     query = chosen.of_responses("select position from facts where type = 'response'")
     with projections.connect([write_log(tmp_path / "run.jsonl", [run_event(), *responses])]) as connection:
         places = {row["position"] for row in rows(connection, query)}
