@@ -9,6 +9,7 @@ import orjson
 
 from keval import projections
 from keval.commands.messages import say_json, warn, warn_of_several
+from keval.commands.newest import chosen
 from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
 from keval.errors import UsageError
 from keval.exports import _agreement
@@ -47,14 +48,15 @@ def command(
 ) -> None:
     """Say how far judges, their replicates and people agree about the same answers.
 
-    Reads logs, or stdin. Without --judges, --replicates and --labels, whatever the log holds is
-    compared. Scores are compared of the same answer by metrics of the same name and scale; people's
-    are those of `keval label --scores`.
+    Reads logs, or stdin; where nothing is piped in, the newest log of this folder. Without
+    --judges, --replicates and --labels, whatever the log holds is compared. Scores are compared of
+    the same answer by metrics of the same name and scale; people's are those of `keval label
+    --scores`.
     """
     if seed < 0:
         raise UsageError(f"--seed {seed}: a seed is 0 or more")
     wanted = Wanted(judges, replicates, labels, seed)
-    with collected(logs, warn, skip_invalid=skip_invalid) as files:
+    with collected(chosen(logs), warn, skip_invalid=skip_invalid) as files:
         check_not_empty(files)
         with projections.connect(files, everything=everything) as connection:
             warn_of_several(connection)
