@@ -90,7 +90,8 @@ def connect(  # noqa: PLR0913 - each says of something else what is asked
         elif ready is None and not (
             may_continue and continuation.build(connection, files[0], texts=texts, tools=tools, asked=needed)
         ):
-            tables.build(connection, files, everything=everything, texts=texts, asked=needed)
+            kinds = tables.kinds_for(files)
+            tables.build(connection, files, kinds, everything=everything, texts=texts, asked=needed)
             if tools:
                 tool_use.make_table(connection, files)
         connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_FOR_QUERIES)}B'")

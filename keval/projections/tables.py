@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from keval.processes import memory
@@ -27,10 +27,20 @@ if TYPE_CHECKING:
 MOST_FOR_TABLES = 448 * 2**20
 """Bytes that DuckDB takes at most to compute tables before it writes to the disk."""
 
+FEW_LINES = 5_000
+"""Of so many lines at most a table is made quicker than a query is planned that reads views which read views."""
+
+
+def kinds_for(logs: Sequence[LogFile]) -> Mapping[str, str]:
+    """Return what is made a table and what a view, as in `DERIVED`; of few lines, all of that are tables."""
+    lines = sum(len(log.where.offsets) + (0 if log.stored is None else log.stored.lines) for log in logs)
+    return DERIVED if lines > FEW_LINES else {name: kind.replace("VIEW", "TABLE") for name, kind in DERIVED.items()}
+
 
 def build(  # noqa: PLR0913 - as connect, which passes them on
     connection: duckdb.DuckDBPyConnection,
     logs: Sequence[LogFile],
+    kinds: Mapping[str, str] = DERIVED,
     *,
     everything: bool,
     before: int = 0,
@@ -39,15 +49,15 @@ def build(  # noqa: PLR0913 - as connect, which passes them on
 ) -> None:
     """Make tables and views of logs: one log after the other, as `cat` would merge them.
 
-    They come after so many others `before`. `texts` as in `connect`; `asked` names what is made, with all that it is
-    made from. Raises InputError when a log is no longer what was checked.
+    `kinds` are those of `kinds_for`. The logs come after so many others `before`. `texts` as in `connect`; `asked`
+    names what is made, with all that it is made from. Raises InputError when a log is no longer what was checked.
     """
     load_lines(connection, logs, before)
     # Beside lines that are copied from a stored database its pages are in memory, too.
     most = MOST_FOR_TABLES if all(log.stored is None for log in logs) else MOST_FOR_LOADING
     connection.execute(f"SET memory_limit = '{min(memory.for_queries(), most)}B'")
     connection.begin()
-    for name, kind in DERIVED.items():
+    for name, kind in kinds.items():
         if name in asked:
             statement = made(kind, name, definition(name, everything=everything))
             connection.execute(_with_sides_as_written(statement) if name in SIDES_AS_WRITTEN else statement)
@@ -74,10 +84,11 @@ def make_summaries(
 
 def build_apart(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], *, everything: bool) -> None:
     """Make the tables and views of each log in a schema of its own, and views that have the rows of all."""
+    kinds = kinds_for(logs)
     for before, (schema, log) in enumerate(zip(schemas(logs), logs, strict=True)):
         connection.execute(f"CREATE SCHEMA {schema}")
         connection.execute(f"SET schema = '{schema}'")
-        build(connection, [log], everything=everything, before=before)
+        build(connection, [log], kinds, everything=everything, before=before)
     connection.execute("SET schema = 'main'")
     for statement in apart_views(logs):
         connection.execute(statement)
