@@ -103,6 +103,7 @@ def store(log: LogFile, target: Path) -> None:
     with _database([log], None, target) as connection, functions_over(connection, [log]):
         tables.build(connection, [log], everything=False)
         tool_use.make_table(connection, [log])
+        connection.execute(made("TABLE", "is_separable", load("projections", "is_separable")))  # see continuation.py
         connection.execute("CHECKPOINT")  # at the end of a connection it would fail without a word
 
 

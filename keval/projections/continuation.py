@@ -63,7 +63,6 @@ SHARED = (
     "metrics",
     "sampling",
     "series",
-    "is_separable",
     "compared_series",
 )
 """Tables that new lines do not change."""

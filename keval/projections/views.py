@@ -46,7 +46,6 @@ DERIVED = {
     "judgment_facts": "VIEW",
     "failure_facts": "VIEW",
     "failure_kinds": "VIEW",
-    "is_separable": "TABLE",
     "mentions": "OR REPLACE TEMP TABLE",
     "conditions": "TABLE",
     "computed_metrics": "TABLE",
