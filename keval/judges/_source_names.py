@@ -37,7 +37,10 @@ def are_same(one: str, other: str) -> bool:
 def _name(source: str) -> _Name:
     if not re.match(r"https?://", source, re.IGNORECASE):
         return _Name(False, _segments(source))
-    parts = urlsplit(source.rstrip(AFTER_ADDRESS))
+    try:
+        parts = urlsplit(source.rstrip(AFTER_ADDRESS))
+    except ValueError:  # no host can be read from it, as where full-width punctuation follows one
+        return _Name(True, _segments(source.partition("//")[2]))
     return _Name(True, _segments(f"{parts.netloc}/{parts.path}"), unquote(parts.query))
 
 

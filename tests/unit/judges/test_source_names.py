@@ -22,6 +22,9 @@ from keval.judges._source_names import are_same
         ("https://docs.a.org/v2/install", "https://docs.a.org/v3/install", False),
         ("https://a.org/list?page=5", "https://a.org/list?page=6", False),
         ("https://a.org/list?page=5", "http://A.org/list/?page=5#top.", True),
+        ("https://a.org？", "https://a.org", False),
+        ("https://a.org：8/list", "https://A.org：8/list", True),
+        ("https://[a.org/list", "https://a.org/list", False),
     ],
 )
 def test_two_names_are_of_one_source(one: str, other: str, *, same: bool) -> None:
