@@ -81,15 +81,17 @@ class Python(OwnCodeJudge):
             raise JudgeError("judge_error", str(error)) from error
         # A copy: what the function does to it concerns nobody else.
         call = functions.called(function, orjson.loads(orjson.dumps(given(case))))
+        limit = asyncio.timeout(self.timeout_s)
         try:
             with functions.printing_to_stderr():
-                returned = await asyncio.wait_for(call, self.timeout_s)
-        except TimeoutError as error:
-            raise JudgeError(
-                "judge_error", f"{self.function} took longer than timeout_s, {self.timeout_s:g} s"
-            ) from error
+                async with limit:
+                    returned = await call
         except Exception as error:  # the user's code: whatever it raises is about this response only
-            raise JudgeError("judge_error", f"{self.function}: {functions.told(error)}") from error
+            if isinstance(error, TimeoutError) and limit.expired():
+                told = f"{self.function} took longer than timeout_s, {self.timeout_s:g} s"
+            else:
+                told = f"{self.function}: {functions.told(error)}"
+            raise JudgeError("judge_error", told) from error
         return self._judgment(returned)
 
     def _judgment(self, returned: object) -> Judgment:

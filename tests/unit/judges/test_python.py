@@ -36,6 +36,10 @@ def broken(case):
     return case["nothing"]
 
 
+def unreachable(case):
+    raise TimeoutError("the database does not answer")
+
+
 def spoils(case):
     case["metadata"].clear()
     return True
@@ -210,6 +214,12 @@ async def test_a_function_may_not_take_longer_than_timeout_s(tmp_path: Path) -> 
     """It is not waited for any longer."""
     with pytest.raises(JudgeError, match=r"took longer than timeout_s, 0\.1 s"):
         await judged(judge_of(tmp_path, "functions.py:never", timeout_s=0.1), "x")
+
+
+async def test_a_timeout_of_the_functions_own_is_not_taken_for_that_of_the_judge(tmp_path: Path) -> None:
+    """It is told like anything else that a function raises, with its line."""
+    with pytest.raises(JudgeError, match=r"TimeoutError: the database does not answer \(functions\.py:\d+"):
+        await judged(judge_of(tmp_path, "functions.py:unreachable"), "x")
 
 
 async def test_what_a_function_does_to_its_case_concerns_nobody_else(tmp_path: Path) -> None:
