@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 from keval.errors import InputError
+from keval.judges._answer_position import WORD
 
 REDACTED = "[redacted]"
 """What stands for a redacted term in a text that the agent made, whatever the term was."""
@@ -33,7 +34,7 @@ def redacted(text: str, terms: Sequence[str]) -> str:
         return text
     longest_first = sorted(terms, key=len, reverse=True)
     pattern = "|".join(r"\s+".join(re.escape(word) for word in term.split()) for term in longest_first)
-    return re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", REDACTED, text, flags=re.IGNORECASE)
+    return re.sub(rf"(?<!{WORD})(?:{pattern})(?!{WORD})", REDACTED, text, flags=re.IGNORECASE)
 
 
 def redact_problems(terms: Sequence[str]) -> list[str]:

@@ -30,12 +30,14 @@ def test_a_template_has_each_text_between_tags_with_the_mark() -> None:
         ("c++ and C++!", "[redacted] and [redacted]!"),
         ("a.b axb", "[redacted] axb"),
         ("ÜBER über", "[redacted] [redacted]"),
+        ("根据Acme的说明", "根据[redacted]的说明"),
+        ("我问了小度助手", "我问了[redacted]助手"),
         ("", ""),
     ],
 )
 def test_redacted_terms_vanish_as_whole_words(text: str, expected: str) -> None:
     """The longest term wins, case and line breaks do not matter, and a term is never a pattern."""
-    assert redacted(text, ("acme", "Acme Graph", "C++", "a.b", "über")) == expected
+    assert redacted(text, ("acme", "Acme Graph", "C++", "a.b", "über", "小度")) == expected
 
 
 def test_an_empty_term_is_refused() -> None:
