@@ -1,6 +1,7 @@
 """Passes an answer that contains the golden answer, or texts that the config or the sample names.
 
-No model is asked. Texts are compared as whole words in Unicode normal form C, so that `no` is not found in `know`.
+No model is asked. Texts are compared as whole words in Unicode normal form C, so that `no` is not found in `know`. In
+scripts that put no spaces between words, such as Chinese, a text is found wherever it stands.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Literal
 
 from keval.errors import UsageError
 from keval.judges import Case, Context, Judge, Judgment, Metric, Score
+from keval.judges._answer_position import WORD
 from keval.judges._normal_text import normal
 from keval.judges._sample_texts import sample_texts
 from keval.plugins import option
@@ -70,4 +72,4 @@ class Contains(Judge):
         wanted = self._normal(text)
         if not self.whole_words:
             return wanted in answer
-        return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", answer) is not None
+        return re.search(rf"(?<!{WORD}){re.escape(wanted)}(?!{WORD})", answer) is not None

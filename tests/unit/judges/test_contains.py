@@ -27,6 +27,9 @@ async def score(judge: Contains, text: str, **sample: Any) -> Score:  # noqa: AN
         ("London", "Paris", False),
         ("", "Paris", False),
         ("There are 42 of them", 42, True),
+        ("中国的首都是北京市。", "北京", True),
+        ("使用GPT模型", "GPT", True),
+        ("使用GPT4模型", "GPT", False),
     ],
 )
 async def test_the_golden_answer_is_found_as_whole_words(text: str, expected: str, passed: bool) -> None:
