@@ -104,7 +104,7 @@ class Trajectory(Judge):
             shown = ", ".join(f"{argument} ~ {pattern}" for argument, pattern in patterns.items())
             yield f"{name} with {shown}", any(_is(call, name) and _fits(call, patterns) for call in calls)
         if self.no_errors:
-            failed = ", ".join(sorted({str(call["name"]) for call in calls if call.get("error")}))
+            failed = ", ".join(sorted({str(call["name"]) or "without a name" for call in calls if call.get("error")}))
             yield f"no failed call{failed and f' ({failed})'}", not failed
 
 

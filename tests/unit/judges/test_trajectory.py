@@ -62,6 +62,8 @@ async def test_a_failed_call_is_one_that_nobody_expects() -> None:
     failed = (call("mcp__wiki__search", error=True),)
     assert await score(failed) == Score(0, "not met: no failed call (mcp__wiki__search)", passed=False)
     assert (await score(failed, no_errors=False, at_least={"search": 1})).passed
+    nameless = (call("", error=True),)
+    assert await score(nameless) == Score(0, "not met: no failed call (without a name)", passed=False)
 
 
 async def test_the_score_is_the_share_of_the_expectations_that_are_met() -> None:
