@@ -144,6 +144,7 @@ class Axis:
         difference, each stand in the middle of a column.
         """
         steps = self._steps()
+        steps *= 2 if compared and steps % 2 else 1  # of an odd number none is in the middle
         step, middle = self.width / steps, steps // 2
         found: Counter[int] = Counter()
         for value, times in values:

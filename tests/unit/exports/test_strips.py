@@ -69,6 +69,14 @@ def test_columns_of_differences_have_one_for_those_that_are_none() -> None:
     assert len(Axis(0, 1).columns([(place / 1000, 1) for place in range(1001)])) == BINS + 1
 
 
+@pytest.mark.parametrize("reach", [0.5, 1.5, 3.5, 5.5, 7.5, 9.5])
+def test_no_difference_stands_in_the_middle_whatever_the_reach(reach: float) -> None:
+    """An axis of an odd number of whole numbers, such as 15 on a scale to 10, has 0 between two of them."""
+    worse, equal, better = Axis(-reach, reach).columns([(-reach, 1), (0, 2), (reach, 1)], compared=True)
+    assert (worse.side, equal.side, better.side) == ("worse", "equal", "better")
+    assert equal.x + equal.width / 2 == pytest.approx(50, abs=0.02)
+
+
 @pytest.mark.parametrize("highest", [1, 2, 3, 4, 5, 7, 10, 19])
 def test_a_whole_number_stands_in_the_middle_of_its_column(highest: int) -> None:
     """A tick below it is below it."""
