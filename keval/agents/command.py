@@ -200,9 +200,9 @@ class Command(Agent):
             values = {name: getattr(prompt, name) for name in PLACEHOLDERS} | {"model": self.model}
             values |= {"private": private, "session": None}
             adapter.write_files(prompt, values)
-            for message in prompt.turns:
+            for number, message in enumerate(prompt.turns):
                 values |= {"question": message, "session": events.session}
-                if message is not prompt.turns[0] and events.session is None:
+                if number and events.session is None:
                     raise AgentError("agent_error", "it named no session to go on with")
                 env = {**prompt.env, **adapter.env(values), **self.env}
                 ended = await run.program(adapter.command(values, self.arguments), env, adapter.stdin(values))

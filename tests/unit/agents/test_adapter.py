@@ -162,6 +162,15 @@ async def test_several_messages_are_one_session(
     assert [turn.text for turn in said.turns if turn.text == "A fruit."] == ["A fruit."] * 2
 
 
+@pytest.mark.parametrize("turns", [("First?", "Second?"), ("?", "?")])
+async def test_without_a_session_no_second_message_is_asked(tmp_path: Path, turns: tuple[str, str]) -> None:
+    """It would begin another conversation, also where both messages are the same text."""
+    fake = Fake(tmp_path, "codex", lines(CODEX[1:]))
+    with pytest.raises(AgentError, match="named no session"):
+        await answer(fake, Command(adapter=Path("codex")), tmp_path, turns=turns)
+    assert len(fake.given) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "said", "status", "kind", "told"),
     [
