@@ -67,11 +67,11 @@ class Count:
     @property
     def failed(self) -> int:
         """How many items failed."""
-        return sum(each.count for each in self.failures.values())
+        return sum(each.count for each in list(self.failures.values()))
 
 
 class Progress:
-    """Counts what one stage does, by row."""
+    """Counts what one stage does, by row; a thread shows it meanwhile, so what is shown is copied first."""
 
     def __init__(self, stage: str) -> None:
         self.stage = stage
@@ -135,7 +135,7 @@ class Progress:
 
     def line(self) -> str:
         """Return the state in one plain line."""
-        parts = [f"{printable(row)} {_described(count)}" for row, count in self.rows.items()]
+        parts = [f"{printable(row)} {_described(count)}" for row, count in list(self.rows.items())]
         return f"{self.stage}: " + " · ".join(filter(None, [*parts, self.remark()]))
 
     def left(self, count: Count) -> str:
@@ -218,7 +218,7 @@ def _table(stages: Sequence[Progress]) -> Table:
     table = Table("", "done", "failed", "in flight", "cost", "left", box=None, pad_edge=False)
     table.caption = " · ".join(filter(None, (stage.remark() for stage in stages))) or None
     for stage in stages:
-        for row, count in stage.rows.items():
+        for row, count in list(stage.rows.items()):
             total = "" if count.planned is None else f"/{count.planned}"
             done, failed, in_flight = f"{count.done}{total}", str(count.failed), str(count.in_flight)
             table.add_row(

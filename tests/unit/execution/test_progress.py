@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from keval.execution.progress import Progress, shown
+from keval.execution.progress import Count, Progress, _table, shown
 
 
 class Terminal(io.StringIO):
@@ -99,3 +99,19 @@ def test_names_are_not_markup() -> None:
     with shown(progress, stream=out):
         pass
     assert "[bold]x" in out.getvalue()
+
+
+def test_a_row_may_begin_while_the_others_are_shown() -> None:
+    """The thread that shows them would end with an error, and nothing would be shown any more."""
+
+    class Growing(Count):
+        @property
+        def failed(self) -> int:
+            progress.plan(f"row {len(progress.rows)}", 1)
+            return super().failed
+
+    progress = Progress("judge")
+    progress.rows["first"] = Growing()
+    assert progress.line() == "judge: first 0 done, $0.0000"
+    known = len(progress.rows)
+    assert _table([progress]).row_count == known < len(progress.rows)
