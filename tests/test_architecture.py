@@ -82,10 +82,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"agents._claude_options", "agents._claude_watch"},
     ),
     "unit/commands/test_sql.py": ("it guards what a user may type", {"projections.read_only"}),
-    "unit/commands/test_import.py": (
-        "an import is the log that it makes",
-        {"execution.importing"},
-    ),
     "unit/commands/test_retract.py": (
         "a retraction is what the command appends",
         {"execution.appending", "logs.retraction"},

@@ -39,7 +39,7 @@ BASELINE = "baseline"
 """The condition that others are compared with where the mapping names none and there is one of this name."""
 
 AT_ONCE = 1000
-"""Events that are written before it is waited until they are on disk."""
+"""Events after which it is waited until those that were written are on disk, and looked whether the user stops."""
 
 
 class Remembered:
@@ -303,7 +303,7 @@ def import_answers(
 ) -> tuple[int, int]:
     """Write the events of a file that a log, which is open, does not hold yet; without a log all of them.
 
-    Returns how many were written, and how many were there already.
+    Returns how many were written, and how many were there already. Raises InterruptError when the user ends it.
     """
     new = there_already = 0
     with closing(Remembered()) as there:
@@ -316,7 +316,12 @@ def import_answers(
             nonlocal new, there_already
             sink.tell(stop)
             waiting: list[asyncio.Future[UntilSafe]] = []
-            for each in events.all():
+            for number, each in enumerate(events.all()):
+                if number % AT_ONCE == 0:
+                    await _all(waiting)
+                    await asyncio.sleep(0)  # where all is there already nothing else lets a signal be heard
+                    if stop.is_set():
+                        break
                 event_, line = written(each)
                 known = None if is_empty else there.get(event_["id"])
                 if known is None and _has_no_score(event_):
@@ -326,8 +331,6 @@ def import_answers(
                     continue
                 new += 1
                 waiting.append(asyncio.ensure_future(sink.write(line)))
-                if len(waiting) >= AT_ONCE:
-                    await _all(waiting)
             await _all(waiting)
 
         interrupt.run(main, warn)

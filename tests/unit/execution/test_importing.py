@@ -1,0 +1,54 @@
+"""What an import does when the user ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from keval.config.import_mapping import load
+from keval.errors import InterruptError
+from keval.execution.importing import AT_ONCE, AnswerFile, import_answers
+from keval.ids import JsonObject
+from keval.logs.writer import open_log
+
+ROWS = 5 * AT_ONCE
+
+
+def imported(folder: Path, on_row: Callable[[int], None] = lambda _: None) -> tuple[int, int]:
+    """Import many answers; `on_row` is told the number of each row that is written."""
+    path, log = folder / "answers.txt", folder / "log.jsonl"
+    path.touch()
+    passes: list[None] = []
+
+    def records() -> Iterator[JsonObject]:
+        passes.append(None)
+        for number in range(ROWS):
+            if len(passes) > 1:  # the first one only looks
+                on_row(number)
+            yield {"question": f"q{number}", "answer": "a", "text": "t"}
+
+    events = AnswerFile(path, load(None, {}, "saved"), records).events()
+    with open_log(log, ("generate",), lambda _: None) as sink:
+        return import_answers(events, sink, log, lambda _: None)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_the_first_ctrl_c_ends_an_import_and_the_same_one_does_the_rest(tmp_path: Path, *, is_there: bool) -> None:
+    """Also where all of it is there already, and nothing is waited for."""
+    if is_there:
+        imported(tmp_path)
+    read: list[int] = []
+
+    def interrupt_first(number: int) -> None:
+        read.append(number)
+        if not number:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(InterruptError):
+        imported(tmp_path, interrupt_first)
+    assert len(read) < ROWS
+    assert sum(imported(tmp_path)) == ROWS + 2  # a run and its plan
