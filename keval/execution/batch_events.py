@@ -128,8 +128,9 @@ def _recorded(past: Past, targets: set[str]) -> dict[str, int]:
     recorded = {target: position for target, position in made if target in targets}
     failures = list(past.rows("select id, run_id, position from events where type = 'failure' order by position"))
     places = {failure: position for failure, _, position in failures}
+    runs = {run for _, run, _ in failures}
     for target in targets:
-        for run in {run for _, run, _ in failures}:
+        for run in runs:
             place = places.get(failure_id(target, run), -1)
             recorded[target] = max(recorded.get(target, -1), place)
     return recorded
