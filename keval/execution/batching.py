@@ -218,7 +218,7 @@ class AskerBatches:
                 if is_certain and not error.retryable:
                     await self._write(batch, REFUSED)
                     raise _lacks(f"{self._name}: no batch was made: {told}") from error
-                wait_s = max(self._pace.doubt_s, error.retry_after_s or 0.0) * 2 ** (attempt if is_certain else 0)
+                wait_s = max(self._pace.doubt_s, error.retry_after_s or 0.0) * 2**attempt
             if is_certain:
                 await asyncio.sleep(min(wait_s, self._pace.longest_poll_s))
                 continue
