@@ -105,14 +105,17 @@ def _read(path: Path, _modified_ns: int, _size: int) -> _Found:
         if row.get("type") == "run":
             if (row.get("agent") or {}).get("reports_tool_calls") is False:
                 silent.add(row["agent"]["agent_id"])
-            for condition in (row["conditions"] or {}).values():
+            for condition in (row.get("conditions") or {}).values():
                 conditions[condition["condition_id"]] = (condition["system_prompt"], tuple(condition["mcp_servers"]))
         elif _is_response(row):
             prompt, servers = conditions.get(row["condition_id"], (None, None))
             offsets[messages(row["sample"]["question"]), prompt, servers, row["repetition"]] = offset
             reports &= row["agent_id"] not in silent
         elif isinstance(row.get("text"), str) and isinstance(row.get("question"), str | list):
-            key = messages(row["question"]), row.get("system_prompt"), None, row.get("repetition")
+            prompt, repetition = row.get("system_prompt"), row.get("repetition")
+            if not isinstance(prompt, str | None) or not isinstance(repetition, int | None):
+                raise InputError(f"{path}:{number}: system_prompt must be a text, and repetition a whole number")
+            key = messages(row["question"]), prompt, None, repetition
             first, text = lines.setdefault(key, (number, hash(row["text"])))
             if text != hash(row["text"]):
                 raise InputError(f"{path}:{number}: answers the same as line {first}; name the repetition of each")

@@ -148,3 +148,17 @@ async def test_several_messages_are_found_by_all_of_them(tmp_path: Path) -> None
         assert agent.takes_turns
         assert await text(agent, tmp_path, question="Why?", turns=("What?", "Why?")) == "both"
         assert await text(agent, tmp_path, question="Why?") == "one"
+
+
+@pytest.mark.parametrize("field", [{"system_prompt": ["Answer briefly."]}, {"repetition": {}}, {"repetition": "1"}])
+def test_a_line_that_no_prompt_could_ask_for_is_refused(tmp_path: Path, field: dict[str, Any]) -> None:
+    """It is named before a run, as what is no JSON is."""
+    said = written(tmp_path / "said.jsonl", {"question": "q", "text": "t", **field}).missing(tmp_path, {})
+    assert said is not None
+    assert ":1: system_prompt must be a text, and repetition a whole number" in said
+
+
+def test_a_line_that_only_looks_like_a_run_is_no_answer(tmp_path: Path) -> None:
+    """Another program's file may have a `type` of its own."""
+    agent = written(tmp_path / "said.jsonl", {"type": "run"}, {"question": "q", "text": "t"})
+    assert agent.missing(tmp_path, {}) is None
