@@ -1,9 +1,10 @@
 """One row per condition, judge and metric with all numbers, for spreadsheets (RFC 4180).
 
-Groups of samples, where they were asked for, have rows of their own; the last column says which. A condition that
-nothing was scored for has one row without judge and metric, so that its failures and costs are not lost. Unknown is an
-empty field. Text that a spreadsheet would take for a formula begins with an apostrophe, and control characters are
-written as escapes, so that a row is always one line.
+A condition that is compared with several others, as in three logs, has a row for each of them. Groups of samples, where
+they were asked for, have rows of their own; the last column says which. A condition that nothing was scored for has one
+row without judge and metric, so that its failures and costs are not lost. Unknown is an empty field. Text that a
+spreadsheet would take for a formula begins with an apostrophe, and control characters are written as escapes, so that a
+row is always one line.
 """
 
 from __future__ import annotations
@@ -79,11 +80,11 @@ def _rows(report: Report) -> Iterator[list[Value]]:
     summaries = {(summary.name, summary.condition_id, summary.agent_id): summary for summary in report.conditions}
     shown = set()
     for table in report.metrics:
-        differences = {difference.condition: difference for difference in table.differences}
         for score in table.scores:
             shown.add(key := _key(score))
-            known = _scored(table, score, differences.get(score.condition))
-            yield [report.mock, *known, *_summed(summaries.get(key))]
+            compared = tuple(each for each in table.differences if each.condition == score.condition)
+            for difference in compared or (None,):
+                yield [report.mock, *_scored(table, score, difference), *_summed(summaries.get(key))]
     for key, summary in summaries.items():
         if key not in shown:
             unscored: list[Value] = [None] * (len(_SCORE) + 1)

@@ -382,6 +382,16 @@ def test_csv_has_the_difference_beside_the_condition() -> None:
     )
 
 
+def test_csv_has_a_row_for_each_condition_that_another_is_compared_with() -> None:
+    """Of three logs the last one is compared with both others."""
+    (table,) = small_report().metrics
+    other = dataclasses.replace(table.differences[0], baseline="another", difference=-0.5)
+    both = dataclasses.replace(table, differences=(*table.differences, other))
+    found = rows(Csv().render(small_report(metrics=(both,))))
+    told = [(row["condition"], row["baseline"], row["difference"]) for row in found]
+    assert told == [("baseline", "", ""), ("with_docs", "baseline", "0.375"), ("with_docs", "another", "-0.5")]
+
+
 def test_csv_has_a_row_for_each_group_of_samples() -> None:
     """Its last column says which; rows of all samples leave it empty, so that nothing is counted twice unseen."""
     (table,) = small_report().metrics
