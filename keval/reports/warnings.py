@@ -90,7 +90,7 @@ def failure_rates(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
             yield ReportWarning(
                 "failure_rates_differ",
                 f"{found.condition}: the agent failed {'more' if share > 0 else 'less'} often than under "
-                f"{found.baseline} ({abs(share):.0%} of the answers; exact test of the failure rates, p = {p:.2g})",
+                f"{found.baseline} ({abs(share):.0%} of the answers; sign-flip test of the failure rates, p = {p:.2g})",
             )
 
 
