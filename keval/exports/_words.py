@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import floor, isfinite, log10
 
+from keval.reports.sentences import SMALLEST_P
+
 MOST_CHARACTERS = 200
 """Characters shown of a claim or message; a cut is marked by `…`."""
 
 NOTHING = "–"
 """Stands where a number is unknown; the reason stands in a note below the table."""
-
-
-SMALLEST_P = 0.0001
-"""Below, the digits of a p mean nothing."""
 
 
 def cut(text: str) -> str:
