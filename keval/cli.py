@@ -8,7 +8,9 @@ from __future__ import annotations
 import gc
 import importlib
 import io
+import os
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +19,7 @@ import click
 
 from keval import __version__, nearest
 from keval.commands.messages import tell, tell_text
-from keval.errors import KevalError, ReaderGoneError, UsageError
+from keval.errors import InterruptError, KevalError, ReaderGoneError, UsageError
 from keval.logs.standard_streams import give_up_stdout, outlive
 from keval.processes import machine
 
@@ -104,11 +106,16 @@ def main() -> None:
     gc.set_threshold(COLLECTED_AFTER)
     outlive()
     machine.raise_limit()
-    code = run()
+    try:
+        code = run()
+    except KeyboardInterrupt:  # a second one, while the first was told
+        code = InterruptError.exit_code
     try:
         sys.stdout.flush()
     except KevalError:
         give_up_stdout()
+    if code == InterruptError.exit_code and threading.active_count() > 1:
+        os._exit(code)  # a thread is still at work, perhaps in DuckDB: Python's end would wait for it, or abort
     # At the end Python looks through all that the command has imported and made. DuckDB's binding needs that: it
     # complains on stderr of objects of its own that were never collected.
     if "duckdb" not in sys.modules:
@@ -131,7 +138,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("keval: interrupted", err=True)
-        return 130
+        return InterruptError.exit_code
     except Exception:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
         _tell_bug()
         return 70

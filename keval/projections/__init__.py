@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
-from keval.processes import memory, temporary
+from keval.processes import interruption, memory, temporary
 from keval.projections import continuation, loading, tables, tool_use
 from keval.projections.line_text import functions_over
 from keval.projections.log_file import LogFile, VanishedError, as_log_file
@@ -127,13 +127,12 @@ def _database(
         config = _settings(logs, folder)
         to_read = sum(map(_size_to_read if may_continue else _size, logs))
         path = ready or target or (":memory:" if to_read < MOST_IN_MEMORY else folder / "log.duckdb")
-        with duckdb.connect(str(path), read_only=ready is not None, config=config) as connection:
+        with (
+            interruption.told_as_such(),
+            duckdb.connect(str(path), read_only=ready is not None, config=config) as connection,
+        ):
             _name(connection, logs)
             yield connection
-    except RuntimeError as error:
-        if "interrupted" in str(error):  # DuckDB's word for Ctrl-C
-            raise KeyboardInterrupt from error
-        raise
     except duckdb.InvalidInputException as error:
         raise InputError(f"{', '.join(log.name for log in logs)}: {error}") from error
     except FileNotFoundError as error:

@@ -168,14 +168,15 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
         appended = thread.submit(append, 0, "")
         try:
             where = log.where
+            error = appended.exception()
         except BaseException:
             connection.interrupt()
             raise
     if where.longest > SHORTEST_LINE:
         connection.execute(f"SET threads = {threads(where.longest)}")
         append(where.longest, "")
-    else:
-        appended.result()
+    elif error is not None:
+        raise error
     # What a writer has added since is not looked at.
     connection.execute(load("projections", "cut_off", lines=str(len(where.offsets))))
     return where

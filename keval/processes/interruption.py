@@ -1,0 +1,40 @@
+"""Calls an interruption by its name: a library through which a Ctrl-C comes may make any error of it.
+
+DuckDB says that a query was interrupted, that numpy is not installed, or that a connection is busy.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def told_as_such() -> Iterator[None]:
+    """Raise KeyboardInterrupt in the place of any error of the block after a Ctrl-C.
+
+    Where Ctrl-C does not raise it, as under `nohup` or in another thread, nothing changes.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception as error:
+        if came:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)

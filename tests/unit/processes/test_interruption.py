@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from keval import projections
+from keval.processes import interruption
+from tests.builders import run_event, write_log
+
+
+def disguised() -> None:
+    """Raise what DuckDB raises when a Ctrl-C comes while it loads a module of Python's."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise duckdb.InvalidInputException("'numpy' is required for this operation, but it wasn't installed") from None
+
+
+def test_an_error_after_ctrl_c_is_an_interruption(tmp_path: Path) -> None:
+    """Of the log, which it would be blamed on, nothing is said; afterwards Ctrl-C does what it did before."""
+    before = signal.getsignal(signal.SIGINT)
+    log = write_log(tmp_path / "log.jsonl", [run_event()])
+    with pytest.raises(KeyboardInterrupt), projections.connect([log]):
+        disguised()
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_other_errors_stay_as_they_are() -> None:
+    """Before any Ctrl-C, where it is ignored, and in another thread, which none reaches."""
+    with pytest.raises(ValueError, match="a mistake"), interruption.told_as_such():
+        raise ValueError("a mistake")
+    with ThreadPoolExecutor(1) as thread, pytest.raises(ValueError, match="a mistake"):
+        thread.submit(_mistake).result()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(ValueError, match="a mistake"):
+            _mistake()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _mistake() -> None:
+    with interruption.told_as_such():
+        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+            signal.raise_signal(signal.SIGINT)
+        raise ValueError("a mistake")
