@@ -25,16 +25,18 @@ def check(
     metrics: Sequence[ComputedMetric],
     problem: Callable[[Keys, str], None],
 ) -> None:
-    """Note names in a config that fits its schema which mean no condition and no metric of it."""
-    conditions = mapping_in(written, "conditions")
-    if "baseline" in written and written["baseline"] not in conditions:
-        problem(("baseline",), _unknown("condition", written["baseline"], conditions))
+    """Note names in a config, which may not fit its schema, that mean no condition and no metric of it."""
+    conditions, baseline = mapping_in(written, "conditions"), written.get("baseline")
+    if isinstance(baseline, str) and baseline not in conditions:
+        problem(("baseline",), _unknown("condition", baseline, conditions))
     known = dict.fromkeys(_names(judges, metrics))
     section = mapping_in(written, "comparison")
     margins: list[tuple[Keys, str]] = [(("comparison", "margin", name), name) for name in mapping_in(section, "margin")]
     margins += [(("until", "margin", name), name) for name in mapping_in(mapping_in(written, "until"), "margin")]
     primary: list[tuple[Keys, str]] = [
-        (("comparison", "primary", index), name) for index, name in enumerate(list_in(section, "primary"))
+        (("comparison", "primary", index), name)
+        for index, name in enumerate(list_in(section, "primary"))
+        if isinstance(name, str)
     ]
     for keys, name in (*margins, *primary):
         if name not in known:

@@ -56,3 +56,15 @@ def test_an_unknown_name_is_told_with_its_line(tmp_path: Path, section: str, pro
     with pytest.raises(InputError, match=r"eval\.yaml:11: ") as told:
         load(tmp_path, section)
     assert problem in str(told.value)
+
+
+@pytest.mark.parametrize("value", ["null", "1.5", "true", "[a]", "{a: 1}"])
+@pytest.mark.parametrize(
+    ("section", "place"),
+    [("baseline: {}\n", "baseline"), ("comparison: {{primary: [{}]}}\n", "comparison.primary[0]")],
+)
+def test_what_is_no_name_is_told_by_its_type(tmp_path: Path, section: str, place: str, value: str) -> None:
+    """As everywhere in a config: nobody asks which name may be meant."""
+    with pytest.raises(InputError) as told:
+        load(tmp_path, section.format(value))
+    assert f"$.{place}: expected a string" in str(told.value)
