@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -102,6 +103,9 @@ class Python(OwnCodeJudge):
         if isinstance(returned, int | float):
             return self.scored(_plain(returned), passed=None)
         if isinstance(returned, Mapping):
+            score = returned.get("score")
+            if isinstance(score, float) and not math.isfinite(score):  # of which JSON would make null
+                return self.scored(float(score), passed=None)
             try:
                 said = orjson.dumps(returned, default=_in_json)
             except TypeError as error:

@@ -59,6 +59,10 @@ def half(case):
     return Number(0.5)
 
 
+def no_number(case):
+    return {"pass": True, "score": float("nan")}
+
+
 def half_in_a_dict(case):
     return {"pass": True, "score": Number(0.5), "outcome": {"x": [Number(0.25)]}}
 
@@ -159,6 +163,7 @@ async def test_a_function_says_whether_an_answer_passes_or_its_score_or_both(tmp
         ("text", "returned str; expected a bool, a number or a dict"),
         ("endless", "returned more than 10485760 bytes"),
         ("huge", "its score, of too many digits, is outside 0 to 1"),
+        ("no_number", "its score, nan, is outside 0 to 1"),
     ],
 )
 async def test_a_broken_function_is_an_error_of_the_judge(tmp_path: Path, function: str, problem: str) -> None:
