@@ -11,7 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-ADDRESS = re.compile(r"https?://(?:[^\s<>\"'`()\[\]{}]|\([^\s()]*\))+")
+_NO_ADDRESS = r"\s<>\"'`\[\]{}\u3001\u3002\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
+"""What no address has in it, also the punctuation of Chinese and Japanese, which follows one without a space."""
+
+ADDRESS = re.compile(rf"https?://(?:[^(){_NO_ADDRESS}]|\([^\s()]*\))+")
 
 MOST_FAILURES = 20
 """Places that look like JSON and are none, after which the rest of a result is read as plain text."""

@@ -28,6 +28,7 @@ async def score(judge: Contains, text: str, **sample: Any) -> Score:  # noqa: AN
         ("", "Paris", False),
         ("There are 42 of them", 42, True),
         ("中国的首都是北京市。", "北京", True),
+        ("เมืองหลวงคือกรุงเทพมหานคร", "กรุงเทพ", True),
         ("使用GPT模型", "GPT", True),
         ("使用GPT4模型", "GPT", False),
     ],

@@ -23,6 +23,10 @@ RECORDS = [{"title": "A", "url": "https://a.org", "text": "x"}, {"title": "B"}]
         (f"Found 2 pages:\n{json.dumps(RECORDS)}\nSee https://c.org", ["A", "B", "https://c.org"]),
         ("Title: A\nURL: https://a.org\nText: x\n\n**Title:** B\nText: y", ["A", "B"]),
         ("URL: https://a.org\n\n- see https://b.org/x (new)", ["https://a.org", "https://b.org/x"]),
+        (
+            "見て：https://a.org/x，https://b.org。（https://c.org）",
+            ["https://a.org/x", "https://b.org", "https://c.org"],
+        ),
         (json.dumps(["A", "B"]), ["A", "B"]),
         ("[1] https://a.org\n[2] https://b.org", ["https://a.org", "https://b.org"]),
         ("[]", []),
