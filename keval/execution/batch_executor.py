@@ -252,7 +252,7 @@ def batch_service(who: str, service: Service, env: Mapping[str, str]) -> BatchSe
     """Return where batches of somebody's calls are made. Raises UsageError for a service that makes none."""
     provider = service.reached_by(env).provider
     if provider != "anthropic":
-        raise UsageError(f"{who}: --batch speaks Message Batches, which provider {provider} has not")
+        raise UsageError(f"{who}: --batch speaks Message Batches, which provider {provider} does not have")
     return BatchService(service, env)
 
 

@@ -8,6 +8,9 @@ from keval.exports._words import dollars, duration, number
 from keval.reports.model import ConditionSummary, Report
 from keval.reports.sentences import metric_name
 
+LEAST_TIMES = 0.05
+"""So many times and more are said; less would be 0.0 times."""
+
 
 def costs(report: Report) -> Iterator[str]:
     """Yield a sentence for each condition that is compared and whose cost or time per answer is known."""
@@ -42,5 +45,5 @@ def _more(one: float | None, other: float | None, show: Callable[[float], str], 
     if one == other:
         yield f"the same {what}"
     else:
-        times = f" ({one / other:.1f} times the {what})" if other > 0 else ""
+        times = f" ({one / other:.1f} times the {what})" if other > 0 and one / other >= LEAST_TIMES else ""
         yield f"{'-' if one < other else '+'}{show(abs(one - other))}{times}"

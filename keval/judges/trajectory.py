@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from keval.counted import counted
 from keval.errors import UsageError
 from keval.judges import TOOL_CALLS_UNKNOWN, Case, Context, Judge, Judgment, Metric, Score
 from keval.judges._patterns import compiled, is_in, limited
@@ -94,10 +95,10 @@ class Trajectory(Judge):
     def _expectations(self, calls: Calls) -> Iterator[Expectation]:
         for name, least in self.at_least.items():
             called = sum(_is(call, name) for call in calls)
-            yield f"{name} at least {least} times (called {called})", called >= least
+            yield f"{name} at least {counted(least, 'time')} (called {called})", called >= least
         for name, most in self.at_most.items():
             called = sum(_is(call, name) for call in calls)
-            yield f"{name} at most {most} times (called {called})", called <= most
+            yield f"{name} at most {counted(most, 'time')} (called {called})", called <= most
         if self.order:
             yield f"the order {', '.join(self.order)}", _are_in_order(calls, self.order)
         for name, patterns in self.arguments.items():

@@ -133,7 +133,7 @@ def read_rule(written: str) -> Rule:
 def _comparison(text: str, found: re.Match[str]) -> Comparison:
     sign, side = RELATIONS[found["relation"]]
     if found["margin"] is None and found["relation"] in NEEDS_MARGIN:
-        raise UsageError(f"rule {text!r}: says not by how much; add, for example, `by 0.2`")
+        raise UsageError(f"rule {text!r}: does not say by how much; add, for example, `by 0.2`")
     margin = 0.0 if found["margin"] is None else _number(found["margin"])
     if not margin >= 0 or math.isinf(margin):
         raise UsageError(f"rule {text!r}: {found['margin']!r} is no margin; it is a number from 0 on")

@@ -247,7 +247,7 @@ def test_what_cannot_be_batched_is_refused(log: Path, begin: Begin, monkeypatch:
         cloud = log.with_name("cloud.yaml")
         cloud.write_text("type: rubric\nmodel: claude-opus-5\nprovider: bedrock\nregion: us-east-1\n")
         monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "not-a-key")
-        assert "which provider bedrock has not" in ended(begin(mock, log, "-j", str(cloud), "--batch"), 2)
+        assert "which provider bedrock does not have" in ended(begin(mock, log, "-j", str(cloud), "--batch"), 2)
 
 
 def test_what_a_batch_could_not_do_is_tried_again_before_the_rest_is_left(log: Path, begin: Begin) -> None:

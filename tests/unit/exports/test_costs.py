@@ -29,3 +29,11 @@ def test_what_is_not_known_is_not_said() -> None:
         "with_docs beside baseline: +0.38 completeness (higher), for the same median time per answer."
     ]
     assert not said(agent_cost_per_answer_usd=None, median_duration_ms=None)
+
+
+def test_nothing_is_said_to_be_no_times_as_much() -> None:
+    """What is free, or nearly, is so much less, which says it all."""
+    for cost in (0.0, 0.0001):
+        (sentence,) = said(agent_cost_per_answer_usd=cost)
+        assert "times the cost" not in sentence
+        assert "for -$0.008" in sentence

@@ -52,7 +52,7 @@ MISTAKES = [
     ("cost per answer <= 3s", "'3s' is no amount of dollars, such as $0.05"),
     ("pass^0 >= 0.5", "pass^K begins at 1"),
     ("a hihger than b", "did you mean 'higher than' by 'hihger than'?"),
-    ("a not lower than b", "says not by how much; add, for example, `by 0.2`"),
+    ("a not lower than b", "does not say by how much; add, for example, `by 0.2`"),
     ("a higher than b by lots", "'lots' is no margin; it is a number from 0 on"),
     ("a higher than b by inf", "'inf' is no margin"),
     ("x of my condition higher than b", "both without spaces"),
