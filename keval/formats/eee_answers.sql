@@ -1,9 +1,11 @@
--- One row per current answer of a condition that has a score, in the order of the log: what was asked and answered, and
--- its scores as JSON. passed: what the judge says, else whether the score is at least its pass_from; null without one.
+-- One row per current answer of a condition that has a score, in the order of the log: what was asked, by the newest
+-- record of the sample if its question is still the same, what was answered, and its scores as JSON. passed: what the
+-- judge says, else whether the score is at least its pass_from; null without one.
 select
-    r.id, r.sample, r.sample_id, r.condition, r.repetition, r.text, r.turns, r.usage, r.duration_ms, r.num_turns,
-    s.scores
+    r.id, if((n.sample -> '$.question') = (r.sample -> '$.question'), n.sample, r.sample) as sample, r.sample_id,
+    r.condition, r.repetition, r.text, r.turns, r.usage, r.duration_ms, r.num_turns, s.scores
 from responses as r
+left join samples as n on n.sample_id = r.sample_id
 join (
     select
         response_id,

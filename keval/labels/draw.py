@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from keval.errors import UsageError
 from keval.ids import JsonObject, answer_sha256
-from keval.logs.line_at import event_at
+from keval.logs.line_at import event_at, record_at
 from keval.projections import rows
 from keval.projections.sql_file import json_path, literal, load
 from keval.questions import as_text
@@ -101,7 +101,7 @@ def draw(connection: DuckDBPyConnection, log: Path, wanted: Wanted) -> list[Entr
     found: Iterable[JsonObject] = () if query is None else rows(connection, query)
     if wanted.scores:
         found = _asked_once(found)
-    return [_entry(row, event_at(log, row["line_offset"]), wanted.draw) for row in found]
+    return [_entry(row, log, wanted.draw) for row in found]
 
 
 def _at_random(connection: DuckDBPyConnection, wanted: Wanted) -> str | None:
@@ -156,12 +156,16 @@ def _quota(row: JsonObject, share: int) -> str:
     return f"({ids}, {row['series']}, {row['passed']}, {literal(row['by'])}, {share})"
 
 
-def _entry(row: JsonObject, response: JsonObject, drawn: JsonObject) -> Entry:
+def _entry(row: JsonObject, log: Path, drawn: JsonObject) -> Entry:
+    response = event_at(log, row["line_offset"])
+    newest = record_at(log, row["record_offset"])
+    # A corrected golden answer is that of all answers to the question, also of those before it.
+    sample = newest if newest["question"] == response["sample"]["question"] else response["sample"]
     names = ("response_id", "judge_id", "judge", "metric", "passed", "score", "min", "max", "pass_from", "reasoning")
     return Entry(
         **{name: row[name] for name in names},
-        question=as_text(response["sample"]["question"]),
-        golden_answer=response["sample"]["answer"],
+        question=as_text(sample["question"]),
+        golden_answer=sample["answer"],
         answer=response["text"],
         tools=tuple(turn["name"] for turn in response["turns"] if turn["type"] == "tool_call"),
         draw=drawn,

@@ -4,8 +4,9 @@ with quota as (
 )
 select
     d.response_id, d.sample_id, d.judge, d.judge_id, d.metric, d.score, d.min, d.max, d.pass_from, d.passed,
-    null as reasoning, d.line_offset
+    null as reasoning, d.line_offset, n.line_offset as record_offset
 from ($judged) as d
 join quota as q using (condition_id, agent_id)
+left join newest_samples as n on n.sample_id = d.sample_id
 where d.place <= q.answers
 order by d.draw, d.series

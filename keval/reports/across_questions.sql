@@ -1,12 +1,12 @@
--- One row per sample that both of two logs hold answers to: whether its question is the same. Of a sample that only one log
+-- One row per sample of which two logs have answers, or failures: whether its question is the same. Of a sample that only one log
 -- has, asked_in is that log.
 with one as (
     select sample_id, list_sort(list(distinct question_id)) as asked
-    from log_$one.response_facts where current and question_id is not null group by sample_id
+    from log_$one.facts where current and type in ('response', 'failure') and question_id is not null group by sample_id
 ),
 other as (
     select sample_id, list_sort(list(distinct question_id)) as asked
-    from log_$other.response_facts where current and question_id is not null group by sample_id
+    from log_$other.facts where current and type in ('response', 'failure') and question_id is not null group by sample_id
 )
 select
     sample_id,

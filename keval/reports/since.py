@@ -39,7 +39,7 @@ def differences_since(
     """
     copied = ("conditions", "metrics", "sample_means", "newest_samples", "condition_means")
     queries = {name: f"from {name}" for name in copied}
-    queries["response_facts"] = load("reports", "since_questions")
+    queries["facts"] = load("reports", "since_questions")
     told_apart = [
         replace(table, scores=tuple(renamed(score, number, label) for score in table.scores))
         for number, (label, those) in enumerate(zip((EARLIER, NOW), tables, strict=True), start=1)

@@ -10,9 +10,10 @@ import jsonschema
 import orjson
 import pytest
 
+from keval import ids
 from keval.formats.every_eval_ever import EveryEvalEver
 from keval.ids import JsonObject
-from tests.builders import judge_entry, judgment_event, response_event, run_event
+from tests.builders import judge_entry, judgment_event, response_event, run_event, sample, sample_change_event
 from tests.exporting import exported
 
 SCHEMAS = Path(__file__).parents[4] / "shared" / "eee"
@@ -69,6 +70,20 @@ def test_each_row_belongs_to_one_result_of_its_record(tmp_path: Path) -> None:
         for result, mean in results.items():
             scores = [row["evaluation"]["score"] for row in rows if row["evaluation_result_id"] == result]
             assert sum(scores) / len(scores) == pytest.approx(mean)
+
+
+@pytest.mark.slow
+def test_a_reference_is_the_newest_golden_answer(tmp_path: Path) -> None:
+    """As that by which the answer was scored; of another question's none is taken."""
+    newest = [sample("q1") | {"answer": "Corrected."}, sample("q2", "Why not?") | {"answer": "Corrected."}]
+    events = [*log(), *(sample_change_event(each, "answer") for each in newest)]
+    events += [
+        judgment_event(each | {"sample": newest[0], "sample_sha256": ids.sample_sha256(newest[0])})
+        for each in events
+        if each["type"] == "response" and each["sample"]["id"] == "q1"
+    ]
+    told = {(row["sample_id"], *row["input"]["reference"]) for _, rows in records(tmp_path, events) for row in rows}
+    assert told == {("q1", "Corrected."), ("q2", "Because.")}
 
 
 @pytest.mark.slow

@@ -8,11 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval import projections
+from keval import ids, projections
 from keval.errors import UsageError
 from keval.labels.draw import Entry, Wanted, draw, spread
 from keval.labels.sheet import jsonl, read
-from tests.builders import JUDGE_ID, judge_entry, judgment_event, response_event, run_event, write_log
+from tests.builders import (
+    JUDGE_ID,
+    judge_entry,
+    judgment_event,
+    response_event,
+    run_event,
+    sample,
+    sample_change_event,
+    write_log,
+)
 from tests.labelled import judged_log
 
 TWO = ("baseline", "with_docs")
@@ -44,6 +53,19 @@ def test_failures_are_drawn_and_passes_if_wanted(tmp_path: Path) -> None:
     first = failures[0]
     assert (first.question, first.answer, first.score, first.reasoning) == ("Why?", "Because.", 2, "It says so.")
     assert not hasattr(first, "condition")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", ["Why?", "Why not?"])
+def test_people_are_asked_by_the_newest_golden_answer(tmp_path: Path, question: str) -> None:
+    """It is that of answers before it, too, unless they answer another question: these keep their own."""
+    newest = sample("q0", question) | {"answer": "Corrected."}
+    response = response_event("q0")
+    rejudged = judgment_event(response | {"sample": newest, "sample_sha256": ids.sample_sha256(newest)}, 2)
+    log = judged_log(tmp_path, 0, 1, sample_change_event(newest, "answer"), rejudged)
+    golden = "Corrected." if question == "Why?" else "Because."
+    for wanted in (Wanted(1), Wanted(1, scores=True)):
+        assert {(entry.question, entry.golden_answer) for entry in drawn(log, wanted)} == {("Why?", golden)}
 
 
 @pytest.mark.slow

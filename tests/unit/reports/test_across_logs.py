@@ -154,11 +154,11 @@ def test_samples_of_one_log_only_are_named_and_left_out(tmp_path: Path) -> None:
 def test_what_only_one_log_asked_dilutes_nothing(tmp_path: Path, more: int) -> None:
     """Four of ten common samples are missing, however many others the later log has: nothing can be concluded."""
     earlier = events([2.0 + number % 2 / 10 for number in range(10)])
-    later = events([2.6 + number % 3 / 10 for number in range(6)] + [5.0] * more)
+    later = events([2.6 + number % 3 / 10 for number in range(6)])
     later[0] = run_event(["docs"], samples=10 + more)
-    later += [failure_event(response_event(f"lost{number}", "docs"), "infra_error") for number in range(4)]
-    moved = {f"lost{number}": f"q{6 + number}" for number in range(4)} | {f"q{6 + n}": f"new{n}" for n in range(more)}
-    later = [_about(event, moved) for event in later]
+    for answer in (response_event(f"new{number}", "docs") for number in range(more)):
+        later += [answer, judgment_event(answer, 5.0)]
+    later += [failure_event(response_event(f"q{6 + number}", "docs"), "infra_error") for number in range(4)]
     report = compared(tmp_path, earlier, later)
     assert only(report).conclusion == "cannot tell"
     (headline,) = report.headlines
@@ -171,20 +171,14 @@ def test_what_only_one_log_asked_dilutes_nothing(tmp_path: Path, more: int) -> N
     assert report.metrics[0].scores[1].scored == 6 + more
 
 
-def _about(event: JsonObject, moved: Mapping[str, str]) -> JsonObject:
-    """Return an event about another sample."""
-    found = event.get("sample", {}).get("id", event.get("sample_id"))
-    if found not in moved:
-        return event
-    sample = {"sample": {**event["sample"], "id": moved[found]}} if "sample" in event else {}
-    name = {"sample_id": moved[found]} if "sample_id" in event else {}
-    return event | sample | name
-
-
 @pytest.mark.slow
-def test_an_edited_question_is_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_edited_question_is_left_out(tmp_path: Path, fails: bool) -> None:
     """One sample id, two questions: what is compared is what both logs would say without it, and a warning names it."""
     later = [_asked_otherwise(event, "q2", "Why not?") for event in events(HIGH)]
+    if fails:
+        asked = next(event for event in later if "sample" in event and event["sample"]["id"] == "q2")
+        later = [event for event in later if not _is_about(event, "q2")] + [failure_event(asked)]
     report = compared(tmp_path, events(LOW), later)
     without = compared(
         tmp_path, *([event for event in log if not _is_about(event, "q2")] for log in (events(LOW), later))

@@ -277,6 +277,10 @@ def test_an_edited_question_has_no_partner_before(tmp_path: Path) -> None:
     old = asked_alone(tmp_path / "old.jsonl", (1, 2, 1, 2, 1, 2, 3))
     new = asked_alone(tmp_path / "new.jsonl", (3, 4, 3, 3, 4, 4, 3), edited="q2")
     assert since(old, new).of == "6 samples paired"
+    asked = response_event("q2", "docs", question="Why not?")
+    others = [event for line in new.read_text().splitlines() if '"q2"' not in line for event in [json.loads(line)]]
+    failed = write_log(tmp_path / "failed.jsonl", [*others, failure_event(asked)])
+    assert since(old, failed).of == "6 samples paired"
     rehearsed = asked_alone(tmp_path / "mock.jsonl", (3, 4, 3, 3, 4, 4, 3), mock=True)
     assert since(old, rehearsed).why == "one of the two logs is a rehearsal"
 
