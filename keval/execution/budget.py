@@ -30,6 +30,8 @@ class Ledger:
     earlier_usd: float = 0.0
     """What the log says was spent today before."""
     spent_usd: float = 0.0
+    spent_on_usd: dict[str, float] = field(default_factory=dict)
+    """What of that was spent on each account."""
     reserved_usd: float = 0.0
     in_flight: int = 0
     """Attempts for which something is set aside."""
@@ -125,7 +127,9 @@ class Reservation:
     def settle(self, cost_usd: float | None) -> None:
         """Book what the attempt really cost; an unknown cost is booked as what was set aside for it."""
         ledger, account = self._ledger, self._account
-        ledger.spent_usd += self.usd if cost_usd is None else cost_usd
+        booked = self.usd if cost_usd is None else cost_usd
+        ledger.spent_usd += booked
+        ledger.spent_on_usd[account] = ledger.spent_on_usd.get(account, 0.0) + booked
         if cost_usd is not None and cost_usd > ledger.max_cost_usd.get(account, 0.0):
             ledger.max_cost_usd[account] = cost_usd
 

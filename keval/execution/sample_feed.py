@@ -6,6 +6,7 @@ When a run is decided, at most as many samples were begun in vain as there are w
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 from keval.execution.finished_samples import FinishedSamples, Place
 from keval.execution.tasks import Task, TaskList
@@ -22,8 +23,8 @@ class SampleFeed:
         self._ahead = ahead
         self._stop = stop
         self._moved = asyncio.Event()
-        self.taken = 0
-        """Tasks that were handed out."""
+        self.taken: Counter[str] = Counter()
+        """Tasks that were handed out, by the id of their condition."""
 
     def moved(self) -> None:
         """Let those who wait look again: samples were finished."""
@@ -39,7 +40,7 @@ class SampleFeed:
             if position < self._finished.n + self._ahead:
                 self._next = None
                 self._finished.open(_place(position, task), task.response_id)
-                self.taken += 1
+                self.taken[task.condition_id] += 1
                 return task
             await self._wait()
         return None

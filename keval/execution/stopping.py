@@ -8,6 +8,7 @@ from typing import Literal
 
 from keval.errors import UsageError
 from keval.events import event
+from keval.execution.budget import Ledger
 from keval.execution.config_past import ConfigPast
 from keval.execution.finished_samples import AS_MINIMUM, Decided, FinishedSamples, Place
 from keval.execution.preparation import Prepared
@@ -105,7 +106,7 @@ class Stopping:
     async def end(self, session: Session, warn: Warn) -> None:
         """Write down how a session ended, and say it."""
         why = self._why(session)
-        warn(self.told(why, session.ledger.spent_usd))
+        warn(self.told(why, session.ledger))
         run_id = session.run_id
         await session.sink.append(
             event(
@@ -141,18 +142,32 @@ class Stopping:
     def _mock(self) -> bool:
         return self.prepared.mock_url is not None
 
-    def told(self, why: Why, spent_usd: float = 0.0) -> str:
+    def told(self, why: Why, ledger: Ledger | None = None) -> str:
         """Return the sentence for the user: why nothing more is asked, and what that saves."""
         n, samples = self.finished.n, self.rule.samples
         if why == "decided":
-            taken = self.feed.taken if self.feed else 0
-            left = len(self.tasks) - taken
-            usd = f", which saved about ${spent_usd / taken * left:.2f}" if taken and spent_usd > 0 else ""
+            left = len(self.tasks) - (self.feed.taken.total() if self.feed else 0)
+            saved_usd = 0.0 if ledger is None else self._saved_usd(ledger)
+            usd = f", which saved about ${saved_usd:.2f}" if saved_usd > 0 else ""
             asked = f"{left:,} of {self._planned:,} answers were not asked for{usd}"
             return f"stopped after {n:,} of {samples:,} samples: decided; {asked}"
         if why == "dataset":
             return f"all {samples:,} samples were asked; the report says what they decide"
         return f"{n:,} of {samples:,} samples are finished and it is not decided; the same command goes on"
+
+    def _saved_usd(self, ledger: Ledger) -> float:
+        """Return about what is saved: each answer that was not asked for would cost what those of its condition did.
+
+        Judging costs the same for all.
+        """
+        if self.feed is None or not self.feed.taken:
+            return 0.0
+        taken, planned = self.feed.taken, self.tasks.by_condition()
+        ids = {condition.condition_id: condition.name for condition in self.prepared.config.conditions}
+        left = {each: planned.get(name, 0) - taken[each] for each, name in ids.items()}
+        spent = {each: ledger.spent_on_usd.get(each, 0.0) for each in ids}
+        of_judges = (ledger.spent_usd - sum(spent.values())) / taken.total()
+        return sum(left[each] * (spent[each] / taken[each] + of_judges) for each in ids if taken[each])
 
     @property
     def _planned(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,28 @@ def test_what_is_decided_is_said_and_asked_no_more(tmp_path: Path) -> None:
         f"stopped after 14 of 100 samples: decided; {200 - asked} of 200 answers were not asked for"
     ]
     assert (len(agent.asked), log.stat().st_size) == (asked, size)
+
+
+class Dear(Drawn):
+    """Answers under `other` cost a hundred times as much, and tell soon."""
+
+    async def answer(self, spec: AnswerSpec) -> Outcome[Answer]:
+        """Answer as `Drawn` does, for a dollar or a cent."""
+        found = await super().answer(spec)
+        cost_usd = 1.0 if spec.system_prompt == "other" else 0.01
+        return found._replace(known=replace(found.known, cost_usd=cost_usd))
+
+
+def test_what_is_saved_is_what_the_answers_of_each_condition_cost(tmp_path: Path) -> None:
+    """Of three conditions the one that is decided first is not asked on: its price counts, not the mean of all."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    config.write_text(config.read_text().replace("judges:", '  third: {system_prompt: "third"}\njudges:'))
+    agent = Dear(config, CLEAR | {"third": 0.62})
+    said = run(config, log, agent)[-1]
+    asked = Counter(prompt for _, prompt in agent.asked)
+    saved = sum((100 - asked[prompt]) * (1.0 if prompt == "other" else 0.01) for prompt in ("plain", "other", "third"))
+    assert asked["other"] < asked["third"]
+    assert said.endswith(f"answers were not asked for, which saved about ${saved:.2f}")
 
 
 def test_the_rule_is_in_the_log_before_anything_is_asked(tmp_path: Path) -> None:
