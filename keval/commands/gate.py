@@ -73,7 +73,9 @@ def command(
         def facts_of(paths: Sequence[Path]) -> Facts:
             files = open_.enter_context(collected(paths, warn, skip_invalid=skip_invalid))
             check_not_empty(files)
-            connection = open_.enter_context(projections.connect(files, everything=everything, texts=False))
+            # Whether records were edited since the earlier log, their texts tell.
+            with_texts = baseline is not None
+            connection = open_.enter_context(projections.connect(files, everything=everything, texts=with_texts))
             for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
                 warn(sentence)
             warn_of_several(connection)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from keval import projections
 from keval.errors import InputError, UsageError
+from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.reports import across_doubts, drift
@@ -21,6 +22,7 @@ from keval.reports.across_doubts import Side
 from keval.reports.builder import compose, evaluation_names
 from keval.reports.changed_scores import changed_scores
 from keval.reports.conclusions import Difference, MetricTable, difference
+from keval.reports.edited_records import leave_out_edited_records, records_of
 from keval.reports.house_scores import house_scores, put_together
 from keval.reports.model import BANNER, Report
 from keval.reports.sentences import headlines, read_with_care
@@ -67,10 +69,9 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
     across_doubts.check_comparable(sides)
     pairs = list(_pairs(sides, same))
     with projections.connect(logs, everything=everything, apart=True) as connection:
-        samples = tuple(_samples(connection, sides))
+        samples = [*_samples(connection, sides)]
         put_side_by_side(connection, [side.label for side in sides], pairs)
-        for one, other in combinations(sides, 2):
-            leave_out_edited(connection, one.number, other.number)
+        samples += _edited(connection, sides)
         tables = _tables(sides)
         shared = _compared(connection, of_shared_samples(connection, tables), sides)
         if not shared:
@@ -145,6 +146,23 @@ def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[
             alone = [row["sample_id"] for row in found if row["asked_in"] == side.number]
             if alone:
                 yield f"only {side.label} has answers to {_named(alone)}; they are left out of its comparisons"
+
+
+def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[str]:
+    """Leave out samples that are not the same in two logs, and yield those of which judges know something else."""
+
+    def records(number: int, names: Sequence[str]) -> Mapping[str, JsonObject]:
+        return records_of(connection, f"log_{number}.samples", names)
+
+    for one, other in combinations(sides, 2):
+        leave_out_edited(connection, one.number, other.number)
+        edited = leave_out_edited_records(connection, one.number, other.number, records)
+        for fields in dict.fromkeys(edited.values()):
+            names = _named([name for name, its in edited.items() if its == fields])
+            yield (
+                f"{one.label} and {other.label} were judged by other records of {names}, which differ in {fields}; "
+                f"they are left out: keval run CONFIG -o {one.label} judges the earlier answers by the new ones"
+            )
 
 
 def _named(samples: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
@@ -26,7 +27,8 @@ Pair = tuple[int, str, int, str]
 def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pairs: Iterable[Pair]) -> None:
     """Make the tables that comparisons are made from, over all logs, in the place of those of one log.
 
-    `labels` are what the logs are called, in the order of their numbers.
+    `labels` are what the logs are called, in the order of their numbers. Raises InputError for logs that count failures
+    by two rules: what differs then may be the rule alone.
     """
     numbered = list(enumerate(labels, start=1))
 
@@ -42,6 +44,11 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
     connection.execute(made("TABLE", "conditions", of_each("across_conditions")))
     connection.execute(made("TABLE", "metrics", load("reports", "across_metrics", metrics=metrics)))
     connection.execute(made("TABLE", "sample_means", of_each("across_means")))
+    if len(list(rows(connection, load("reports", "across_failures")))) > 1:
+        raise InputError(
+            f"{', '.join(labels)}: the agent's failures count as the minimum in one of them, and not at all in another",
+            "write the same `failures` into both configs; keval generate CONFIG -o LOG records it",
+        )
     clusters = load("reports", "across_samples", clusters=of_each("across_clusters"))
     connection.execute(made("TABLE", "newest_samples", clusters))
     connection.execute(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from keval.projections.copies import copies
 from keval.projections.sql_file import load
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, difference
+from keval.reports.edited_records import leave_out_edited_records, records_of
 from keval.reports.side_by_side import leave_out_edited, of_shared_samples, put_side_by_side, renamed, score_bodies
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import declared
@@ -35,11 +36,13 @@ def differences_since(
     """Return, by condition, judge and metric, the difference between a log and an earlier one.
 
     `connections` and `tables`, the metrics with their scores, are those of the earlier log and of the later one. What
-    the later one declares counts. Samples are paired by their id; one that is another question now has no partner.
+    the later one declares counts. Samples are paired by their id; one that is another question now, or of
+    which a judge is given something else, has no partner. The connections have texts.
     """
     copied = ("conditions", "metrics", "sample_means", "newest_samples", "condition_means")
     queries = {name: f"from {name}" for name in copied}
     queries["facts"] = load("reports", "since_questions")
+    queries["judgment_facts"] = load("reports", "since_judges")
     told_apart = [
         replace(table, scores=tuple(renamed(score, number, label) for score in table.scores))
         for number, (label, those) in enumerate(zip((EARLIER, NOW), tables, strict=True), start=1)
@@ -48,6 +51,9 @@ def differences_since(
     with copies(connections, queries) as together:
         put_side_by_side(together, (EARLIER, NOW), [(1, name, 2, name) for name in conditions])
         leave_out_edited(together, 1, 2)
+        leave_out_edited_records(
+            together, 1, 2, lambda number, names: records_of(connections[number - 1], "samples", names)
+        )
         shared = of_shared_samples(together, told_apart)
         scores = {
             (score.condition_id, table.judge_id, table.metric): score for table in shared for score in table.scores

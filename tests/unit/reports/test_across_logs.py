@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from keval import ids
 from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
@@ -199,6 +200,37 @@ def _asked_otherwise(event: JsonObject, sample: str, question: str) -> JsonObjec
 
 def _is_about(event: JsonObject, sample: str) -> bool:
     return sample in {event.get("sample", {}).get("id"), event.get("sample_id")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("field", "paired"), [("answer", 6), ("topic", 7)])
+def test_a_sample_that_judges_know_otherwise_is_left_out(tmp_path: Path, field: str, paired: int) -> None:
+    """Two golden answers make two scores of one answer; a field that the judge is not given makes none."""
+    later = [run_event(["docs"], samples=7)]
+    for number, score in enumerate(HIGH):
+        answer = response_event(f"q{number}", "docs")
+        if number == 2:
+            edited = answer["sample"] | {field: "Other."}
+            answer |= {"sample": edited, "sample_sha256": ids.sample_sha256(edited)}
+        later += [answer, judgment_event(answer, score)]
+    report = compared(tmp_path, events(LOW), later)
+    assert only(report).n_paired == paired
+    said = [warning.text for warning in report.warnings if warning.code == "different_samples"]
+    assert [("other records of q2, which differ in answer" in text) for text in said] == [True] * (7 - paired)
+
+
+@pytest.mark.slow
+def test_logs_that_count_failures_by_two_rules_are_refused(tmp_path: Path) -> None:
+    """The same answers would differ; where nothing failed, the rule is of no account."""
+    failed = failure_event(response_event("q7", "docs"), "agent_error")
+    excluding = run_event(["docs"], samples=8, config={"name": "test", "failures": "exclude"})
+    for more, refused in (([failed], True), ([], False)):
+        logs = ([*events(LOW), *more], [excluding, *events(LOW)[1:], *more])
+        if refused:
+            with pytest.raises(InputError, match="failures count as the minimum in one of them"):
+                compared(tmp_path, *logs)
+        else:
+            assert only(compared(tmp_path, *logs)).n_paired == 7
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from keval import projections
+from keval import ids, projections
 from keval.cli import run
 from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
@@ -273,7 +273,7 @@ def test_an_earlier_log_is_compared_as_by_compare(tmp_path: Path, clusters: str)
 
 @pytest.mark.slow
 def test_an_edited_question_has_no_partner_before(tmp_path: Path) -> None:
-    """It is left out of the pairs, and a rehearsal is compared with nothing."""
+    """It is left out of the pairs, and so is one with another golden answer; a rehearsal is compared with nothing."""
     old = asked_alone(tmp_path / "old.jsonl", (1, 2, 1, 2, 1, 2, 3))
     new = asked_alone(tmp_path / "new.jsonl", (3, 4, 3, 3, 4, 4, 3), edited="q2")
     assert since(old, new).of == "6 samples paired"
@@ -281,6 +281,15 @@ def test_an_edited_question_has_no_partner_before(tmp_path: Path) -> None:
     others = [event for line in new.read_text().splitlines() if '"q2"' not in line for event in [json.loads(line)]]
     failed = write_log(tmp_path / "failed.jsonl", [*others, failure_event(asked)])
     assert since(old, failed).of == "6 samples paired"
+    corrected = [
+        event | {"sample": edited, "sample_sha256": ids.sample_sha256(edited)}
+        for event in map(json.loads, new.read_text().splitlines())
+        for edited in [event.get("sample", {}) | {"answer": "Other."}]
+        if event.get("sample", {}).get("id") == "q4"
+    ]
+    others = [event for line in new.read_text().splitlines() if '"q4"' not in line for event in [json.loads(line)]]
+    rejudged = [*others, *corrected, *(judgment_event(answer, 4) for answer in corrected)]
+    assert since(old, write_log(tmp_path / "corrected.jsonl", rejudged)).of == "5 samples paired"
     rehearsed = asked_alone(tmp_path / "mock.jsonl", (3, 4, 3, 3, 4, 4, 3), mock=True)
     assert since(old, rehearsed).why == "one of the two logs is a rehearsal"
 
