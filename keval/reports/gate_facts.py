@@ -21,6 +21,7 @@ from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
 from keval.stats.conclusions import MOST_MISSING, Conclusion
 from keval.stats.reasons import TOO_FEW
+from keval.stats.stopped_run import DESCRIPTIVE, stopped_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -193,8 +194,16 @@ class Facts:
         lower, upper = found.pass_every_k_interval if every else found.pass_at_k_interval
         if value is None:
             return _of_all_ways(found, every=every)
+        if self._has_stopped:
+            return Found(value, of=counted(found.samples, "sample"), unknown=DESCRIPTIVE)
         why = TOO_FEW if lower is None else None
         return Found(value, lower, upper, of=counted(found.samples, "sample"), unknown=why)
+
+    @cached_property
+    def _has_stopped(self) -> bool:
+        """Whether the run stopped when decided: then no interval of a condition is one."""
+        stopped = stopped_run(self.connection)
+        return stopped is not None and stopped.is_partial
 
     @cached_property
     def _nobody_decides(self) -> str | None:

@@ -79,13 +79,14 @@ def aggregate(
         if asked.by
         else []
     )
-    yield from groups
+    yield from groups if stopped is None else map(stopped.described, groups)
     if "condition" in levels:
         for body in comparison_bodies(connection, scores, declared(connection)):
             yield body if stopped is None else _rounded(stopped.concluded(body))
     if groups:
         tested = with_tests(group_comparison_rows(connection, asked.by), declared(connection), groups=True)
-        yield from _concluded(tested, groups)
+        explored = _concluded(tested, groups)
+        yield from explored if stopped is None else map(stopped.explored, explored)
 
 
 def _rounded(body: JsonObject) -> JsonObject:

@@ -31,7 +31,7 @@ DESCRIPTIVE = "descriptive: the run stopped because of other numbers"
 
 _FIXED = (
     "se", "se_clustered", "p_holm", "p_smallest", "p_draws", "p_seed", "p_t", "p_not_lower", "p_equivalent",
-    "p_failure_rate",
+    "p_failure_rate", "p_bh",
 )  # fmt: skip
 
 Key = tuple[str, str, str]
@@ -59,11 +59,13 @@ class StoppedRun:
             yield member, self.looks[member.key]
 
     def described(self, body: JsonObject) -> JsonObject:
-        """Return the body of an `aggregate` event: of a run that stopped, no interval of a mean is one."""
+        """Return the body of an `aggregate` event: of a run that stopped, no interval of a condition is one."""
         if not self.is_partial or not body["current"]:
             return body
         ends = [name for name in body if name.endswith(("ci_lower", "ci_upper")) and body[name] is not None]
-        return body | dict.fromkeys(ends) | {"reasons": body["reasons"] | dict.fromkeys(ends, DESCRIPTIVE)}
+        reasons = body["reasons"] | dict.fromkeys(ends, DESCRIPTIVE)
+        chances = {"pass_k": list(map(_without_interval, body["pass_k"]))} if body.get("pass_k") else {}
+        return body | dict.fromkeys(ends) | chances | {"reasons": reasons}
 
     def concluded(self, body: JsonObject) -> JsonObject:
         """Return the body of a `comparison` event with the interval, p and conclusion of the rule.
@@ -89,6 +91,11 @@ class StoppedRun:
             "reasons": reasons | fixed | ends | ({} if reason is None else {"conclusion": reason}),
         }  # fmt: skip
 
+    def explored(self, body: JsonObject) -> JsonObject:
+        """Return the body of a `comparison` event of groups, of which none is in the family."""
+        concerns = self.is_partial and body["current"] and body["agent_id"] == self.rule.agent_id
+        return self._descriptive(body) if concerns else body
+
     def _descriptive(self, body: JsonObject) -> JsonObject:
         names = [name for name in (*_FIXED, "ci_lower", "ci_upper", "p") if name in body]
         reasons = body["reasons"] | dict.fromkeys((*names, "conclusion"), DESCRIPTIVE)
@@ -98,6 +105,13 @@ class StoppedRun:
     @staticmethod
     def _key(body: JsonObject) -> Key:
         return body["condition_id"], body["judge_id"], body["metric"]
+
+
+def _without_interval(chance: JsonObject) -> JsonObject:
+    """Return a chance for one k without the interval that it may have."""
+    if chance["ci_lower"] is None:
+        return chance
+    return {**chance, "ci_lower": None, "ci_upper": None, "reason": DESCRIPTIVE}
 
 
 def _conclusion(found: Look, samples: int) -> tuple[str, str | None]:

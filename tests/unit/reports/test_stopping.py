@@ -101,14 +101,19 @@ def test_a_gate_reads_the_same_interval(tmp_path: Path) -> None:
     """A rule of a gate is held to the interval of the stopping rule, and a mean without one cannot be told."""
     config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
     run(config, log, Drawn(config, CLEAR))
-    rules = [read_rule("exact_match of other higher than plain by 0.1"), read_rule("exact_match of other >= 0.5")]
+    texts = (
+        "exact_match of other higher than plain by 0.1",
+        "exact_match of other >= 0.5",
+        "pass rate of other >= 0.5",
+    )
+    rules = [read_rule(text) for text in texts]
     with projections.connect([log]) as connection:
         outcome = judge_rules(
             [read_rule("exact_match of other higher than plain")], Facts(connection, {}), None, on_mean=False
         )
         doubtful = judge_rules(rules, Facts(connection, {}), None, on_mean=False)
     assert outcome.verdict == "met"
-    assert doubtful.verdict == "cannot tell"
+    assert [found.verdict for found in doubtful.findings] == ["cannot tell"] * len(rules)
 
 
 def test_equality_within_the_margin_is_said_with_the_margin(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from keval import projections
@@ -11,6 +12,7 @@ from keval.config.until_section import Given
 from keval.errors import BudgetReachedError
 from keval.ids import JsonObject
 from keval.stats.aggregates import aggregate, rounded
+from keval.stats.asked import Asked
 from keval.stats.paired_series import Series, measured
 from keval.stats.recorded_rule import Member, RecordedRule, changed, from_json
 from keval.stats.stopped_run import DESCRIPTIVE, METHOD, OF_FIXED_SAMPLES
@@ -70,6 +72,23 @@ def test_numbers_of_a_fixed_number_of_samples_are_not_told(tmp_path: Path) -> No
     for found in conditions:
         assert (found["mean"] is None, found["ci_lower"], found["reasons"]["ci_lower"]) == (False, None, DESCRIPTIVE)
         assert (found["planned"], found["not_done"]) == (14, 0)
+
+
+@pytest.mark.slow
+def test_of_groups_and_chances_there_is_no_interval(tmp_path: Path) -> None:
+    """A group of all samples is no more than they are; and a pass rate is a mean."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    records = [orjson.loads(line) | {"all": "x"} for line in (tmp_path / "questions.jsonl").read_bytes().splitlines()]
+    (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
+    run(config, log, Drawn(config, CLEAR))
+    with projections.connect([log]) as connection:
+        found = list(aggregate(connection, levels={"condition"}, asked=Asked(full=True, by=("all",))))
+    chances = [each for body in found for each in body.get("pass_k", [])]
+    assert {(each["ci_lower"], each["ci_upper"], each["reason"]) for each in chances} == {(None, None, DESCRIPTIVE)}
+    groups = [body for body in found if body.get("by")]
+    assert {body["type"] for body in groups} == {"aggregate", "comparison"}
+    assert not any(body.get(name) for body in groups for name in ("ci_lower", "ci_upper", "p", "p_t", "p_bh"))
+    assert [body["conclusion"] for body in groups if body["type"] == "comparison"] == ["cannot tell"]
 
 
 @pytest.mark.slow
