@@ -86,7 +86,7 @@ FAILURE_KINDS = (
     FailureKind(
         "budget", ("generate", "judge"), "budget", "missing", "no",
         "an attempt failed, and the budget did not allow another (what was not begun at all is «not done»)",
-        "raise `budget_usd` and run the same command again",
+        "run the same command again: its budget is its own",
     ),
     FailureKind(
         "judge_error", JUDGE, "judge", "missing", "if temporary",

@@ -45,6 +45,9 @@ JUDGE_KEYS = ("type", "name", "replicates", "only_for", "sample_rate")
 
 GATES = ("require_mcp_tool_use", "require_mcp_tool_success", "retry_gates")
 
+JUDGE_AGAIN = "keval run CONFIG judges by the config as it is now, or name a judge with -j JUDGE.yaml"
+"""What to do when a log's judge is no longer there."""
+
 
 def load(path: Path, *, environ: Mapping[str, str] | None = None, with_datasets: bool = True) -> Config:
     """Read a config, `with_datasets` if these are to be there.
@@ -144,12 +147,10 @@ def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets |
         raise
     except EnvironmentLacksError as error:
         told = secrets.redact(str(error))
-        raise EnvironmentLacksError(f"the log's judge {name!r}: {told}; give it with -j JUDGE.yaml") from error
+        raise EnvironmentLacksError(f"the log's judge {name!r}: {told}; {JUDGE_AGAIN}") from error
     except Exception as error:  # what a log says of a judge may be anything: whatever it leads to, the log is at fault
         told = secrets.redact(str(error) if isinstance(error, KevalError | ValueError) else repr(error))
-        raise InputError(
-            f"the log's judge {name!r} cannot be built again: {told}; give it with -j JUDGE.yaml"
-        ) from error
+        raise InputError(f"the log's judge {name!r} cannot be built again: {told}; {JUDGE_AGAIN}") from error
     replicates, parameters = _whole(description["replicates"]), dict(description["parameters"])
     sampling = Sampling(**description.get("sampling", {}))
     only_for = dict(description.get("only_for") or {})

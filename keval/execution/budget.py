@@ -105,11 +105,14 @@ class Ledger:
             return
         spent = f"${self.spent_usd:.4f} spent, and the next item may cost ${self.largest_refused_usd:.4f}"
         if self.limit_usd is not None and self._most_usd() == self.limit_usd:
-            told, then = f"budget_usd {self.limit_usd:g} is reached: {spent}", "raise it and"
+            told = f"budget_usd {self.limit_usd:g} is reached: {spent}"
+            then = "run the same command again: it does what is missing, and may spend as much once more"
+            if self.largest_refused_usd > self.limit_usd:
+                then = f"raise it and {then}"
         else:
             told = f"daily_budget_usd {self.daily_usd:g} is reached: {spent}, after ${self.earlier_usd:.4f} today (UTC)"
-            then = "tomorrow, or when it is raised,"
-        raise BudgetReachedError(f"{told}; {then} run the same command again: it does what is missing")
+            then = "tomorrow, or when it is raised, run the same command again: it does what is missing"
+        raise BudgetReachedError(f"{told}; {then}")
 
 
 class Reservation:

@@ -26,7 +26,7 @@ LONGEST_BITS = 1024
 
 SAID: Mapping[str, Any] = {
     "type": "object",
-    "required": ["pass"],
+    "anyOf": [{"required": ["pass"]}, {"required": ["score"]}],
     "additionalProperties": False,
     "properties": {
         "pass": {"type": "boolean"},
@@ -93,7 +93,7 @@ class OwnCodeJudge(Judge):
         problem = schemas.problem_by(SAID, said)
         if problem is not None or not isinstance(said, Mapping):
             raise JudgeError("judge_error", f"the output does not fit the protocol: {problem}")
-        passed = said["pass"]
+        passed = said.get("pass")
         score = said.get("score", self.max if passed else self.min)
         return self.scored(score, passed=passed, reasoning=said.get("reasoning"), outcome=said.get("outcome"))
 

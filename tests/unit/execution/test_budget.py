@@ -172,7 +172,8 @@ async def spent_on(ledger: Ledger, cost: float) -> int:
 @pytest.mark.parametrize(
     ("limit", "daily", "earlier", "begun", "told"),
     [
-        (0.5, 2.0, 0.0, 5, r"^budget_usd 0\.5 is reached.*raise it"),
+        (0.5, 2.0, 0.0, 5, r"^budget_usd 0\.5 is reached.*; run the same command again: .* as much once more"),
+        (0.05, 2.0, 0.0, 0, r"^budget_usd 0\.05 is reached.*; raise it and run the same command again"),
         (5.0, 2.0, 1.75, 2, r"daily_budget_usd 2 is reached: \$0\.2000 spent.*after \$1\.7500 today \(UTC\); tomorrow"),
         (None, 2.0, 2.0, 0, "daily_budget_usd 2 is reached"),
         (None, 2.0, 3.0, 0, "daily_budget_usd 2 is reached"),

@@ -41,7 +41,7 @@ async def test_a_program_gets_the_case_and_says_its_verdict() -> None:
         ("print('yes')", "not JSON: .*it is 'yes"),
         ("print('[]')", "expected an object"),
         ('print(\'{"pass": true, "score": 1.2}\')', "outside 0 to 1"),
-        ("print('{}')", "'pass' is missing"),
+        ("print('{}')", "'pass' or 'score' is missing"),
     ],
 )
 async def test_a_broken_program_is_an_error_of_the_judge(script: str, problem: str) -> None:

@@ -59,6 +59,10 @@ def half(case):
     return Number(0.5)
 
 
+def score_alone(case):
+    return {"score": 0.4}
+
+
 def no_number(case):
     return {"pass": True, "score": float("nan")}
 
@@ -112,7 +116,7 @@ def writes(case):
 
 
 nothing = None
-said = lambda case: {"score": 1}
+said = lambda case: {}
 text = lambda case: "yes"
 """
 
@@ -156,7 +160,7 @@ async def test_a_function_says_whether_an_answer_passes_or_its_score_or_both(tmp
     ("function", "problem"),
     [
         ("broken", r"KeyError: 'nothing' \(.*functions.py:23: return case\[\"nothing\"\]\)"),
-        ("said", "'pass' is missing"),
+        ("said", "'pass' or 'score' is missing"),
         ("leaves", r"SystemExit: 3 \(functions.py:\d+: sys.exit\(3\)\)"),
         ("leaves_later", r"SystemExit: 3 \(functions.py:\d+: sys.exit\(3\)\)"),
         ("interrupts", "KeyboardInterrupt"),
@@ -207,6 +211,12 @@ def test_what_a_function_writes_past_python_is_no_data(tmp_path: Path, keval: Ke
     assert {json.loads(line)["type"] for line in done.stdout.splitlines()} >= {"response", "judgment"}
     for said in ("from a program", "from the system", "from Python"):
         assert said in done.stderr
+
+
+async def test_a_score_may_be_said_without_a_verdict(tmp_path: Path) -> None:
+    """Whether it passes is then said by `pass_from`, as for a function that returns a number alone."""
+    judgment = await judged(judge_of(tmp_path, "functions.py:score_alone"), "x")
+    assert judgment.scores["score"] == Score(0.4, None, passed=None)
 
 
 async def test_a_score_outside_the_scale_is_an_error(tmp_path: Path) -> None:
