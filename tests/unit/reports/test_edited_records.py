@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from keval import ids, projections
+from keval.ids import JsonObject
+from keval.projections import rows
+from keval.projections.log_file import as_log_file
+from keval.reports.edited_records import leave_out_edited_records, records_of
+from keval.reports.side_by_side import put_side_by_side
+from tests.builders import JUDGE_ID, judge_entry, judgment_event, response_event, run_event, write_log
+
+BLIND = "f" * 24
+"""The id of a judge that is given the question alone."""
+
+
+def written(path: Path, edited: Mapping[str, object]) -> Path:
+    """Write a log of two samples, the second with these fields, and two judges."""
+    judges = [judge_entry(), judge_entry(judge_id=BLIND, name="blind")]
+    events: list[JsonObject] = [run_event(["docs"], judges=judges)]
+    for name in ("q1", "q2"):
+        answer = response_event(name, "docs")
+        record = answer["sample"] | (edited if name == "q2" else {})
+        answer |= {"sample": record, "sample_sha256": ids.sample_sha256(record)}
+        blindly = judgment_event(answer, 4, judge_id=BLIND, sample_fields=["question"])
+        events += [answer, judgment_event(answer, 3), blindly]
+    return write_log(path, events)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("edited", "told", "kept"),
+    [
+        ({"answer": "Other."}, {"q2": "answer"}, {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")}),
+        ({"topic": "law"}, {}, {(JUDGE_ID, "q1"), (JUDGE_ID, "q2"), (BLIND, "q1"), (BLIND, "q2")}),
+    ],
+)
+def test_a_sample_is_left_out_for_the_judges_that_are_given_what_was_edited(
+    tmp_path: Path, edited: JsonObject, told: JsonObject, kept: set[tuple[str, str]]
+) -> None:
+    """Which fields these are is told; what nobody is given may be edited."""
+    logs = [as_log_file(written(tmp_path / f"{n}.jsonl", fields)) for n, fields in enumerate(({}, edited))]
+    with projections.connect(logs, apart=True) as connection:
+        put_side_by_side(connection, ("one", "other"), [(1, "docs", 2, "docs")])
+
+        def records(number: int, names: Sequence[str]) -> dict[str, JsonObject]:
+            return records_of(connection, f"log_{number}.samples", names)
+
+        assert leave_out_edited_records(connection, 1, 2, records) == told
+        assert {(row["judge_id"], row["sample_id"]) for row in rows(connection, "from sample_means")} == kept
