@@ -94,6 +94,10 @@ def differing(sides: Sequence[Side], samples: Sequence[str]) -> Iterator[ReportW
                 yield ReportWarning(
                     "judge_of_one_log", f"{side.label}: judge {_judge(judge)} has not scored all logs; it is left out"
                 )
+        for table in side.report.metrics:
+            if table.computed is not None and table.judge_id not in shared:
+                told = f"{table.metric} is not computed alike in all logs ({table.computed})"
+                yield ReportWarning("metric_of_one_log", f"{side.label}: {told}; it is left out")
     yield from _conditions(sides)
 
 

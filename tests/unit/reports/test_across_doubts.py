@@ -40,6 +40,22 @@ def test_agents_models_servers_and_conditions_are_named() -> None:
     assert header(sides).responses == 2 * REPORT.header.responses
 
 
+def test_a_metric_that_is_computed_otherwise_is_named() -> None:
+    """It is compared by nothing, and so would be missing without a word."""
+    computed = [
+        dataclasses.replace(REPORT.metrics[0], judge="computed", judge_id=name, metric="quality", computed=name)
+        for name in ("weighted 1:1", "weighted 5:1")
+    ]
+    sides = [
+        Side(number, f"{number}.jsonl", dataclasses.replace(REPORT, metrics=(*REPORT.metrics, table)), Declared())
+        for number, table in enumerate(computed, start=1)
+    ]
+    assert [(warning.code, warning.text) for warning in differing(sides, [])] == [
+        ("metric_of_one_log", f"{side.label}: quality is not computed alike in all logs ({name}); it is left out")
+        for side, name in zip(sides, ("weighted 1:1", "weighted 5:1"), strict=True)
+    ]
+
+
 def test_logs_that_are_alike_say_only_what_each_says() -> None:
     """Nothing differs; each log's own warnings stand under its name, and what is too small once."""
     sides = [Side(1, "a.jsonl", REPORT, Declared()), Side(2, "b.jsonl", REPORT, Declared())]
