@@ -271,8 +271,9 @@ def _notes(header: Header, tables: Sequence[MetricTable], *, measured: bool) -> 
             "A failure of the agent counts as the scale's minimum in the mean; what was not measured is left out. "
             "Worst and best case put the scale's ends in its place."
         )
+        by_rule = any(each.until is not None for table in tables for each in table.differences)
         yield (
-            "Intervals are Student's t over samples. Differences are paired by sample; whether two conditions "
+            f"{_OF_RULE if by_rule else _OF_FIXED_SAMPLES} Differences are paired by sample; whether two conditions "
             "differ is read from their difference, never from two intervals."
         )
     methods = {score.ci_method for table in tables for score in table.scores if score.ci_lower is not None}
@@ -298,4 +299,6 @@ def _formulas(connection: DuckDBPyConnection, tables: Sequence[MetricTable]) -> 
             yield f"{row['metric']} is computed, no judge scored it: {row['formula']}{caution}."
 
 
+_OF_FIXED_SAMPLES = "Intervals are Student's t over samples."
+_OF_RULE = "Intervals of differences are those of the rule by which the run stops, and hold however often was looked."
 _EMPTY = "The log is empty: there is nothing to report."

@@ -52,6 +52,8 @@ def test_it_says_after_how_many_samples_the_run_stopped(tmp_path: Path) -> None:
         warning.text for warning in found.warnings
     ]
     assert found.headlines[0].text.startswith("other scored higher than plain on exact_match: +0.64 [+0.02, +0.90]")
+    assert any("are those of the rule by which the run stops" in note for note in found.notes)
+    assert not any("Student's t" in note for note in found.notes)
 
 
 @pytest.mark.slow
