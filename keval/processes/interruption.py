@@ -16,10 +16,11 @@ from types import FrameType
 def told_as_such() -> Iterator[None]:
     """Raise KeyboardInterrupt in the place of any error of the block after a Ctrl-C.
 
-    Where Ctrl-C does not raise it, as under `nohup` or in another thread, nothing changes.
+    Where Ctrl-C does something else than to raise it, as in a run that finishes what is in flight, nothing changes; nor
+    does it under `nohup`, or in another thread.
     """
     before = signal.getsignal(signal.SIGINT)
-    if not callable(before) or threading.current_thread() is not threading.main_thread():
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
         yield
         return
     came = False
@@ -27,7 +28,7 @@ def told_as_such() -> Iterator[None]:
     def note(number: int, frame: FrameType | None) -> None:
         nonlocal came
         came = True
-        before(number, frame)
+        signal.default_int_handler(number, frame)
 
     signal.signal(signal.SIGINT, note)
     try:

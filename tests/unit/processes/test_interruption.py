@@ -30,21 +30,22 @@ def test_an_error_after_ctrl_c_is_an_interruption(tmp_path: Path) -> None:
 
 
 def test_other_errors_stay_as_they_are() -> None:
-    """Before any Ctrl-C, where it is ignored, and in another thread, which none reaches."""
+    """Before any Ctrl-C, where it is ignored or means something else, and in another thread, which none reaches."""
     with pytest.raises(ValueError, match="a mistake"), interruption.told_as_such():
         raise ValueError("a mistake")
     with ThreadPoolExecutor(1) as thread, pytest.raises(ValueError, match="a mistake"):
         thread.submit(_mistake).result()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with pytest.raises(ValueError, match="a mistake"):
-            _mistake()
-    finally:
-        signal.signal(signal.SIGINT, before)
+    for handler in (signal.SIG_IGN, lambda *_: None):
+        before = signal.signal(signal.SIGINT, handler)
+        try:
+            with pytest.raises(ValueError, match="a mistake"):
+                _mistake(signal.SIGINT)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
-def _mistake() -> None:
+def _mistake(*signals: int) -> None:
     with interruption.told_as_such():
-        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-            signal.raise_signal(signal.SIGINT)
+        for number in signals:
+            signal.raise_signal(number)
         raise ValueError("a mistake")
