@@ -44,6 +44,18 @@ def test_other_errors_stay_as_they_are() -> None:
             signal.signal(signal.SIGINT, before)
 
 
+def test_who_means_something_else_by_ctrl_c_meanwhile_is_left_alone() -> None:
+    """A run begins while a log is read, and closes it when it has read it."""
+    before, heard = signal.getsignal(signal.SIGINT), list[int]()
+    try:
+        with interruption.told_as_such():
+            signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [signal.SIGINT]
+
+
 def _mistake(*signals: int) -> None:
     with interruption.told_as_such():
         for number in signals:
