@@ -82,7 +82,10 @@ class Pairwise(ModelJudge):
     unit: ClassVar[Literal["response", "pair"]] = "pair"
 
     baseline: str | None = field(
-        default=None, metadata=option("the condition that the others are compared with; default: the first")
+        default=None,
+        metadata=option(
+            "the condition that the others are compared with; default: the config's `baseline`, or else its first"
+        ),
     )
     criteria: str = field(default=CRITERIA, metadata=option("which answer is the better one, in your words"))
     redact: tuple[str, ...] = field(

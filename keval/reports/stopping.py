@@ -23,14 +23,14 @@ def stopping(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
 
 def _sentences(found: StoppedRun) -> Iterator[str]:
     rule, samples = found.rule.rule, found.rule.samples
-    n = min(look.n for look in found.looks.values())
-    decided = [member for member, look in found.members() if look.is_decided]
+    undecided = [look.n for _, look in found.members() if not look.is_decided]
     family = f"family of {len(found.looks)}" if len(found.looks) > 1 else "one comparison"
-    if len(decided) == len(found.looks) and found.asked:
+    if not undecided and found.asked:
         n = max(look.n for look in found.looks.values())
         yield f"stopped after {n} of {samples} samples: decided (alpha {rule.alpha:g}, {family})."
-    elif n < samples and len(decided) < len(found.looks):
-        yield f"not decided after {n} of {samples} samples (alpha {rule.alpha:g}, {family}); keval run CONFIG goes on."
+    elif undecided and min(undecided) < samples:
+        after = f"{min(undecided)} of {samples} samples"
+        yield f"not decided after {after} (alpha {rule.alpha:g}, {family}); keval run CONFIG goes on."
     else:
         yield f"ran to the end under a rule to stop when decided (alpha {rule.alpha:g}, {family})."
     if rule.target == "dataset":

@@ -91,6 +91,17 @@ def test_it_says_that_all_was_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_was_decided_early_does_not_make_the_rest_unfinished(tmp_path: Path) -> None:
+    """Of three conditions one is decided soon, the other never: all of it was asked, and nothing goes on."""
+    config, log = write_evaluation(tmp_path, 60), tmp_path / "log.jsonl"
+    config.write_text(config.read_text().replace("judges:", '  third: {system_prompt: "third"}\njudges:'))
+    run(config, log, Drawn(config, CLEAR | {"third": 0.35}))
+    found = report_of(log)
+    assert found.headlines[0].text.startswith("other scored higher")
+    assert said(found)[0].startswith("ran to the end under a rule to stop when decided")
+
+
+@pytest.mark.slow
 def test_of_any_other_run_nothing_is_said(tmp_path: Path) -> None:
     """Who does not ask to stop reads nothing of stopping."""
     config, log = write_evaluation(tmp_path, 10), tmp_path / "log.jsonl"
