@@ -25,6 +25,7 @@ from keval.reports.conclusions import Difference, MetricTable, difference
 from keval.reports.edited_records import leave_out_edited_records, records_of
 from keval.reports.house_scores import house_scores, put_together
 from keval.reports.model import BANNER, Report
+from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.sentences import headlines, read_with_care
 from keval.reports.side_by_side import leave_out_edited, of_shared_samples, put_side_by_side, renamed, score_bodies
 from keval.stats.aggregates import comparison_bodies
@@ -76,7 +77,8 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
         shared = _compared(connection, of_shared_samples(connection, tables), sides)
         if not shared:
             raise InputError(
-                "nothing was scored under two conditions that are compared: keval judge LOG does what is missing"
+                "nothing was scored under two conditions that are compared: keval judge LOG does what is missing",
+                *samples,
             )
         found = _report(connection, sides, tables, shared, samples)
     if strategy is None:
@@ -156,6 +158,12 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[s
 
     for one, other in combinations(sides, 2):
         leave_out_edited(connection, one.number, other.number)
+        baselines = (pair_baselines(connection, f"log_{side.number}.facts") for side in (one, other))
+        for judge_id in leave_out_other_baselines(connection, *baselines):
+            yield (
+                f"{one.label} and {other.label}: judge {judge_id[:8]} of pairs compared with another baseline in each; "
+                "it is left out"
+            )
         edited = leave_out_edited_records(connection, one.number, other.number, records)
         for fields in dict.fromkeys(edited.values()):
             names = _named([name for name, its in edited.items() if its == fields])

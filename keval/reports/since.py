@@ -10,6 +10,7 @@ from keval.projections.copies import copies
 from keval.projections.sql_file import load
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, difference
 from keval.reports.edited_records import leave_out_edited_records, records_of
+from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.side_by_side import leave_out_edited, of_shared_samples, put_side_by_side, renamed, score_bodies
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import declared
@@ -51,6 +52,7 @@ def differences_since(
     with copies(connections, queries) as together:
         put_side_by_side(together, (EARLIER, NOW), [(1, name, 2, name) for name in conditions])
         leave_out_edited(together, 1, 2)
+        leave_out_other_baselines(together, *map(pair_baselines, connections))
         leave_out_edited_records(
             together, 1, 2, lambda number, names: records_of(connections[number - 1], "samples", names)
         )
