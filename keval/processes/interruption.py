@@ -20,7 +20,7 @@ def told_as_such() -> Iterator[None]:
     does it under `nohup`, or in another thread.
     """
     before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+    if before is not signal.default_int_handler or not _is_main_thread():
         yield
         return
     came = False
@@ -38,5 +38,10 @@ def told_as_such() -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
-        if signal.getsignal(signal.SIGINT) is note:  # else a run has begun meanwhile, which finishes what is in flight
+        # Else a run has begun, which finishes what is in flight; or the viewer closes here what it opened elsewhere.
+        if signal.getsignal(signal.SIGINT) is note and _is_main_thread():
             signal.signal(signal.SIGINT, before)
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

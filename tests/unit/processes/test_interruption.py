@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import duckdb
@@ -42,6 +43,19 @@ def test_other_errors_stay_as_they_are() -> None:
                 _mistake(signal.SIGINT)
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def test_what_was_opened_here_may_be_closed_in_another_thread() -> None:
+    """As the viewer does, where no handler can be set; Ctrl-C still ends what it did."""
+    before, opened = signal.getsignal(signal.SIGINT), ExitStack()
+    try:
+        opened.enter_context(interruption.told_as_such())
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(opened.close).result()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_who_means_something_else_by_ctrl_c_meanwhile_is_left_alone() -> None:
