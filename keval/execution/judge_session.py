@@ -23,7 +23,7 @@ from keval.execution.estimate import estimate_judgments, in_batches, ledger
 from keval.execution.executors import Executor, in_process, scorer_of
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
-from keval.execution.pairs import Waiting, baseline_id, condition_ids
+from keval.execution.pairs import Waiting, baseline_id, condition_ids, conditions_of
 from keval.execution.preparation import check_keys, judge_env, judge_services, leaving_nothing
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event
@@ -163,7 +163,7 @@ class JudgeWork:
     def judge(self, sink: Sink, past: Past) -> None:
         """Judge what stands in a log and has not been judged; `past` is what the log holds, and is closed then."""
         judges = self.judges(past)
-        unjudged = Unjudged(past, judges, mock=self.request.mock, conditions=condition_ids(past.newest))
+        unjudged = Unjudged(past, judges, mock=self.request.mock, conditions=conditions_of(past))
         if self.request.chosen and (answered := list(past.rows(load("execution", "answered")))):
             samples, conditions = (sorted({str(row[place]) for row in answered}) for place in (0, 1))
             self.request.chosen.check_known(samples, conditions)

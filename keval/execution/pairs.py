@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from keval.config.model import JudgeConfig
 from keval.errors import UsageError
 from keval.ids import JsonObject
+from keval.logs.past import Past
+from keval.projections.sql_file import load
 
 NO_CONDITION = ""
 """The baseline where no run says which conditions there are: no response has it."""
@@ -21,8 +23,16 @@ Pair = tuple[JsonObject, JsonObject]
 
 
 def condition_ids(run: JsonObject | None) -> dict[str, str]:
-    """Return the ids of the conditions that a `run` event names, in its order."""
-    return {name: found["condition_id"] for name, found in ((run or {}).get("conditions") or {}).items()}
+    """Return the ids of the conditions that a `run` event names, in its order, but the baseline that it names first."""
+    conditions = (run or {}).get("conditions") or {}
+    baseline = ((run or {}).get("config") or {}).get("baseline")
+    in_order = sorted(conditions, key=lambda name: name != baseline)
+    return {name: conditions[name]["condition_id"] for name in in_order}
+
+
+def conditions_of(past: Past) -> dict[str, str]:
+    """Return the ids of the conditions of a log by name, the baseline first."""
+    return dict(past.rows(load("execution", "log_conditions")))
 
 
 def baseline_id(judge: JudgeConfig, conditions: Mapping[str, str]) -> str | None:

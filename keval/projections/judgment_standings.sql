@@ -6,10 +6,11 @@
 -- same_answer: it judged the present text; of a pair both texts, the other one of a response that is current too.
 -- same_sample: it was given what it would be given of the sample now; wherever in the log it stands: a judgment may have
 -- been begun before what it is about changed.
--- current: both, of a response that is current, by a judge that the newest run still has.
+-- as_now: by a judge that the newest run still has; of a pair, with the baseline that the judge compares with now.
+-- current: all three, of a response that is current.
 with response as (
     select
-        r.position, r.id, r.sample_id, r.answer_sha256,
+        r.position, r.id, r.sample_id, r.condition_id, r.answer_sha256,
         coalesce(s.asked, true) as asked, coalesce(s.planned, true) as planned
     from latest as r
     left join standings as s using (position)
@@ -18,7 +19,7 @@ with response as (
 judgment as (
     select
         j.position, j.response_id, j.condition_id, j.agent_id, j.repetition,
-        j.judge_id not in (from replaced_judges) as by_current_judge,
+        j.judge_id not in (from replaced_judges) and coalesce(list_contains(b.baselines, o.condition_id), true) as as_now,
         r.position as answer, r.planned, coalesce(j.sample_id <> r.sample_id, false) as strays,
         coalesce(r.asked, true) as asked,
         coalesce(r.answer_sha256 = j.answer_sha256, true) and coalesce(
@@ -30,18 +31,21 @@ judgment as (
         select * from response
         where id in (select other_response_id from events where other_response_id is not null)
     ) as o on o.id = j.other_response_id
+    left join (
+        select judge_id, list(condition_id) as baselines from judge_baselines group by judge_id
+    ) as b on b.judge_id = j.judge_id and j.other_response_id is not null
     where j.type = 'judgment'
         and (j.other_response_id is null or j.other_response_id not in (select id from retracted))
 ),
 known as (
-    select position, answer, true as has_response, strays, planned, asked, same_answer, by_current_judge
+    select position, answer, true as has_response, strays, planned, asked, same_answer, as_now
     from judgment
     where answer is not null
     union all
     select
         j.position,
-        coalesce(min(j.position) filter (by_current_judge) over of_answer, min(j.position) over of_answer), false, false,
-        not exists (from plans) or coalesce(j.repetition <= p.repetitions, false), asked, same_answer, by_current_judge
+        coalesce(min(j.position) filter (as_now) over of_answer, min(j.position) over of_answer), false, false,
+        not exists (from plans) or coalesce(j.repetition <= p.repetitions, false), asked, same_answer, as_now
     from judgment as j
     left join condition_repetitions as p using (condition_id, agent_id)
     anti join retracted as gone on gone.id = j.response_id
@@ -50,5 +54,5 @@ known as (
 )
 select
     position, answer, has_response, strays, planned, same_answer, same_sample,
-    asked and same_answer and same_sample and by_current_judge and (planned or $everything) as current
+    asked and same_answer and same_sample and as_now and (planned or $everything) as current
 from (select *, position not in (from outdated_judgments) as same_sample from known)

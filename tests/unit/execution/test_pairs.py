@@ -10,11 +10,13 @@ from keval.config.model import JudgeConfig
 from keval.config.reader import load
 from keval.errors import UsageError
 from keval.execution.config_session import run_all
-from keval.execution.pairs import NO_CONDITION, Waiting, baseline_id, condition_ids
+from keval.execution.pairs import NO_CONDITION, Waiting, baseline_id, condition_ids, conditions_of
 from keval.execution.session import Request
+from keval.ids import JsonObject
 from keval.judges.pairwise import Pairwise
+from keval.logs.past import of_log
 from keval.mock import Mock
-from tests.builders import condition_id, response_event, run_event
+from tests.builders import condition_id, response_event, run_event, write_log
 from tests.jobs import exact_judge
 from tests.pairs import PAIRS, PREFERENCES, WRONG, preferences, write_pairs
 
@@ -41,6 +43,31 @@ def test_the_baseline_is_the_first_condition_or_the_one_that_the_judge_names() -
     assert baseline_id(pair_judge("with_docs"), condition_ids(None)) == NO_CONDITION
     with pytest.raises(UsageError, match="the baseline 'typo' is not a condition"):
         baseline_id(pair_judge("typo"), conditions)
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ([run_event(("a", "b"))], ["a", "b"]),
+        ([run_event(("a", "b")), run_event(("b", "a"))], ["b", "a"]),
+        ([run_event(("a", "b"), config={"name": "test", "baseline": "b"})], ["b", "a"]),
+        (
+            [run_event((name,), command="import") for name in ("docs", "baseline", "graph")],
+            ["baseline", "docs", "graph"],
+        ),
+        ([run_event(("docs",), command="import"), run_event(("a", "b"))], ["a", "b"]),
+        ([run_event(())], []),
+    ],
+)
+def test_the_baseline_of_a_log_is_the_first_of_its_conditions(
+    tmp_path: Path, runs: list[JsonObject], expected: list[str]
+) -> None:
+    """It is what the config names, else its first condition; of several imports it is what is called baseline."""
+    with of_log(write_log(tmp_path / "log.jsonl", [*runs, response_event()]), print) as past:
+        found = conditions_of(past)
+    assert list(found.items()) == [(name, condition_id(name)) for name in expected]
+    if not any(run["command"] == "import" for run in runs):
+        assert list(condition_ids(runs[-1])) == expected
 
 
 @given(st.permutations(RESPONSES))
@@ -73,3 +100,20 @@ def test_a_run_judges_pairs_of_old_and_new_answers_once(tmp_path: Path) -> None:
         before, asked = log.read_bytes(), mock.requests.total
         assert run_all(load(config), log, Request(mock_url=mock.base_url, quiet=True), print) == 0
     assert (log.read_bytes(), mock.requests.total) == (before, asked)
+
+
+@pytest.mark.slow
+def test_another_order_of_conditions_is_another_baseline(tmp_path: Path) -> None:
+    """Its pairs are judged and counted alone; back in the old order nothing is judged again."""
+    log, config = tmp_path / "log.jsonl", tmp_path / "eval.yaml"
+    write_pairs(tmp_path)
+    with Mock() as mock:
+        request = Request(mock_url=mock.base_url, quiet=True)
+        assert run_all(load(config), log, request, print) == 0
+        config.write_text(PAIRS.replace(WRONG, "").replace("conditions:\n", f"conditions:\n{WRONG}"))
+        assert run_all(load(config), log, request, print) == 0
+        assert preferences(log) == {"wrong": (0.5, 2), "plain": (1.0, 2), "right": (1.0, 2)}
+        asked = mock.requests.total
+        config.write_text(PAIRS)
+        assert run_all(load(config), log, request, print) == 0
+        assert (preferences(log), mock.requests.total) == (PREFERENCES, asked)

@@ -6,14 +6,15 @@ import ast
 import itertools
 import re
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import orjson
 import pytest
 
-from keval import projections, schema
+from keval import ids, projections, schema
 from keval.errors import EnvironmentLacksError, InputError
-from keval.ids import JsonObject
+from keval.ids import JsonObject, answer_sha256
 from keval.projections import continuation
 from keval.projections.views import definition, named_in
 from tests.builders import (
@@ -328,6 +329,69 @@ def test_a_judgment_of_an_older_text_does_not_count(tmp_path: Path) -> None:
     assert values(tmp_path, events, "select count(*) from scores") == [0]
     assert values(tmp_path, events, "select current from judgments") == [False]
     assert values(tmp_path, [*events, judgment_event(second, 5)], "select score from scores") == [5.0]
+
+
+def compared(response: JsonObject, other: JsonObject, score: float) -> JsonObject:
+    """Return the judgment of a pair."""
+    beside = {"other_response_id": other["id"], "other_answer_sha256": answer_sha256(other["text"])}
+    return judgment_event(response, score, id=ids.digest(response["id"], other["id"]), **beside)
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        ({"conditions": ("baseline", "docs")}, {"baseline": 3, "docs": 5}),
+        ({"conditions": ("docs", "baseline")}, {"baseline": 1, "docs": 3}),
+        (
+            {"conditions": ("baseline", "docs"), "config": {"name": "test", "baseline": "docs"}},
+            {"baseline": 1, "docs": 3},
+        ),
+        (
+            {
+                "conditions": ("docs", "baseline"),
+                "judges": [{**judge_entry(), "parameters": {"model": "m", "baseline": "baseline"}}],
+            },
+            {"baseline": 3, "docs": 5},
+        ),
+    ],
+)
+def test_a_pair_counts_with_the_baseline_of_now(
+    tmp_path: Path, run: dict[str, Any], expected: dict[str, float]
+) -> None:
+    """Whichever was judged last: over two baselines there is no one preference."""
+    baseline, docs = response_event("q1", "baseline"), response_event("q1", "docs")
+    pairs = [compared(*pair) for pair in ((baseline, baseline, 3), (docs, baseline, 5))]
+    pairs_over_docs = [compared(*pair) for pair in ((baseline, docs, 1), (docs, docs, 3))]
+    for judged in ([*pairs, *pairs_over_docs], [*pairs_over_docs, *pairs]):
+        events = [run_event(("baseline", "docs")), baseline, docs, run_event(**run), *judged]
+        found = rows(tmp_path, events, "select condition, score from scores")
+        assert {row["condition"]: row["score"] for row in found} == expected
+
+
+def test_a_judge_apart_from_the_config_compares_with_its_baseline(tmp_path: Path) -> None:
+    """As one that the config names."""
+    baseline, docs = response_event("q1", "baseline"), response_event("q1", "docs")
+    judged = ((baseline, docs, 1), (docs, docs, 3), (baseline, baseline, 3), (docs, baseline, 5))
+    pairs = [compared(*pair) for pair in judged]
+    run = run_event(("docs", "baseline"), judges=[])
+    found = rows(tmp_path, [run, baseline, docs, run_event(()), *pairs], "select condition, score from scores")
+    assert {row["condition"]: row["score"] for row in found} == {"baseline": 1, "docs": 3}
+
+
+def test_imported_answers_are_compared_with_the_imported_baseline(tmp_path: Path) -> None:
+    """However many imports brought the conditions, and in whatever order."""
+    baseline, docs = response_event("q1", "baseline"), response_event("q1", "docs")
+    events = [
+        run_event(("docs",), command="import", judges=[]),
+        docs,
+        run_event(("baseline",), command="import", judges=[]),
+        baseline,
+        run_event(()),
+        compared(docs, baseline, 5),
+        compared(baseline, docs, 1),
+    ]
+    found = rows(tmp_path, events, "select condition, score from scores")
+    assert [(row["condition"], row["score"]) for row in found] == [("docs", 5)]
 
 
 def test_the_same_response_repeated_later_keeps_its_judgments(tmp_path: Path) -> None:
