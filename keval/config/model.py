@@ -230,6 +230,7 @@ class JudgeConfig:
             "type": self.type,
             "model": self.model,
             **({"models": models} if len(models) > 1 else {}),
+            **({"unit": self.judge.unit} if self.judge.unit == "pair" else {}),
             "judge_id": self.judge_id,
             "replicates": self.replicates,
             **self.sampling.as_event_field(),

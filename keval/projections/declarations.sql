@@ -23,7 +23,7 @@ from read_json(
             tools VARCHAR[], tasks BIGINT
         ))',
         judges: 'STRUCT(
-            name VARCHAR, type VARCHAR, model VARCHAR, models VARCHAR[], judge_id VARCHAR, replicates BIGINT,
+            name VARCHAR, type VARCHAR, model VARCHAR, models VARCHAR[], unit VARCHAR, judge_id VARCHAR, replicates BIGINT,
             sampling STRUCT(rate DOUBLE, seed BIGINT), only_for MAP(VARCHAR, JSON), parameters JSON, texts JSON,
             metrics STRUCT(name VARCHAR, min DOUBLE, max DOUBLE, pass_from DOUBLE)[]
         )[]',

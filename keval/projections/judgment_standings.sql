@@ -35,7 +35,7 @@ judgment as (
         select judge_id, list(condition_id) as baselines from judge_baselines group by judge_id
     ) as b on b.judge_id = j.judge_id and j.other_response_id is not null
     where j.type = 'judgment'
-        and (j.other_response_id is null or j.other_response_id not in (select id from retracted))
+        and (j.other_response_id is null or o.id is not null or j.other_response_id not in (select id from retracted))
 ),
 known as (
     select position, answer, true as has_response, strays, planned, asked, same_answer, as_now

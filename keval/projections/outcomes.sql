@@ -1,7 +1,8 @@
 -- One row per task, judge and metric, in exactly one state: scored, not_applicable, not_sampled (the judge judges a share of
 -- the tasks, and this is not in it, whether it was judged before or not), agent_failed, not_measured, or not_done (there is a response and no judgment yet). Tasks that were planned and never tried have no row.
 -- value is what counts in the headline: the score, the scale's minimum for a failure that counts as such (unless the config
--- excludes those), else null.
+-- excludes those), else null. To a judge of pairs any answer is better than none: where the baseline failed so, an answer is
+-- scored without a score, and its value is the maximum; two failures are a tie, in the middle, and so is the baseline's with itself.
 -- squares: Σ (y − mean)² of the judgments of its answer. is_binary: each of its judgments is 0 or 1.
 -- passed: whether it passes, as its planned responses say together; see verdicts, which says it of each of them.
 -- planned: the newest plan has the task. not_for: the judge is not for the sample. series is the place of judge and metric,
@@ -71,9 +72,19 @@ not_sampled as (
     join concerned on judging = s.judge_id
     where substr(sha256(s.seed || ' ' || repetition || ' ' || sample_id), 1, 13) >= s.below
 ),
+-- How the baseline's task ended with which a judge of pairs compares: null as long as one of them has an answer.
+baseline_task as (
+    select t.task, p.judge_id, if(bool_and(b.failed is not null), any_value(b.failed), null) as failed
+    from judge_baselines as p
+    join tasks as b using (condition_id)
+    join tasks as t
+        on t.agent_id = b.agent_id and t.sample_id = b.sample_id and t.repetition = b.repetition
+    where p.of_pairs
+    group by t.task, p.judge_id
+),
 known as (
     select
-        condition_id, agent_id, s.judge_id, s.metric, m.min, c.place as condition_place, m.place as series,
+        condition_id, agent_id, s.judge_id, s.metric, m.min, m.max, c.place as condition_place, m.place as series,
         t.sample_id, t.repetition, t.planned, t.status, c.failures,
         j.score,
         coalesce(j.n_responses, 0) as n_responses,
@@ -85,11 +96,14 @@ known as (
             when p.judge_id is not null then 'not_sampled'
             when coalesce(of_task.counts_as, of_judge.counts_as) = 'minimum' then 'agent_failed'
             when t.failed is not null or f.kind is not null then 'not_measured'
+            when of_baseline.counts_as = 'minimum' and c.failures = 'minimum' then 'scored'
+            when of_baseline.kind is not null then 'not_measured'
             else 'not_done'
         end as state,
         if(
             j.mock is null and n.sample_id is null and p.judge_id is null, coalesce(t.failed, f.kind), null
         ) as kind,
+        coalesce(of_baseline.counts_as = 'minimum', false) as baseline_failed,
         -- Nothing says of an older condition of the same name what passes, nor of a task without its response; what is
         -- computed says it for itself.
         if(
@@ -108,6 +122,13 @@ known as (
     left join is_not_for as n on n.judge_id = s.judge_id and n.sample_id = t.sample_id
     left join failure_kinds as of_task on of_task.kind = t.failed and of_task.stage = 'generate'
     left join failure_kinds as of_judge on of_judge.kind = f.kind and of_judge.stage = 'judge' and t.failed is null
+    left join baseline_task as b on b.task = t.task and b.judge_id = s.judge_id and m.computed is null
+    left join failure_kinds as of_baseline on of_baseline.kind = b.failed and of_baseline.stage = 'generate'
 )
-select *, case when state = 'scored' then score when state = 'agent_failed' and failures = 'minimum' then min end as value
+select
+    *, state = 'scored' and score is null as won,
+    case
+        when state = 'scored' then coalesce(score, max)
+        when state = 'agent_failed' and failures = 'minimum' then if(baseline_failed, (min + max) / 2, min)
+    end as value
 from known

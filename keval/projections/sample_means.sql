@@ -3,7 +3,7 @@
 -- planned counts the repetitions that the newest plan has and those that are there beside it; expected those of them
 -- that are, or could be, a number; excused those that were never tried, and that the judge is not for: they are in no other.
 -- Of what was scored: weight is Σ j, j being the judgments of an answer, weight_squares Σ j², weighted_mean the mean of the
--- judgments; squares_judgments is Σ (y − mean of the answer)², squares_responses Σ j (mean of the answer − weighted_mean)².
+-- judgments; won are those that a judge of pairs was not asked about, as the baseline has no answer; squares_judgments is Σ (y − mean of the answer)², squares_responses Σ j (mean of the answer − weighted_mean)².
 -- is_binary: each judgment is 0 or 1. decided are the repetitions that pass or fail, passes those that pass. empty, refused
 -- and cut_off count answers by their status.
 with question as (
@@ -25,6 +25,7 @@ counted as materialized (
         favg(value) as mean,
         favg(score) as mean_complete_case,
         count(*) filter (state = 'scored') as scored,
+        count(*) filter (won) as won,
         count(*) filter (state = 'agent_failed') as agent_failed,
         count(*) filter (state = 'not_measured') as not_measured,
         count(*) filter (state = 'not_applicable') as not_applicable,
@@ -81,13 +82,13 @@ select
     if(repetitions is null, null, greatest(repetitions, tried) + unplanned) as planned,
     greatest(coalesce(repetitions, 0), tried) + unplanned - not_applicable - not_sampled as expected,
     if(repetitions is null, null, greatest(repetitions - tried, 0)) as untried,
-    tried, unplanned, valued, total, scored, agent_failed, not_measured, not_applicable, not_sampled, n_responses, n_judgments,
+    tried, unplanned, valued, total, scored, won, agent_failed, not_measured, not_applicable, not_sampled, n_responses, n_judgments,
     mean, mean_complete_case, var_within_sample, largest, kinds, mock, excused, decided, passes, empty, refused, cut_off, is_binary,
     weight, weight_squares, weighted_mean, squares_judgments, squares_responses
 from known
 union all by name
 select
-    *, 0 as planned, 0 as expected, 0 as untried, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as agent_failed,
+    *, 0 as planned, 0 as expected, 0 as untried, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as won, 0 as agent_failed,
     0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes,
     0 as empty, 0 as refused, 0 as cut_off, true as is_binary, [] as kinds, false as mock
 from never_tried

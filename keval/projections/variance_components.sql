@@ -7,7 +7,7 @@
 with grand as (
     select
         condition_id, agent_id, judge_id, metric,
-        count(*) as n_a, sum(scored) as n_b, sum(weight) as n_e, sum(n_judgments - n_responses) as df_repeated,
+        count(*) as n_a, sum(scored - won) as n_b, sum(weight) as n_e, sum(n_judgments - n_responses) as df_repeated,
         fsum(weight * weighted_mean) / sum(weight) as middle,
         sum(weight_squares / weight) as t1, sum(weight_squares) / sum(weight) as t2, sum(weight ** 2) / sum(weight) as t3,
         fsum(squares_judgments) as ss_e, fsum(squares_responses) as ss_b, max(largest) as largest

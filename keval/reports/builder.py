@@ -108,6 +108,7 @@ def compose(
         notes=(
             *_notes(header, tables, measured=measured),
             *_formulas(connection, tables),
+            *_pairs(connection),
             *prompt_cache.notes(connection, header),
         ),
         groups=grouped_metrics(bodies),
@@ -288,6 +289,15 @@ def _notes(header: Header, tables: Sequence[MetricTable], *, measured: bool) -> 
         )
     elif not measured:
         yield "The log holds no response: there is nothing to report." if header.runs else _EMPTY
+
+
+def _pairs(connection: DuckDBPyConnection) -> Iterator[str]:
+    """Yield what counts of a pair that lacks an answer."""
+    for row in ask(connection, "pairs_without_answer"):
+        yield (
+            f"{row['metric']} of {row['judge']}: any answer is better than none. Where the agent failed one answer of "
+            "a pair, the other one has the best score and it the worst, unasked; two failures are a tie."
+        )
 
 
 def _formulas(connection: DuckDBPyConnection, tables: Sequence[MetricTable]) -> Iterator[str]:

@@ -87,10 +87,14 @@ FORMULAS = [
 
 
 def with_more(line: JsonObject) -> JsonObject:
-    """Return a line with what the views read beside: of a response what a tool returned, of a run what it computes."""
+    """Return a line with what the views read beside.
+
+    Of a response that is what a tool returned, of a run what it computes, and whether its judges are of pairs.
+    """
     match line["type"]:
         case "run" if line["conditions"]:
-            return line | {"metrics": FORMULAS[line["seed"] % 3 :]}
+            judges = [judge | ({"unit": "pair"} if line["seed"] % 2 else {}) for judge in line["judges"]]
+            return line | {"metrics": FORMULAS[line["seed"] % 3 :], "judges": judges}
         case "response" if line["text"] == "two":
             call: JsonObject = {"type": "tool_call", "id": "c", "name": "Read", "server": None, "input": {}}
             turns = [*line["turns"], call | {"result": GOLDEN[0], "error": False, "duration_ms": 1}]

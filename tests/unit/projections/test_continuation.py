@@ -13,6 +13,7 @@ from keval.ids import JsonObject
 from tests.builders import (
     ask,
     failure_event,
+    judge_entry,
     judge_failure_event,
     judgment_event,
     plan_event,
@@ -74,6 +75,16 @@ def test_only_the_samples_of_new_lines_are_computed_again(tmp_path: Path, name: 
 def test_what_may_change_more_than_its_sample_has_all_computed_again(tmp_path: Path, name: str) -> None:
     """Runs, retractions and what no run told of may change the standing of any line."""
     assert not compare(tmp_path, [*LOG, *OTHER[name]], len(LOG))
+
+
+@pytest.mark.slow
+def test_an_answer_without_its_baselines_is_computed_again_with_it(tmp_path: Path) -> None:
+    """A judge of pairs scores it by what became of the baseline's task, whichever of them is new."""
+    run = run_event(judges=[{**judge_entry(), "unit": "pair"}])
+    failed = failure_event(ANSWERS[0], "timeout")
+    for name, old, new in (("failed", ANSWERS[1:], [failed]), ("answered", [failed, *ANSWERS[2:]], ANSWERS[1:2])):
+        (tmp_path / name).mkdir()
+        assert compare(tmp_path / name, [run, *old, *new], 1 + len(old))
 
 
 @pytest.mark.slow

@@ -368,6 +368,68 @@ def test_a_pair_counts_with_the_baseline_of_now(
         assert {row["condition"]: row["score"] for row in found} == expected
 
 
+def test_an_answer_given_again_after_a_retraction_is_a_pairs_again(tmp_path: Path) -> None:
+    """While it is gone, what was preferred to it does not count."""
+    baseline, docs = response_event("q1", "baseline"), response_event("q1", "with_docs")
+    retracted = [run_event(), baseline, docs, compared(docs, baseline, 5), retraction_event(baseline)]
+    assert rows(tmp_path, retracted, "select score from scores") == []
+    for again in ([baseline], [baseline, compared(docs, baseline, 5)]):
+        assert values(tmp_path, [*retracted, *again], "select score from scores") == [5]
+
+
+PAIR_JUDGE = {**judge_entry(), "unit": "pair"}
+
+
+def scores_of_pairs(folder: Path, baseline: str | None, docs: str | None, **config: object) -> list[JsonObject]:
+    """Return what is said of one pair of tasks: None has answered, else it is a failure's kind."""
+    events: list[JsonObject] = [
+        run_event(samples=1, judges=[PAIR_JUDGE], config={"name": "test", **config}),
+        response_event("q2", "with_docs"),
+    ]
+    given = {"baseline": baseline, "with_docs": docs}
+    answers = {name: response_event("q1", name) for name in given}
+    events += [answers[name] if kind is None else failure_event(answers[name], kind) for name, kind in given.items()]
+    if baseline is None:
+        events += [compared(answers[name], answers["baseline"], 3) for name, kind in given.items() if kind is None]
+    query = (
+        "select condition, mean, scored, agent_failed, not_measured, not_done from sample_scores where sample_id = 'q1'"
+    )
+    return rows(folder, events, f"{query} order by condition")
+
+
+@pytest.mark.parametrize(
+    ("baseline", "docs", "means"),
+    [
+        (None, None, (3, 3)),
+        (None, "timeout", (3, 1)),
+        ("timeout", None, (3, 5)),
+        ("timeout", "agent_error", (3, 3)),
+        (None, "infra_error", (3, None)),
+        ("infra_error", None, (None, None)),
+    ],
+)
+def test_to_a_judge_of_pairs_any_answer_is_better_than_none(
+    tmp_path: Path, baseline: str | None, docs: str | None, means: tuple[float | None, ...]
+) -> None:
+    """So two conditions that fail as often are as good; what the machine failed says nothing of either."""
+    found = scores_of_pairs(tmp_path, baseline, docs)
+    assert tuple(row["mean"] for row in found) == means
+    failed = [kind in {"timeout", "agent_error"} for kind in (baseline, docs)]
+    assert [row["agent_failed"] for row in found] == failed
+    assert [row["not_done"] for row in found] == [0, 0]
+    assert [row["scored"] + row["agent_failed"] + row["not_measured"] for row in found] == [1, 1]
+
+
+@pytest.mark.parametrize(("baseline", "docs"), [(None, "timeout"), ("timeout", None), ("timeout", "timeout")])
+def test_pairs_with_a_failure_are_left_out_where_failures_are(
+    tmp_path: Path, baseline: str | None, docs: str | None
+) -> None:
+    """Whoever failed."""
+    found = scores_of_pairs(tmp_path, baseline, docs, failures="exclude")
+    assert [row["mean"] for row in found] == [None if baseline else 3, None]
+    assert [row["not_done"] for row in found] == [0, 0]
+
+
 def test_a_judge_apart_from_the_config_compares_with_its_baseline(tmp_path: Path) -> None:
     """As one that the config names."""
     baseline, docs = response_event("q1", "baseline"), response_event("q1", "docs")
