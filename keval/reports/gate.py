@@ -25,6 +25,7 @@ from keval.reports.gate_rules import (
     unknown_condition,
 )
 from keval.stats.conclusions import Conclusion
+from keval.stats.reasons import ALL_ALIKE
 
 Verdict = Literal["met", "not met", "cannot tell"]
 VERDICTS: tuple[Verdict, ...] = ("met", "not met", "cannot tell")
@@ -201,7 +202,7 @@ def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[
     """Return what a number says of a limit: only if both ends of where it may be say so it is met, or not met."""
     if found.value is None:
         return _whatever_is_missing(found, sign, limit, on_mean=on_mean)
-    by_itself = on_mean or found.counted
+    by_itself = on_mean or found.counted or found.is_sure
     ends = (found.value, found.value) if by_itself else (found.lower, found.upper)
     holds = {HOLDS[sign](end, limit) for end in ends if end is not None}
     if not holds:
@@ -213,6 +214,8 @@ def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[
         return "cannot tell", f"{found.missing:.0%} of the answers are missing, which could turn it round"
     if found.counted:
         return _BY[holds.pop()], "counted"
+    if found.is_sure and not on_mean:
+        return _BY[holds.pop()], ALL_ALIKE
     return _BY[holds.pop()], "by the number alone" if by_itself else "the whole interval says so"
 
 

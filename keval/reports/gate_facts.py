@@ -20,7 +20,7 @@ from keval.reports.trials import Summary, bare_trials, summaries
 from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
 from keval.stats.conclusions import MOST_MISSING, Conclusion
-from keval.stats.reasons import TOO_FEW
+from keval.stats.reasons import ALL_ALIKE, TOO_FEW
 from keval.stats.stopped_run import DESCRIPTIVE, stopped_run
 
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ class Found:
     """Why it shows nothing, where that is known."""
     qualification: str | None = None
     """What the report says beside the conclusion, such as that it does not hold after adjusting for all comparisons."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is a difference that is the same of every sample, of so many that the test alone is enough."""
+        return self.conclusion in {"higher", "lower"} and self.unknown == ALL_ALIKE
 
 
 def unknown(why: str) -> Found:

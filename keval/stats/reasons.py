@@ -9,6 +9,8 @@ UNJUDGED = "no judgments"
 NO_CLUSTER_KEY = "the config names no cluster_key"
 NOTHING_SCORED = "nothing was scored under one of the conditions"
 """Conditions that fail alike score alike, as a failure of the agent counts as the minimum: nothing follows."""
+ALL_ALIKE = "every sample differs by the same amount"
+
 TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples: no interval is shown"
 
 
@@ -180,7 +182,7 @@ def no_t_of_pairs(row: JsonObject) -> str:
         return no_second_pair(row)
     if row.get("n_clusters") is not None and row["se_clustered"] is None:
         return few_clusters(row)
-    return "every sample differs by the same amount" if row["difference"] else "no sample differs"
+    return ALL_ALIKE if row["difference"] else "no sample differs"
 
 
 def no_clusters_of_pairs(row: JsonObject) -> str:

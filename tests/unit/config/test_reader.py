@@ -489,7 +489,9 @@ def test_descriptions_and_configs_are_what_the_schemas_say(folder: Path) -> None
     assert set(entry["required"]) == set(described)
     jury = "{type: jury, models: [one, two], only_for: {answer: A}, sample_rate: 0.5}"
     chosen = load(folder, edited("{type: exact_match}", jury))
-    assert set(entry["properties"]) == set(chosen.judges[0].described())
+    assert set(entry["properties"]) == {*chosen.judges[0].described(), "unit"}
+    pairs = load(folder, edited("{type: exact_match}", "{type: pairwise, model: one}"))
+    assert set(pairs.judges[0].described()) == {*entry["required"], "unit"}
     assert not schema.problems("config", load(folder).as_written)
 
 

@@ -223,6 +223,22 @@ def test_too_much_that_is_missing_leaves_it_open(tmp_path: Path) -> None:
     assert found[0].why == "19% of the answers are missing, which could turn it round"
 
 
+@pytest.mark.parametrize(("samples", "verdicts"), [(8, ["not met", "met", "met"]), (5, 3 * ["cannot tell"])])
+def test_a_difference_that_is_the_same_of_every_sample_is_sure(
+    tmp_path: Path, samples: int, verdicts: list[str]
+) -> None:
+    """A collapse of all answers does not pass for want of an interval; of few samples it may be chance."""
+    events: list[JsonObject] = [run_event(samples=samples)]
+    for number in range(samples):
+        for condition, score in (("baseline", 5), ("with_docs", 1)):
+            answer = response_event(f"q{number}", condition)
+            events += [answer, judgment_event(answer, score)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        found = held(Facts(connection, {}), "with_docs not lower than baseline by 0.05",
+                     "with_docs lower than baseline by 3.9", "with_docs lower than baseline")  # fmt: skip
+    assert [each.verdict for each in found] == verdicts
+
+
 @pytest.mark.slow
 def test_an_earlier_log_is_paired_by_sample(facts: Facts, tmp_path: Path) -> None:
     """The same conditions are compared with those of before; one that it lacks, or another judge, is told."""
