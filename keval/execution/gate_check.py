@@ -61,6 +61,8 @@ def _mistakes(rule: Rule, config: Config, known: Mapping[str, _Scale | None]) ->
     baseline = str(config.as_written.get("baseline", conditions[0]))
     if rule.reference not in {BEFORE, baseline} and (rule.reference != BASELINE or BASELINE in conditions):
         yield f"conditions are compared with {baseline!r}, the baseline; {near(rule.reference, [baseline, BEFORE])}"
+    elif rule.condition == baseline and rule.reference != BEFORE:
+        yield f"{baseline!r} is the baseline itself"
 
 
 def _of_comparison(rule: Comparison, known: Mapping[str, _Scale | None]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from keval.exports._words import NOTHING, dollars, number
 from keval.exports.markdown import escaped
 from keval.printable import printable, printable_json
 from keval.reports.gate import VERDICTS, Finding, Outcome
+from keval.reports.gate_rules import Unit
 from keval.reports.model import BANNER
 
 
@@ -71,6 +72,9 @@ def junit(outcome: Outcome) -> Iterator[str]:
     yield ET.tostring(suite, encoding="unicode")
 
 
+DIGITS = range(3, 13)
+"""Significant digits that a number close to its limit is shown with: as few as tell them apart, and all that it has."""
+
 FORMATS: dict[str, Callable[[Outcome], Iterator[str]]] = {
     "text": text,
     "markdown": markdown,
@@ -93,9 +97,18 @@ def _found(each: Finding) -> str:
 
 
 def _shown(each: Finding, value: float | None, sign: str) -> str:
+    """Return a number as people read it, with more digits where it would look like a limit that it is not."""
     if value is None:
         return NOTHING
-    match each.unit:
+    shown = _rounded(each.unit, value, sign)
+    if value == each.limit or shown != _rounded(each.unit, each.limit, sign):
+        return shown
+    exact = ([_with_digits(each.unit, one, sign, digits) for one in (value, each.limit)] for digits in DIGITS)
+    return next((found for found, limit in exact if found != limit), shown)
+
+
+def _rounded(unit: Unit, value: float, sign: str) -> str:
+    match unit:
         case "share":
             return f"{value:.1%}"
         case "usd":
@@ -104,3 +117,16 @@ def _shown(each: Finding, value: float | None, sign: str) -> str:
             return f"{value:.2f} s"
         case _:
             return number(value, sign)
+
+
+def _with_digits(unit: Unit, value: float, sign: str, digits: int) -> str:
+    """Return a number with so many significant digits."""
+    match unit:
+        case "share":
+            return f"{100 * value:.{digits}g}%"
+        case "usd":
+            return f"${value:.{digits}g}"
+        case "seconds":
+            return f"{value:.{digits}g} s"
+        case _:
+            return f"{value:{sign}.{digits}g}"

@@ -212,11 +212,16 @@ def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[
     whatever = {HOLDS[sign](end, limit) for end in (found.worst, found.best) if end is not None}
     if whatever - holds:
         return "cannot tell", f"{found.missing:.0%} of the answers are missing, which could turn it round"
+    return _BY[holds.pop()], _basis(found, on_mean=on_mean)
+
+
+def _basis(found: Found, *, on_mean: bool) -> str:
+    """Return what a verdict rests on."""
     if found.counted:
-        return _BY[holds.pop()], "counted"
-    if found.is_sure and not on_mean:
-        return _BY[holds.pop()], ALL_ALIKE
-    return _BY[holds.pop()], "by the number alone" if by_itself else "the whole interval says so"
+        return "counted"
+    if on_mean:
+        return "by the number alone"
+    return ALL_ALIKE if found.is_sure else "the whole interval says so"
 
 
 def _whatever_is_missing(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[Verdict, str]:

@@ -136,7 +136,7 @@ def _comparison(text: str, found: re.Match[str]) -> Comparison:
         raise UsageError(f"rule {text!r}: does not say by how much; add, for example, `by 0.2`")
     margin = 0.0 if found["margin"] is None else _number(found["margin"])
     if not margin >= 0 or math.isinf(margin):
-        raise UsageError(f"rule {text!r}: {found['margin']!r} is no margin; it is a number from 0 on")
+        raise UsageError(f"rule {text!r}: {found['margin']!r} is no margin; {_MARGIN}")
     return Comparison(text, found["metric"], found["condition"], found["reference"], sign, side * margin)
 
 
@@ -196,6 +196,8 @@ def _range_meant(text: str, found: re.Match[str]) -> str:
     return f"; that two conditions are alike takes two rules: {' and '.join(rules)}"
 
 
+_MARGIN = "it is a number from 0 on, of the metric's scale: 5 points of a scale from 0 to 1 are 0.05"
+
 _KIND: dict[Unit, str] = {
     "score": "score, which is a plain number",
     "share": "share, such as 5% or 0.05",
@@ -214,6 +216,10 @@ def _number(written: str) -> float:
 def _what_is_missing(text: str) -> str:
     words = text.split()
     phrases = [" ".join(words[place : place + size]) for size in (2, 3) for place in range(len(words) - size + 1)]
+    if (relation := next((phrase for phrase in phrases if phrase in RELATIONS), None)) is not None:
+        _, by, margin = text.partition(f" {relation} ")[2].partition(" by ")
+        if by:
+            return f"{margin!r} is no margin; {_MARGIN}"
     for phrase in phrases:
         if found := difflib.get_close_matches(phrase, RELATIONS, n=1, cutoff=0.75):
             if phrase == found[0]:

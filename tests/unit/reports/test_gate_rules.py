@@ -54,6 +54,8 @@ MISTAKES = [
     ("a hihger than b", "did you mean 'higher than' by 'hihger than'?"),
     ("a not lower than b", "does not say by how much; add, for example, `by 0.2`"),
     ("a higher than b by lots", "'lots' is no margin; it is a number from 0 on"),
+    ("a not lower than b by 5 points", "'5 points' is no margin; it is a number from 0 on, of the metric's scale"),
+    ("a not lower than b by 5%", "'5%' is no margin; it is a number from 0 on, of the metric's scale"),
     ("a higher than b by inf", "'inf' is no margin"),
     ("x of my condition higher than b", "both without spaces"),
     ("", "it compares nothing"),
