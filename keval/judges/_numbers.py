@@ -21,6 +21,9 @@ LARGEST_EXPONENT = 999
 LARGEST_BASE = 10**9
 """Bases up to which a power is computed."""
 
+LONGEST_POWER = 2000
+"""Digits up to which a power is computed, about: Python refuses to write numbers of more than 4300."""
+
 LONGEST_DECIMALS = 20
 """Digits after the point up to which a value is shown as a decimal number."""
 
@@ -223,8 +226,9 @@ def _read(found: re.Match[str]) -> Number:
 def _power(base: Fraction | None, exponent: str | None) -> Fraction | None:
     if base is None or exponent is None:
         return base
-    is_computed = max(abs(base.numerator), base.denominator) <= LARGEST_BASE and (base or int(exponent) > 0)
-    return base ** int(exponent) if is_computed else None
+    largest, times = max(abs(base.numerator), base.denominator), int(exponent)
+    is_short = largest <= LARGEST_BASE and len(str(largest)) * abs(times) <= LONGEST_POWER
+    return base**times if is_short and (base or times > 0) else None
 
 
 def _value(run: str) -> Fraction | None:

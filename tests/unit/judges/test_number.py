@@ -229,6 +229,15 @@ async def test_without_a_number_in_the_golden_answer_nothing_can_be_compared() -
     assert (await judged("5", "five")).scores["number"].not_applicable == "the golden answer has no number"
 
 
+@pytest.mark.parametrize("text", ["999999999^999", "999999999^-999", "0.000000001^999"])
+async def test_a_power_that_nobody_writes_out_is_not_one_number(text: str) -> None:
+    """Python refuses to write so many digits; the answer is scored all the same."""
+    judgment = await judged(f"The answer is {text}", "5")
+    assert judgment.scores["number"].score == 0
+    assert await found(f"The answer is {text}") is None
+    assert (await judged("5", text)).scores["number"].not_applicable == "the golden answer has no number"
+
+
 async def test_where_the_answer_stands_is_an_option() -> None:
     """A marker of one's own, the first or the last number, and no number without a marker."""
     text = "The answer is 1. Final: 2; 3. Then 4"
