@@ -79,7 +79,7 @@ def passes(connection: DuckDBPyConnection, verdicts: str | None) -> Mapping[Key,
 def pass_k(found: Passes, ks: Sequence[int], untried: int) -> list[JsonObject] | None:
     """Return the chances for each k as an event holds them; None where nothing says what passes.
 
-    With no k given these are 1 and the number of trials that most samples have at least.
+    With no k given these are 1 and the number of trials that every sample has at least.
     """
     if not found.decides:
         return None
@@ -116,14 +116,20 @@ def _number(found: Passes, chance: Chance, reason: str | None) -> JsonObject:
     if reason is None and fewest < chance.k:
         reason = f"k exceeds trials ({chance.k} of {fewest})"
     share, (lower, upper), method = NOTHING if reason else estimate(found.groups, chance.of)
-    why_no_interval = TOO_FEW
     if found.unclustered:
-        lower, upper, why_no_interval = None, None, few_clusters({"unclustered": found.unclustered})
+        lower, upper = None, None
     return {
         "k": chance.k, "statistic": chance.statistic, "tau": chance.tau, "value": share,
         "ci_lower": lower, "ci_upper": upper, "ci_method": method,
-        "reason": why_no_interval if reason is None and lower is None else reason,
+        "reason": why_no_interval(found.groups, found.unclustered) if reason is None and lower is None else reason,
     }  # fmt: skip
+
+
+def why_no_interval(groups: Sequence[Alike], unclustered: int) -> str:
+    """Return why samples that are all known have no interval; `unclustered` of them lack a cluster."""
+    are_enough = sum(group.samples for group in groups) >= FEWEST_SAMPLES
+    is_one_cluster = are_enough and any(group.cluster is not None for group in groups)
+    return few_clusters({"unclustered": unclustered}) if unclustered or is_one_cluster else TOO_FEW
 
 
 Estimate = tuple[float | None, Interval, str]
@@ -134,16 +140,16 @@ def estimate(groups: Sequence[Alike], chance: Callable[[int, int], float | None]
     """Return the mean of the samples' chances, its interval, and how that is computed.
 
     `chance` follows from a sample's passes and trials, of which every sample must have enough. No interval if some
-    samples have a cluster and some have none.
+    samples have a cluster and some have none, or if all have the same one.
     """
     weighed = [(float(chance(group.passes, group.trials) or 0.0), group) for group in groups]
     n = sum(group.samples for group in groups)
     share = fsum(value * group.samples for value, group in weighed) / n
-    have_cluster = {group.cluster is not None for group in groups}
-    clustered = True in have_cluster
+    clusters = {group.cluster for group in groups}
+    clustered = clusters != {None}
     has_shares = any(0 < value < 1 for value, _ in weighed)
     method = "wilson_clustered" if clustered else "wilson_effective_n" if has_shares else "wilson"
-    if n < FEWEST_SAMPLES or have_cluster == {True, False}:
+    if n < FEWEST_SAMPLES or (clustered and (None in clusters or len(clusters) == 1)):
         return share, (None, None), method
     if max(value for value, _ in weighed) - min(value for value, _ in weighed) < NOISE:
         return share, wilson(share, n), method
@@ -152,8 +158,6 @@ def estimate(groups: Sequence[Alike], chance: Callable[[int, int], float | None]
         sums: dict[str | None, float] = defaultdict(float)
         for value, group in weighed:
             sums[group.cluster] += group.samples * (value - share)
-        if len(sums) < 2:  # noqa: PLR2004 - two clusters are the fewest that can differ
-            return share, (None, None), method
         degrees = len(sums) - 1
         se = max(se, sqrt(len(sums) / degrees * fsum(each**2 for each in sums.values())) / n)
     trials = sum(group.trials * group.samples for group in groups)

@@ -71,6 +71,15 @@ def test_samples_that_belong_together_have_a_wider_interval() -> None:
     assert together[0]["ci_lower"] < alone[0]["ci_lower"] < alone[0]["value"] == together[0]["value"]
 
 
+@pytest.mark.parametrize("passed", [(2, 0), (2, 2)])
+def test_one_cluster_has_no_interval(passed: Sequence[int]) -> None:
+    """And says so: however many samples it has, and whether or not they all pass, it shows nothing of others."""
+    found = pass_k(Passes([Alike(2, passes, 5, "c") for passes in passed], decides=True), (1,), 0)
+    assert [(each["ci_lower"], each["ci_upper"], each["reason"]) for each in found or ()] == [
+        (None, None, "one cluster")
+    ] * 2
+
+
 @pytest.mark.slow
 def test_a_condition_has_the_chances_of_its_metric(tmp_path: Path) -> None:
     """By the score that passes, which the judge's metric names; where none does there is nothing to say."""
