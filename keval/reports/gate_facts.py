@@ -20,7 +20,7 @@ from keval.reports.trials import Summary, bare_trials, summaries
 from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
 from keval.stats.conclusions import MOST_MISSING, Conclusion
-from keval.stats.reasons import ALL_ALIKE, TOO_FEW
+from keval.stats.reasons import ALL_ALIKE
 from keval.stats.stopped_run import DESCRIPTIVE, stopped_run
 
 if TYPE_CHECKING:
@@ -201,8 +201,7 @@ class Facts:
             return _of_all_ways(found, every=every)
         if self._has_stopped:
             return Found(value, of=counted(found.samples, "sample"), unknown=DESCRIPTIVE)
-        why = TOO_FEW if lower is None else None
-        return Found(value, lower, upper, of=counted(found.samples, "sample"), unknown=why)
+        return Found(value, lower, upper, of=counted(found.samples, "sample"), unknown=found.why_no_interval)
 
     @cached_property
     def _has_stopped(self) -> bool:

@@ -1,5 +1,5 @@
 -- One row per trial, a task that is planned and was tried: whether it passed, by every metric that says so, and its scores.
--- outside: no judge is for the sample. cluster: the samples that belong together, null if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
+-- outside: no judge is for the sample. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
 with judged as (
     select
         condition_id, agent_id, sample_id, repetition,
@@ -18,7 +18,7 @@ unjudged as (
 )
 select
     c.condition, c.planned_samples, c.place, t.condition_id, t.agent_id, t.sample_id, t.repetition, null as sample,
-    if(c.has_clusters, coalesce(n.cluster, t.sample_id), null) as cluster,
+    c.has_clusters as is_clustered, if(c.has_clusters, n.cluster, null) as cluster,
     coalesce(j.scores, []) as scores,
     case
         when k.counts_as = 'minimum' or not j.passed then false

@@ -14,7 +14,7 @@ from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.reports.verdicts import verdicts
-from keval.stats.condition_passes import NOTHING, Alike, Estimate, estimate
+from keval.stats.condition_passes import NOTHING, Alike, Estimate, estimate, why_no_interval
 from keval.stats.intervals import Interval
 from keval.stats.pass_k import pass_at_k, pass_at_k_plugin, pass_every_k, pass_every_k_plugin
 
@@ -48,6 +48,17 @@ class SampleTrials:
     def is_judged(self) -> bool:
         """Whether any judge is for the sample; as it is the same to all trials, one that was judged tells."""
         return not any(trial["outside"] for trial in self.trials)
+
+    @property
+    def cluster(self) -> str | None:
+        """What it has in common with the samples that belong to it; None if it has nothing, or nobody asks."""
+        found: str | None = self.trials[0]["cluster"]
+        return found
+
+    @property
+    def lacks_cluster(self) -> bool:
+        """Whether nobody knows which samples belong to it, though the config names a field for that."""
+        return self.cluster is None and bool(self.trials[0]["is_clustered"])
 
     @cached_property
     def why_unknown(self) -> str | None:
@@ -127,6 +138,8 @@ class Summary:
     pass_at_k_interval: Interval
     pass_every_k: float | None
     pass_every_k_interval: Interval
+    why_no_interval: str | None = None
+    """Why numbers that are known have none."""
     worst: Chances | None = None
     """If every trial of which nothing is known had failed; None where all is known, and where that does not help."""
     best: Chances | None = None
@@ -196,6 +209,7 @@ def summaries(all_trials: Sequence[SampleTrials]) -> Iterator[Summary]:
             pass_at_k_interval=known.at_k[1],
             pass_every_k=known.every_k[0],
             pass_every_k_interval=known.every_k[1],
+            why_no_interval=None if known is NOTHING_KNOWN or known.at_k[1][0] is not None else _why_not(samples),
             worst=_chances(samples, untried, best=False) if unknown and _may_be_bounded(samples, untried) else None,
             best=_chances(samples, untried, best=True) if unknown and _may_be_bounded(samples, untried) else None,
         )
@@ -205,7 +219,7 @@ def _may_be_bounded(samples: Sequence[SampleTrials], untried: int) -> bool:
     """Return whether only scores are unknown: not how many trials there are, nor what a sample belongs to."""
     if not samples or samples[0].k > samples[0].planned:
         return False
-    return not untried or samples[0].trials[0]["cluster"] is None
+    return not untried or not samples[0].trials[0]["is_clustered"]
 
 
 def _chances(samples: Sequence[SampleTrials], untried: int, *, best: bool) -> Chances:
@@ -214,16 +228,26 @@ def _chances(samples: Sequence[SampleTrials], untried: int, *, best: bool) -> Ch
     `untried` samples were never tried.
     """
     k, planned = samples[0].k, samples[0].planned
-    groups = [
-        Alike(planned, planned - trials.failures if best else trials.passes, 1, trials.trials[0]["cluster"])
-        for trials in samples
-    ]
+    groups = _groups(samples, best=best)
     if untried:
         groups.append(Alike(planned, planned if best else 0, untried))
-    return Chances(
+    found = (
         estimate(groups, lambda passed, n: pass_at_k(passed, n, k)),
         estimate(groups, lambda passed, n: pass_every_k(passed, n, k)),
     )
+    if any(trials.lacks_cluster for trials in samples):
+        return Chances(*((share, (None, None), method) for share, _, method in found))
+    return Chances(*found)
+
+
+def _groups(samples: Sequence[SampleTrials], *, best: bool) -> list[Alike]:
+    return [
+        Alike(each.planned, each.planned - each.failures if best else each.passes, 1, each.cluster) for each in samples
+    ]
+
+
+def _why_not(samples: Sequence[SampleTrials]) -> str:
+    return why_no_interval(_groups(samples, best=False), sum(trials.lacks_cluster for trials in samples))
 
 
 def _trial(row: JsonObject) -> JsonObject:

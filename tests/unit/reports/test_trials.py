@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from keval import projections
 from keval.ids import JsonObject, sample_sha256
+from keval.reports.gate_facts import Facts
 from keval.reports.trials import SampleTrials, sample_trials, summaries
 from keval.stats.aggregates import aggregate
 from keval.stats.asked import Asked
@@ -112,6 +114,30 @@ def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: Jso
     assert (said.pass_every_k, *said.pass_every_k_interval) == pytest.approx(
         (every["value"], every["ci_lower"], every["ci_upper"])
     )
+
+
+@pytest.mark.parametrize(
+    ("clusters", "reason"), [((None, "a", "b", "c", "d"), "samples without a cluster: 1"), ("aaaaa", "one cluster")]
+)
+def test_where_clusters_tell_too_little_there_is_no_interval(
+    tmp_path: Path, clusters: Sequence[str | None], reason: str
+) -> None:
+    """As in `aggregate`, and with its reason: a sample without a cluster is no cluster of its own."""
+    run = run_event(("baseline",), samples=5, repetitions=1, judges=JUDGES)
+    run["config"] = {"name": "test", "dataset": {"cluster_key": "cluster"}}
+    events: list[JsonObject] = [run]
+    for number, cluster in enumerate(clusters):
+        answer = response_event(f"q{number}")
+        answer["sample"] |= {"cluster": cluster}
+        answer["sample_sha256"] = sample_sha256(answer["sample"])
+        events += [answer, judgment_event(answer, 4 if number else 3)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        (said,) = summaries(list(sample_trials(connection, 1, 1, {}, {"baseline"})))
+        body = next(aggregate(connection, levels={"condition"}, asked=Asked(full=True, ks=(1,))))
+        told = Facts(connection, {}).passes("baseline", 1, every=True)
+    assert {(each["ci_lower"], each["reason"]) for each in body["pass_k"]} == {(None, reason)}
+    assert (said.pass_at_k, said.pass_at_k_interval, said.why_no_interval) == (0.8, (None, None), reason)
+    assert (told.value, told.lower, told.unknown) == (0.8, None, reason)
 
 
 def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
