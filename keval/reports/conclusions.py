@@ -264,6 +264,12 @@ def _gap(one: float | None, other: float | None, noise: float) -> float:
     return one - other
 
 
+def _clustered_se(score: ConditionScore) -> float:
+    """Return the standard error by clusters, infinite where it is not known; 0 is that of clusters that are alike."""
+    found: float | None = statistic(score, "se_clustered")
+    return math.inf if found is None else found
+
+
 @dataclass(frozen=True, slots=True)
 class _Small:
     """A number that is too small, where it is, and what that leaves unsaid."""
@@ -293,13 +299,13 @@ _SMALL = (
         "few_clusters",
         f"fewer than {FEW_CLUSTERS} clusters: their standard error, and intervals that rest on it, are unreliable",
         lambda score: 0 < (statistic(score, "n_clusters") or 0) < FEW_CLUSTERS,
-        lambda _, score: f"{score.condition}, {statistic(score, 'n_clusters')} clusters",
+        lambda _, score: f"{score.condition}, {counted(statistic(score, 'n_clusters'), 'cluster')}",
     ),
     _Small(
         "clusters_vary_less",
         "negative within-cluster correlation observed: samples of one cluster differ more than those of several; "
         "intervals rest on the standard error over samples",
-        lambda score: (statistic(score, "se_clustered") or math.inf) < (score.se or 0),
+        lambda score: _clustered_se(score) < (score.se or 0),
         lambda _, score: score.condition,
     ),
     _Small(

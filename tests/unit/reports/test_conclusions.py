@@ -200,7 +200,9 @@ def test_a_ranking_that_stays_is_not_mentioned(completed_a: float | None, comple
         ({"sd_within_sample": None}, "one_repetition", "run-to-run variation not measured (a)"),
         ({"n_judgments": 90}, "one_judgment", "judge variation not measured (rubric)"),
         ({"n_clusters": 9, "se_clustered": 0.2}, "few_clusters", "are unreliable (a, 9 clusters)"),
+        ({"n_clusters": 1, "se_clustered": None}, "few_clusters", "(a, 1 cluster)"),
         ({"n_clusters": 10, "se_clustered": 0.1}, "clusters_vary_less", "over samples (a)"),
+        ({"n_clusters": 10, "se_clustered": 0.0}, "clusters_vary_less", "over samples (a)"),
     ],
 )
 def test_small_numbers_are_named(changes: dict[str, float | None], code: str, says: str) -> None:
