@@ -64,7 +64,7 @@ def _why_none(row: JsonObject) -> str | None:
     if row["se"] is None:
         return reasons.no_second_sample(row)
     if row["n_samples"] < FEWEST_SAMPLES:
-        return reasons.no_interval(row)
+        return reasons.TOO_FEW if row["is_pass_fail"] else reasons.no_interval(row)
     if row["has_clusters"] and row["se_clustered"] is None:
         return reasons.no_clusters(row)
     longest = max(row["se"], row["se_clustered"] or 0)

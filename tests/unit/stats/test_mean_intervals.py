@@ -35,6 +35,12 @@ def test_a_pass_rate_has_wilsons_interval() -> None:
     assert (graded.lower, graded.reason) == (None, "all samples have the same mean")
 
 
+def test_few_samples_that_all_pass_are_too_few() -> None:
+    """That they have the same mean is no reason: more of them would have an interval."""
+    found = mean_interval(ROW | {"mean": 1.0, "se": 0.0, "is_pass_fail": True, "n_samples": 3})
+    assert (found.lower, found.reason) == (None, "fewer than 5 samples: no interval is shown")
+
+
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
