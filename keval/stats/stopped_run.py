@@ -79,7 +79,8 @@ class StoppedRun:
             return self._descriptive(body) if self.is_partial else body
         member = next(each for each in self.rule.family if each.key == (*self._key(body),))
         given, reason = _conclusion(found, self.rule.samples)
-        reasons = {name: why for name, why in body["reasons"].items() if name not in {"ci_lower", "ci_upper", "p"}}
+        own = {"ci_lower", "ci_upper", "p", "conclusion"}
+        reasons = {name: why for name, why in body["reasons"].items() if name not in own}
         fixed = {name: OF_FIXED_SAMPLES for name in _FIXED if name in body}
         ends = dict.fromkeys(("ci_lower", "ci_upper"), found.reason) if found.lower is None else {}
         return body | dict.fromkeys(fixed) | {

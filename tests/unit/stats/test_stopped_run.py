@@ -15,8 +15,8 @@ from keval.stats.aggregates import aggregate, rounded
 from keval.stats.asked import Asked
 from keval.stats.paired_series import Series, measured
 from keval.stats.recorded_rule import Member, RecordedRule, changed, from_json
-from keval.stats.stopped_run import DESCRIPTIVE, METHOD, OF_FIXED_SAMPLES
-from keval.stats.stopping_rule import StoppingRule
+from keval.stats.stopped_run import DESCRIPTIVE, METHOD, OF_FIXED_SAMPLES, StoppedRun
+from keval.stats.stopping_rule import Look, StoppingRule
 from tests.stopping_runs import Drawn, events, run, write_evaluation
 
 CLEAR = {"plain": 0.3, "other": 0.9}
@@ -145,6 +145,17 @@ def test_a_rule_comes_back_from_its_event() -> None:
     assert from_json(RULE.as_json()) == RULE
     assert changed(RULE.as_json(), RULE.as_json()) == []
     assert changed(RULE.as_json(), RULE.as_json() | {"alpha": 0.1, "seed": 1}) == ["alpha", "the seed"]
+
+
+def test_what_the_rule_concludes_has_no_reason_why_nothing_can_be_told() -> None:
+    """Why a fixed number of samples would have shown nothing is no reason beside a conclusion."""
+    found = Look(14, 14, 1.0, 0.5, 1.5, 0.01, 5.0, 0.0, "higher")
+    body: JsonObject = {
+        "condition_id": "c", "judge_id": "j", "metric": "metric", "agent_id": "a", "baseline_id": "b", "current": True,
+        "conclusion": "cannot tell", "reasons": {"conclusion": "answers not measured", "d_z": "x"},
+    }  # fmt: skip
+    concluded = StoppedRun(RULE, "r", {}, {MEMBER.key: found}).concluded(body)
+    assert (concluded["conclusion"], concluded["reasons"]) == ("higher", {"d_z": "x"})
 
 
 def test_what_was_not_measured_is_counted_as_missing() -> None:
