@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from keval.ids import JsonObject
 from keval.reports.queries import ask
 from keval.stats.aggregates import rounded
-from keval.stats.agreement import correlations, rank_correlation_interval
+from keval.stats.agreement import FEWEST_PAIRS, correlations, rank_correlation_interval
 from keval.stats.intervals import FEWEST_SAMPLES, Interval, interval
 from keval.stats.proportions import share_interval
 
@@ -106,7 +106,8 @@ def _correlation(found: Sequence[JsonObject], one: str, other: str) -> _Measured
     samples = len({row["sample_id"] for row in found})
     value = correlations([row[one] for row in found], [row[other] for row in found])["spearman"]
     if value is None:
-        return _Measured(None, (None, None), samples, f"{one} or {other} does not vary")
+        why = f"{one} or {other} does not vary" if len(found) >= FEWEST_PAIRS else f"fewer than {FEWEST_PAIRS} scores"
+        return _Measured(None, (None, None), samples, why)
     limits = rank_correlation_interval(value, samples)
     few = f"fewer than {FEWEST_SAMPLES} samples" if samples < FEWEST_SAMPLES else "all are in one order"
     return _Measured(value, limits, samples, few if limits[0] is None else None)

@@ -31,6 +31,9 @@ RESAMPLES = 2000
 AT_ONCE = 4_000_000
 """Numbers in memory at once while resampling."""
 
+FEWEST_PAIRS = 3
+"""With fewer pairs there is no correlation: two points are always in line."""
+
 FEW_PAIRS = 100
 """With fewer pairs the formula of kappa's variance is too far from the truth: samples are drawn again instead."""
 
@@ -120,9 +123,9 @@ def _kappas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def correlations(a: Sequence[float], b: Sequence[float]) -> dict[str, float | None]:
-    """Return Pearson's, Spearman's and Kendall's (tau-b) correlation; None where one side does not vary."""
+    """Return Pearson's, Spearman's and Kendall's (tau-b) correlation; None of few pairs, or if a side is constant."""
     names = ("pearson", "spearman", "kendall")
-    if len(a) < 3 or isclose(min(a), max(a)) or isclose(min(b), max(b)):  # noqa: PLR2004 - two points are always in line
+    if len(a) < FEWEST_PAIRS or isclose(min(a), max(a)) or isclose(min(b), max(b)):
         return dict.fromkeys(names)
     from scipy import stats
 

@@ -63,6 +63,13 @@ def test_what_does_not_vary_cannot_be_told(tmp_path: Path) -> None:
     assert "time" not in made
 
 
+def test_two_scores_are_too_few_for_a_correlation(tmp_path: Path) -> None:
+    """That is why nothing is told: both their lengths and the scores themselves differ."""
+    answers = [response_event(f"q{number}", text="word " * (number + 1)) for number in range(2)]
+    made = found(tmp_path, [*answers, *(judged(*each) for each in zip(answers, (1, 5), strict=True))])["length"]
+    assert (made.value, made.n, made.reason) == (None, 2, "fewer than 3 scores")
+
+
 def test_drift_is_within_sample_and_condition(tmp_path: Path) -> None:
     """Later repetitions that score higher are drift; harder samples that were judged later are none."""
     events = []
