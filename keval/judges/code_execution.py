@@ -157,7 +157,9 @@ class CodeExecution(Judge):
         prompt, test, entry_point = (case.sample[name] for name in self.sample_fields)
         if not test:
             return Judgment({METRIC.name: Score(None, not_applicable=f"the sample has no {self.test_field!r}")})
-        if not isinstance(test, str) or not isinstance(entry_point, str) or not entry_point.isidentifier():
+        if not isinstance(test, str):
+            raise JudgeError("judge_error", f"the sample's {self.test_field!r} is not a text with tests")
+        if not isinstance(entry_point, str) or not entry_point.isidentifier():
             raise JudgeError("judge_error", f"the sample's {self.entry_point_field!r} names no function to be tested")
         mark = secrets.token_hex(16)
         work = {

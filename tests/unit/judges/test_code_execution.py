@@ -365,6 +365,7 @@ async def test_a_long_name_of_an_exception_does_not_go_into_the_log() -> None:
     [
         ({"entry_point": None}, "names no function"),
         ({"entry_point": "to tal"}, "names no function"),
+        ({"test": ["assert True"]}, "'test' is not a text"),
         ({"test": "def check(candidate):\n    pass"}, "never call 'total'"),
         ({"test": "def check(candidate:"}, "SyntaxError"),
         ({"test": "assert totally(1)"}, "NameError"),
