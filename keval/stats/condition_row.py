@@ -46,6 +46,8 @@ class Completion:
         if reason is None:
             bca = bootstrap.mean_interval([sample["mean"] for sample in samples], clusters, seed)
             reason = "all samples have the same mean" if bca == bootstrap.NONE else None
+        # The agent's failures are in the mean, and in no component.
+        few = few or bootstrap.why_none(sum(bool(sample["weight"]) for sample in samples), "samples with a score")
         if few is None:
             between, within = bootstrap.component_intervals(samples, seed)
         return {"bca": bca, "no_bca": reason, "between": between, "within": within, "no_components": few, "seed": seed}

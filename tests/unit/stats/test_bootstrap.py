@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from keval.ids import JsonObject
 from keval.stats import bootstrap
 from keval.stats.asked import Asked
 from tests.aggregated import bodies, scored
-from tests.builders import judgment_event, response_event
+from tests.builders import failure_event, judgment_event, response_event
 
 VALUES = [1.0, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5]
 
@@ -74,3 +75,18 @@ def test_what_is_the_same_in_each_sample_is_the_same_in_each_draw() -> None:
     assert within == pytest.approx(((0.5 - 0.5) / 2,) * 2)
     assert between[0] is not None
     assert 0 < between[0] < between[1]
+
+
+def test_components_of_few_samples_with_a_score_say_so(tmp_path: Path) -> None:
+    """Samples that the agent failed have a mean; what is resampled for the variance are those with a score."""
+    events: list[JsonObject] = []
+    for number in range(24):
+        for repetition in (1, 2):
+            response = response_event(f"q{number:02}", repetition=repetition)
+            was_scored = [response, judgment_event(response, 1 + (number + repetition) % 5)]
+            events += was_scored if number < 15 else [failure_event(response, "timeout")]
+    (found,) = bodies(tmp_path, events, asked=Asked(bootstrap=True))
+    assert found["n_samples"] == 24
+    assert found["ci_bca_lower"] is not None
+    assert found["var_sample_lower"] is None
+    assert found["reasons"]["var_sample_lower"].startswith("fewer than 20 samples with a score")
