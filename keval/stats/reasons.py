@@ -92,7 +92,7 @@ def no_response_component(row: JsonObject) -> str:
         return "one sample"
     if not row["n_responses"]:
         return UNJUDGED
-    return "one response per sample" if row["n_responses"] <= row["n_samples"] else no_judgment_component(row)
+    return "one response per sample" if row["ms_response"] is None else no_judgment_component(row)
 
 
 def no_joint_component(row: JsonObject) -> str:
@@ -108,6 +108,8 @@ def no_sample_component(row: JsonObject) -> str:
     """Say why the samples have no variance of their own."""
     if row["sample_id"] is not None or row["n_samples"] == 1:
         return "one sample"
+    if row["ms_response"] is not None:
+        return "one sample has a score"
     return "one response per sample" if row["n_responses"] else UNJUDGED
 
 

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from keval.ids import JsonObject
 from keval.stats import reasons
+from tests.aggregated import bodies
+from tests.builders import failure_event, judgment_event, response_event
 
 
 @pytest.mark.parametrize(
@@ -45,3 +49,15 @@ def test_a_difference_without_an_interval_says_what_it_lacks(row: JsonObject, wh
 def test_a_spread_within_samples_says_what_it_lacks(n_samples: int, why: str) -> None:
     """Without any score it is the score that is missing, not a second repetition."""
     assert reasons.no_second_repetition({"n_samples": n_samples}) == why
+
+
+@pytest.mark.slow
+def test_a_variance_lacks_what_was_scored_and_not_what_failed(tmp_path: Path) -> None:
+    """Samples that the agent failed have a mean and no answer: beside them two answers to one sample are still two."""
+    answers = [response_event("q1", repetition=repetition) for repetition in (1, 2)]
+    events = [*answers, *(judgment_event(answer, 3) for answer in answers)]
+    events += [failure_event(response_event(name), "timeout") for name in ("q2", "q3")]
+    (found,) = bodies(tmp_path, events)
+    assert (found["n_samples"], found["n_responses"], found["ms_response"]) == (3, 2, 0)
+    assert found["reasons"]["var_response"] == "one judgment per answer"
+    assert found["reasons"]["var_sample"] == "one sample has a score"
