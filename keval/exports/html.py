@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -33,7 +34,7 @@ class Html(Export):
 
     def __post_init__(self) -> None:
         """Refuse a size that no page has."""
-        if not self.max_megabytes > 0:
+        if not 0 < self.max_megabytes < math.inf:
             raise UsageError(f"max_megabytes is the size of a page, not {self.max_megabytes}")
 
     def render(self, report: Report) -> bytes:

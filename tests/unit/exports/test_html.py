@@ -161,9 +161,9 @@ def test_a_page_is_no_larger_than_it_may_be(text: str, megabytes: float) -> None
     assert 0.6 * megabytes * 1e6 < len(drawn) <= megabytes * 1e6
 
 
-@pytest.mark.parametrize("megabytes", [0, -1, float("nan")])
+@pytest.mark.parametrize("megabytes", [0, -1, float("nan"), float("inf")])
 def test_a_size_that_no_page_has_is_refused(megabytes: float) -> None:
-    """It would leave out everything without a word."""
+    """It would leave out everything without a word, or could not be counted in bytes."""
     with pytest.raises(UsageError):
         Html(max_megabytes=megabytes)
 
