@@ -146,7 +146,7 @@ class Facts:
             return unknown("one of the two logs is a rehearsal")
         found = self._since(before).get((condition, table.judge_id, table.metric))
         if found is None:
-            return unknown("no sample has a value in both logs")
+            return unknown("no sample that was asked and judged alike has a value in both logs")
         return _with_missing(found.difference, found.now, found.before)
 
     def missing(self, condition: str) -> Found:

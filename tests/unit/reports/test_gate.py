@@ -288,6 +288,16 @@ def test_an_earlier_log_is_compared_as_by_compare(tmp_path: Path, clusters: str)
 
 
 @pytest.mark.slow
+def test_without_a_partner_before_nothing_is_known(tmp_path: Path) -> None:
+    """Values in both logs are no pair where each answers another question, and that is said."""
+    old, new = asked_alone(tmp_path / "old.jsonl", (1,)), asked_alone(tmp_path / "new.jsonl", (3,), edited="q0")
+    found = since(old, new)
+    assert (found.verdict, found.why) == (
+        "cannot tell", "no sample that was asked and judged alike has a value in both logs",
+    )  # fmt: skip
+
+
+@pytest.mark.slow
 def test_an_edited_question_has_no_partner_before(tmp_path: Path) -> None:
     """It is left out of the pairs, and so is one with another golden answer; a rehearsal is compared with nothing."""
     old = asked_alone(tmp_path / "old.jsonl", (1, 2, 1, 2, 1, 2, 3))
