@@ -36,7 +36,7 @@ class Summary:
     condition: str
     repetition: int
     question: str | None
-    """None where the log has no record of the sample, since the agent always failed."""
+    """None where the log has no record of the sample: failures of older versions have none."""
     answer: str | None
     passed: bool | None
     scores: Mapping[str, float]

@@ -185,7 +185,7 @@ def _of_samples(
     found = (row for row in everything if row["condition"] in conditions and row["repetition"] <= planned)
     for (condition, sample_id), of_sample in groupby(found, key=lambda row: (row["condition"], row["sample_id"])):
         trials = list(of_sample)
-        # Of a sample that the agent always failed, the log has no record.
+        # Of a sample that the agent always failed, a log of an older version has no record.
         unknown = {"id": sample_id, "question": None, "answer": None}
         sample = unknown if trials[0]["sample"] is None else orjson.loads(trials[0]["sample"])
         yield SampleTrials(sample, condition, k, planned, trials)
