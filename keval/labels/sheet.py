@@ -84,7 +84,7 @@ def _shown(entry: Entry) -> JsonObject:
 def read(path: Path, labeler: str | None) -> Filled:
     """Return what was filled in. Raises InputError that lists all mistakes with their lines."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors mark a file that they save
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
     reader = _Reading(path, labeler)

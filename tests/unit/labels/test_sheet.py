@@ -85,6 +85,14 @@ def test_an_answer_is_scored_without_seeing_what_the_judge_says(tmp_path: Path) 
             sheet.read(written(tmp_path, text.replace("\nScore:", f"\nScore: {wrong}")), None)
 
 
+@pytest.mark.parametrize("name", ["sheet.md", "sheet.jsonl"])
+def test_a_mark_of_utf_8_damages_no_sheet(tmp_path: Path, name: str) -> None:
+    """Some editors put one before what they save."""
+    text = sheet.markdown([ENTRY], "ada") if name.endswith(".md") else sheet.jsonl([ENTRY], "ada").decode()
+    (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    assert sheet.read(tmp_path / name, None).empty == 1
+
+
 def test_json_lines_are_filled_in_by_programs(tmp_path: Path) -> None:
     """`verdict` or `score` and `note` are read; an untouched row says nothing, a broken one is an error."""
     row = json.loads(sheet.jsonl([ENTRY], "ada"))
