@@ -121,5 +121,6 @@ def _parsed(line: bytes) -> JsonObject | None:
         isinstance(rates, dict)
         and all(isinstance(rates.get(name), int | float) for name in NAMES)
         and min(rates["failing"], rates["passing"]) >= 1
+        and all(0 <= rates[name] <= 1 for name in ("specificity", "sensitivity"))
     )
     return row if is_whole and isinstance(row.get("judge"), str) else None

@@ -53,11 +53,12 @@ def test_a_calibration_of_another_version_is_stale(tmp_path: Path) -> None:
         (["no object"], ":1: not a line of"),
         ({"judge": "rubric"}, ":1: not a line of"),
         (ROW | {"error_rates": rates(0.5, 0)}, ":1: not a line of"),
+        (ROW | {"error_rates": rates(80, 10)}, ":1: not a line of"),
         (ROW, "no error rates; they need answers of both kinds"),
     ],
 )
 def test_what_is_no_calibration_is_refused(tmp_path: Path, row: object, told: str) -> None:
-    """Another file, rates of no answers, and a file without rates are errors that say where."""
+    """Another file, rates of no answers, what is no share, and a file without rates are errors that say where."""
     with pytest.raises(InputError, match=told):
         read(written(tmp_path, row))
 
