@@ -169,7 +169,7 @@ class CodeExecution(Judge):
             "entry_point": entry_point,
             "mark": mark,
         }
-        prefix, command = self._started()
+        prefix, command = await asyncio.to_thread(self._started)  # the first time it tries bubblewrap
         ended = await context.run(
             [*prefix, *command],
             stdin=json.dumps(work),  # with escapes: half a character of UTF-16 is no UTF-8

@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 
 from keval.config.reader import load_judge
 from keval.errors import InputError, UsageError
-from keval.judges import Case, JudgeError, Judgment
+from keval.judges import Case, JudgeError, Judgment, code_execution
 from keval.judges.code_execution import CodeExecution
 from tests.cases import context
 
@@ -377,6 +378,22 @@ async def test_a_sample_that_cannot_be_tested_is_an_error_and_never_a_pass(sampl
     with pytest.raises(JudgeError, match=problem) as caught:
         await judged(RIGHT["a body"], **sample)
     assert caught.value.kind == "judge_error"
+
+
+async def test_other_work_goes_on_while_bubblewrap_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To try it takes a moment, in which the other answers are asked for."""
+    tried_in: list[int] = []
+
+    def tried(*_: object) -> list[str]:
+        tried_in.append(threading.get_ident())
+        return []
+
+    monkeypatch.setattr(code_execution, "_bubblewrap", tried)
+    judge = CodeExecution(allow_code_execution=True, allow_weak_isolation=True)
+    sample = {"prompt": "", "test": "assert f() == 1", "entry_point": "f"}
+    assert (await judge.judge(Case(sample, "def f(): return 1"), context(judge))).scores["code_execution"].passed
+    assert tried_in
+    assert threading.get_ident() not in tried_in
 
 
 async def test_a_sample_without_tests_has_no_score() -> None:
