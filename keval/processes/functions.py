@@ -91,7 +91,7 @@ async def called(function: Callable[..., Any], *arguments: object) -> object:
     A thread cannot be ended: one that nobody waits for any more runs on.
     """
     if inspect.iscoroutinefunction(function):
-        return await _awaited(function(*arguments))
+        return await _apart(function(*arguments))
     loop = asyncio.get_running_loop()
     done: asyncio.Future[object] = loop.create_future()
 
@@ -111,7 +111,12 @@ async def called(function: Callable[..., Any], *arguments: object) -> object:
     # A daemon: one that never returns must not keep keval from ending.
     threading.Thread(target=work, name="keval-function", daemon=True).start()
     returned = await done
-    return await _awaited(returned) if inspect.isawaitable(returned) else returned
+    return await _apart(returned) if inspect.isawaitable(returned) else returned
+
+
+async def _apart(returned: Awaitable[object]) -> object:
+    """Wait in a task of its own: one that cancels itself is not taken for one that we cancel."""
+    return await asyncio.create_task(_awaited(returned))
 
 
 async def _awaited(returned: Awaitable[object]) -> object:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,45 @@ def test_what_names_no_function_is_refused(written: str) -> None:
     """It is a mistake of the config, whatever files there are."""
     with pytest.raises(ValueError, match="names no function"):
         functions.check_form(written)
+
+
+def test_a_function_that_cancels_itself_cancels_nobody_who_waits() -> None:
+    """The worker goes on, and the cancellation is told as what the function raised."""
+
+    async def itself() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+
+    async def worker() -> int:
+        with pytest.raises(asyncio.CancelledError):
+            await functions.called(itself)
+        task = asyncio.current_task()
+        assert task is not None
+        return task.cancelling()
+
+    assert asyncio.run(worker()) == 0
+
+
+def test_who_is_cancelled_cancels_the_function() -> None:
+    """It does not run on unseen."""
+    seen = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            seen.append("ended")
+
+    async def main() -> None:
+        waiting = asyncio.ensure_future(functions.called(waits))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(main())
+    assert seen == ["ended"]
