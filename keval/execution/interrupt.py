@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from keval.errors import InterruptError, KevalError
 from keval.execution.collection import seldom_collected
@@ -25,7 +27,7 @@ def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(_Redacting())
     try:
-        with seldom_collected():
+        with seldom_collected(), _in_this_folder():
             asyncio.run(_run(main, warn))
     except BaseExceptionGroup as group:
         # A task group wraps what its tasks raise; the first error about the run is the one to tell.
@@ -43,6 +45,19 @@ def in_pipe() -> Iterator[None]:
     except InterruptError:
         does_the_rest = "`keval generate CONFIG -o LOG` and `keval judge LOG` do the rest"
         raise InterruptError(f"interrupted; if stdout was saved as LOG, {does_the_rest}") from None
+
+
+@contextmanager
+def _in_this_folder() -> Iterator[None]:
+    """Go back to the folder in which the command runs: a function of the user's may have changed it."""
+    here = None
+    with suppress(OSError):  # it may be removed
+        here = Path.cwd()
+    try:
+        yield
+    finally:
+        if here is not None:
+            os.chdir(here)
 
 
 class _Redacting(logging.Formatter):

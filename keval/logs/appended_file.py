@@ -11,7 +11,7 @@ from pathlib import Path
 
 from keval import schema
 from keval.documents import strict_json
-from keval.errors import EnvironmentLacksError, InputError
+from keval.errors import EnvironmentLacksError, InputError, KevalError
 from keval.logs import locks
 from keval.logs.outputs import begins_as_log, look
 
@@ -40,6 +40,12 @@ class AppendedFile:
         except BaseException:
             self.close()
             raise
+
+    def mend(self) -> None:
+        """Set a cut-off last line aside, so that lines can be appended; a file that is somebody's is left as it is."""
+        with suppress(KevalError, OSError), locks.writing(self.descriptor, self.path):
+            self._check()
+            self._mend()
 
     def _check(self) -> None:
         """Raise InputError for a file that is neither empty nor begins as a log: it is somebody's."""

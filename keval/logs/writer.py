@@ -74,9 +74,10 @@ class Log:
     """An open log that events are appended to; use `open_log`."""
 
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
-        self.path = path
+        # A function of the user's that runs in this process may change the folder in which it runs.
+        self.path = path.absolute()
         self._warn = warn
-        self._file = AppendedFile(path, warn)
+        self._file = AppendedFile(self.path, warn)
         self._beside: AppendedFile | None = None
         self._rescue: AppendedFile | None = None
         self._lost: str | None = None
@@ -204,6 +205,8 @@ class Log:
         for stop in self._stops:
             stop.set()
         self._rescue = self._rescued()
+        if self.is_at_its_path:  # people are told to append what was rescued
+            self._file.mend()
         self._warn(
             f"{self.path} {self._lost} while it was written to; stopping: what is in flight will be finished"
             f" and goes to {self._rescue.path}"

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +100,14 @@ def test_a_bug_is_not_mistaken_for_an_error_about_the_run() -> None:
 
     with pytest.raises(ExceptionGroup):
         interrupt.run(main, lambda _: None)
+
+
+def test_a_run_ends_in_the_folder_in_which_it_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a function of the user's that runs in it did: what follows a run names files from there."""
+    monkeypatch.chdir(tmp_path)
+
+    async def main(_: asyncio.Event) -> None:
+        os.chdir("/")
+
+    interrupt.run(main, print)
+    assert Path.cwd() == tmp_path

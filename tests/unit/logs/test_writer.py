@@ -52,6 +52,18 @@ async def test_appending_leaves_earlier_bytes_as_they_are(tmp_path: Path) -> Non
     assert path.read_bytes().count(b"\n") == 2
 
 
+async def test_a_log_stays_where_it_is_when_the_folder_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function of the user's may change the folder in which keval runs: a relative path leads elsewhere then."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with open_log(Path("log.jsonl"), (), print) as log:
+        for number, folder in enumerate((tmp_path, tmp_path / "elsewhere")):
+            os.chdir(folder)
+            await log.append(a_retraction(number))
+    assert ids(tmp_path / "log.jsonl") == ["r0", "r1"]
+    assert names(tmp_path) == ["elsewhere", "log.jsonl"]
+
+
 async def test_a_torn_last_line_is_set_aside_and_said(tmp_path: Path) -> None:
     """What a crash cut off moves to `<log>.torn`, and the whole lines stay."""
     path = tmp_path / "run.jsonl"
@@ -390,6 +402,26 @@ async def test_a_lost_log_is_rescued_by_each_of_its_writers(tmp_path: Path) -> N
     assert ids(tmp_path / "run.jsonl.rescued-2") == ["r2"]
     assert names(tmp_path) == ["run.jsonl.rescued", "run.jsonl.rescued-2"]
     assert "stopping" in said[0]
+
+
+async def test_what_is_rescued_can_be_appended_to_a_log_that_was_cut_in_a_line(tmp_path: Path) -> None:
+    """As people are told to do: the line that was cut is set aside."""
+    path, before = tmp_path / "run.jsonl", encode(a_retraction(0))
+    path.write_bytes(encode(run_event()) + before)
+
+    async def write() -> None:
+        with open_log(path, (), lambda _: None) as log:
+            size = path.stat().st_size
+            await log.append(a_retraction(1))
+            os.truncate(path, size - 9)
+            await log.append(a_retraction(2))
+
+    with pytest.raises(EnvironmentLacksError, match="was cut short"):
+        await write()
+    with path.open("ab") as log:
+        log.write((tmp_path / "run.jsonl.rescued").read_bytes())
+    assert ids(path)[1:] == ["r1", "r2"]
+    assert (tmp_path / "run.jsonl.torn").read_bytes() == before[:-9] + b"\n"
 
 
 async def test_a_log_whose_folder_is_gone_is_rescued_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
