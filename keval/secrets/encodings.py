@@ -22,6 +22,8 @@ MOST_DIGITS = 300
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _PERCENT = re.compile("%[0-9A-F]{2}")
+_BREAK = r"(?:[\s:]|\\+[rn]){0,8}"
+_BREAKS = re.compile(r"[\s:]|\\+[rn]")
 _UNICODE = re.compile(r"\\u[0-9a-f]{4}")
 
 
@@ -37,8 +39,28 @@ def encodings(value: str) -> set[str]:
         twice = {again for once in in_json for again in _in_json(once)}
         read = data.decode(errors="replace")
         found |= {plain, read, *in_json, *twice, *_in_urls(data), *_in_html(plain), *_in_programs(plain, data)}
-        found |= {encoded for encoded in _encoded(data) if len(encoded) >= SHORTEST_ENCODED}
+    found |= encoded(value)
     return {spelling for spelling in found if len(spelling) >= SHORTEST_REDACTED}
+
+
+def encoded(value: str) -> set[str]:
+    """Return those ways to spell a value that programs break into lines or groups: base64 and hex."""
+    return {
+        written
+        for plain in {value, value.strip()}
+        for written in _encoded(_bytes(plain))
+        if len(written) >= max(SHORTEST_ENCODED, SHORTEST_REDACTED)
+    }
+
+
+def broken(spelling: str) -> str:
+    """Return the pattern of what is encoded, wherever it is broken: by space, line or colon."""
+    return _BREAK.join(map(re.escape, spelling))
+
+
+def joined(found: str) -> str:
+    """Return what is encoded without its breaks."""
+    return _BREAKS.sub("", found)
 
 
 def numbers(value: str) -> set[float]:

@@ -42,6 +42,8 @@ class Secrets:
         self._resolved: dict[str, str] = {}
         self._names: dict[str, str] = {}
         """Each way to spell a value, and the variable it belongs to."""
+        self._encoded: set[str] = set()
+        """Those of them that may be broken into lines."""
         self._numbers: dict[float, str] = {}
         """Values that may turn up as a JSON number."""
         self._compiled: re.Pattern[str] | None = None
@@ -133,7 +135,7 @@ class Secrets:
 
     def names_in(self, text: str) -> set[str]:
         """Return the names of the values that stand in a text, however they are spelt."""
-        return {self._names[found] for found in self._pattern.findall(text)} if self._names else set()
+        return {self._name(found) for found in self._pattern.findall(text)} if self._names else set()
 
     def name_of(self, number: float) -> str | None:
         """Return the name of the value that a JSON number is."""
@@ -146,7 +148,7 @@ class Secrets:
         """
         if not self._names:
             return text
-        return self._pattern.sub(lambda match: f"${{{self._names[match.group()]}}}", text)
+        return self._pattern.sub(lambda match: f"${{{self._name(match.group())}}}", text)
 
     def redact_value(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
         """Return a JSON value with `redact` applied to every string in it, keys included, and to every number."""
@@ -175,10 +177,11 @@ class Secrets:
         return self._resolved[name]
 
     def _remember(self, name: str, value: str) -> None:
-        from keval.secrets.encodings import encodings, numbers  # loads half of what Python knows of the web
+        from keval.secrets.encodings import encoded, encodings, numbers  # loads half of what Python knows of the web
 
         for spelling in encodings(value):
             self._names.setdefault(spelling, name)
+        self._encoded |= encoded(value)
         for number in numbers(value):
             self._numbers.setdefault(number, name)
         self._compiled = None
@@ -186,9 +189,18 @@ class Secrets:
     @property
     def _pattern(self) -> re.Pattern[str]:
         if self._compiled is None:
+            from keval.secrets.encodings import broken
+
             longest_first = sorted(self._names, key=len, reverse=True)
-            self._compiled = re.compile("|".join(map(re.escape, longest_first)))
+            spellings = (broken(each) if each in self._encoded else re.escape(each) for each in longest_first)
+            self._compiled = re.compile("|".join(spellings))
         return self._compiled
+
+    def _name(self, found: str) -> str:
+        """Return the name of the value that was found in a text."""
+        from keval.secrets.encodings import joined
+
+        return self._names.get(found) or self._names[joined(found)]
 
 
 def variables(value: object) -> set[str]:

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode, encodebytes, urlsafe_b64encode
 from collections.abc import Callable
 from html import escape
 from urllib.parse import quote, quote_plus
@@ -145,6 +145,27 @@ def test_a_value_is_found_however_it_is_spelt(spelling: str, value: str) -> None
     assert secrets.names_in(spelt) == {"NAME"}
     left = secrets.redact(spelt).split("${NAME}")
     assert sum(map(len, left)) <= 20, left
+
+
+@pytest.mark.parametrize("value", ["ghp_" + 5 * "0123456789ABCDEF", "s3cr3t-token+x"])
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        lambda data: encodebytes(data).decode(),
+        lambda data: encodebytes(b"User: somebody; key: " + data + b"; and what follows").decode(),
+        lambda data: encodebytes(data).decode().replace("\n", "\r\n  "),
+        lambda data: json.dumps({"result": json.dumps(encodebytes(data).decode())}),
+        lambda data: data.hex(":"),
+        lambda data: "".join(f" {data[at : at + 16].hex(' ')}\n" for at in range(0, len(data), 16)),
+    ],
+)
+def test_a_value_is_found_where_its_encoding_is_broken(spelt: Callable[[bytes], str], value: str) -> None:
+    """As `base64` breaks its lines, and `od` and fingerprints part their bytes."""
+    secrets = Secrets({NAME: value})
+    secrets.resolve(f"${{{NAME}}}")
+    text = spelt(value.encode())
+    assert secrets.names_in(text) == {NAME}
+    assert f"${{{NAME}}}" in secrets.redact(text)
 
 
 def test_nested_values_are_redacted_with_their_keys() -> None:
