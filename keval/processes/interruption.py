@@ -12,6 +12,17 @@ from contextlib import contextmanager
 from types import FrameType
 
 
+class _Noting:
+    """Handles a Ctrl-C as Python does, and remembers it."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        signal.default_int_handler(number, frame)
+
+
 @contextmanager
 def told_as_such() -> Iterator[None]:
     """Raise KeyboardInterrupt in the place of any error of the block after a Ctrl-C.
@@ -20,21 +31,16 @@ def told_as_such() -> Iterator[None]:
     does it under `nohup`, or in another thread.
     """
     before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler or not _is_main_thread():
+    raises = before is signal.default_int_handler or isinstance(before, _Noting)
+    if not raises or not _is_main_thread():
         yield
         return
-    came = False
-
-    def note(number: int, frame: FrameType | None) -> None:
-        nonlocal came
-        came = True
-        signal.default_int_handler(number, frame)
-
+    note = _Noting()
     signal.signal(signal.SIGINT, note)
     try:
         yield
     except Exception as error:
-        if came:
+        if note.came:
             raise KeyboardInterrupt from error
         raise
     finally:

@@ -46,7 +46,7 @@ def test_other_errors_stay_as_they_are() -> None:
 
 
 def test_what_was_opened_here_may_be_closed_in_another_thread() -> None:
-    """As the viewer does, where no handler can be set; Ctrl-C still ends what it did."""
+    """As the viewer does, where no handler can be set; Ctrl-C still does what it did, and is told as such."""
     before, opened = signal.getsignal(signal.SIGINT), ExitStack()
     try:
         opened.enter_context(interruption.told_as_such())
@@ -54,6 +54,8 @@ def test_what_was_opened_here_may_be_closed_in_another_thread() -> None:
             thread.submit(opened.close).result()
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt), interruption.told_as_such():
+            disguised()
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -11,12 +11,13 @@ import pytest
 from keval import ids, projections
 from keval.cli import run
 from keval.errors import InputError, UsageError
+from keval.exports._gate import text
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
 from keval.reports.across_logs import compare
-from keval.reports.gate import Finding, judge_rules
+from keval.reports.gate import Finding, Outcome, judge_rules
 from keval.reports.gate_facts import Facts
-from keval.reports.gate_rules import read_rule
+from keval.reports.gate_rules import Unit, read_rule
 from tests.builders import (
     METRICS,
     failure_event,
@@ -237,6 +238,28 @@ def test_a_difference_that_is_the_same_of_every_sample_is_sure(
         found = held(Facts(connection, {}), "with_docs not lower than baseline by 0.05",
                      "with_docs lower than baseline by 3.9", "with_docs lower than baseline")  # fmt: skip
     assert [each.verdict for each in found] == verdicts
+
+
+@pytest.mark.parametrize(
+    ("unit", "limit", "value", "shown"),
+    [
+        ("usd", 0.0015, 0.00152, "$0.00152"),
+        ("usd", 0.0015, 0.002, "$0.0020"),
+        ("usd", 0.0015, 0.0015, "$0.0015"),
+        ("seconds", 0.241, 0.2412, "0.2412 s"),
+        ("seconds", 0.5, 0.25, "0.25 s"),
+        ("share", 0.05, 0.0501, "5.01%"),
+        ("share", 0.05, 0.06, "6.0%"),
+        ("score", 0.8, 0.7999, "0.7999"),
+        ("score", 0.8, 0.8 - 1e-15, "0.80"),
+        ("score", 0.8, 0.7, "0.70"),
+    ],
+)
+def test_a_number_close_to_its_limit_does_not_look_like_it(unit: Unit, limit: float, value: float, shown: str) -> None:
+    """A line that says «0.80 is not 0.8» would contradict itself; what differs by float noise only is the same."""
+    found = Finding("rule", "about", "not met", "why", "<=", limit, unit, value, None, None, "3 answers", False)
+    line, _ = text(Outcome((found,), mock=False))
+    assert f" {shown}, 3 answers" in line
 
 
 @pytest.mark.slow
