@@ -136,6 +136,8 @@ class Agent(ABC):
     """Whether no answer can cost anything, whoever the agent asks."""
     beyond_mock: ClassVar[str | None] = None
     """What of it a mock run calls as any other run does, such as its program: it may cost money all the same."""
+    needs_servers: ClassVar[bool] = False
+    """Whether a task fails unasked while an MCP server of its condition is not ready; another agent connects itself."""
     uses_workspace: ClassVar[bool] = True
     """Whether the agent works in a folder; making one per task is most of the work of a task without a model."""
 

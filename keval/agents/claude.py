@@ -38,6 +38,7 @@ POLL_S = 0.05
 class Claude(ClaudeOptions):
     """The Claude Code agent."""
 
+    needs_servers: ClassVar[bool] = True
     takes_turns: ClassVar[bool] = True
 
     async def answer(self, prompt: Prompt) -> Answer:

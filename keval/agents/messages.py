@@ -28,6 +28,7 @@ class Messages(ModelOptions, Agent):
     """An agent that is a model with tools."""
 
     uses_workspace: ClassVar[bool] = False
+    needs_servers: ClassVar[bool] = True
     takes_turns: ClassVar[bool] = True
 
     model: str = field(metadata=option("the model, as the Messages API names it"))

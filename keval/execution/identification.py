@@ -85,10 +85,16 @@ def failed_servers(prepared: Prepared, infos: Mapping[str, ServerInfo]) -> Itera
         if failure is None and info.stray_output:
             yield f"MCP server {info.name!r}: {stray_output(info)}; a client may take that for a broken server"
         if failure is not None:
-            needing = [each.name for each in prepared.config.conditions if info.name in each.mcp_servers]
+            agent = prepared.config.agent
+            needing = ", ".join(each.name for each in prepared.config.conditions if info.name in each.mcp_servers)
+            without = (
+                f"without it no task of {needing} is answered (mcp_not_ready)"
+                if agent.agent.needs_servers
+                else f"agent {agent.name} is asked under {needing} all the same, as it connects to servers itself"
+            )
             yield (
-                f"MCP server {info.name!r} FAILED: {failure}; without it no task of {', '.join(needing)} is "
-                f"answered (mcp_not_ready); keval check {prepared.config.path} says when it is ready"
+                f"MCP server {info.name!r} FAILED: {failure}; {without}; keval check {prepared.config.path} says when "
+                "it is ready"
             )
 
 

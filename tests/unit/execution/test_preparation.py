@@ -137,13 +137,20 @@ def test_a_revision_stands_for_what_a_server_is(tmp_path: Path, prepared: Prepar
     assert condition_ids(identified(known, today)) != condition_ids(identified(later, today))
 
 
-def test_a_server_that_failed_is_told_with_the_conditions_that_need_it(prepared: Prepared) -> None:
+def test_a_server_that_failed_is_told_with_the_conditions_that_need_it(tmp_path: Path, prepared: Prepared) -> None:
     """A run says before anything else what `keval check` would have said, and what it means for the run."""
+    assert list(failed_servers(prepared, {"docs": V1})) == []
+    prepared = with_config(tmp_path, CONFIG.replace("{type: echo}", "{type: claude, model: claude-haiku-4-5}"))
     broken = replace(SILENT, stderr_end="no index\nrun build first")
     (told,) = failed_servers(prepared, {"docs": broken})
     assert told.startswith("MCP server 'docs' FAILED: no answer within 30 s; its stderr ends: no index / run build")
     assert "without it no task of with_docs is answered" in told
-    assert list(failed_servers(prepared, {"docs": V1})) == []
+
+
+def test_an_agent_that_connects_itself_is_asked_without_the_server(prepared: Prepared) -> None:
+    """That its tasks fail unasked is true only of agents whose servers keval connects."""
+    (told,) = failed_servers(prepared, {"docs": SILENT})
+    assert "agent echo is asked under with_docs all the same, as it connects to servers itself" in told
 
 
 @pytest.mark.slow
