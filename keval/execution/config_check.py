@@ -28,7 +28,7 @@ from keval.execution.preparation import (
     prepare,
 )
 from keval.execution.run_events import is_recorded
-from keval.execution.sample_changes import sample_changes
+from keval.execution.sample_changes import sample_changes, told_of_samples
 from keval.execution.session import Request
 from keval.execution.stopping import stopping
 from keval.execution.stopping_family import recorded_rule
@@ -142,7 +142,10 @@ def _ahead(about: ConfigPast) -> Iterator[str]:
         yield gone
     judges = [judge for judge in config.judges if judge.judge.unit == "response"]
     yield from generation_ahead(about, tasks, judges, failed) if tasks else (nothing_to_generate(failed),)
-    unjudged = Unjudged(about.past, judges, mock=about.mock, changing=list(sample_changes(about, new_run_id())))
+    changed = list(sample_changes(about, new_run_id()))
+    if (corrected := told_of_samples(changed)) is not None:
+        yield corrected
+    unjudged = Unjudged(about.past, judges, mock=about.mock, changing=changed)
     of_config = about.tasks_of("response", mock=True)
     responses = load("execution", "run_responses", fresh="False", everything="False", of_config=of_config)
     backlog = Backlog(about.past.log, unjudged.missing(responses), judges)

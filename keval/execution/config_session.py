@@ -38,7 +38,7 @@ from keval.execution.preparation import (
 from keval.execution.progress import Progress, shown
 from keval.execution.recording import EncodedEvent
 from keval.execution.run_events import is_recorded, plan_records, run_event
-from keval.execution.sample_changes import sample_changes
+from keval.execution.sample_changes import sample_changes, told_of_samples
 from keval.execution.session import Request, Session, Warn
 from keval.execution.stopping import Stopping, both, refuse_without_judges, stopping
 from keval.execution.tasks import TaskList, work_list
@@ -192,6 +192,8 @@ class ConfigWork:
         tasks = self._remaining(about, recorded=recorded)
         run_id = new_run_id()
         changed = list(sample_changes(about, run_id))
+        if (corrected := told_of_samples(changed)) is not None:
+            self.warn(corrected)
         backlog = self._backlog(about, tasks, changed)
         must_announce = len(tasks) > 0 or not recorded or (self.stopping is not None and self.stopping.must_end)
         work_left = bool(tasks or backlog.planned or self._pairs(self.past).planned)

@@ -6,9 +6,11 @@ before is outdated: `changed` says in which fields.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from keval.counted import counted
 from keval.events import event
+from keval.execution.changes import MOST_NAMED
 from keval.execution.config_past import ConfigPast
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject, canonical, digest, sample_sha256
@@ -24,6 +26,19 @@ def changed_fields(before: Mapping[str, object], now: Mapping[str, object]) -> l
 
 def _differs(one: object, other: object) -> bool:
     return canonical(one) != canonical(other)
+
+
+def told_of_samples(changes: Sequence[JsonObject]) -> str | None:
+    """Return which records of the dataset changed beside their questions, which are asked again; None if none did."""
+    edited = [change for change in changes if "question" not in change["changed"]]
+    if not edited:
+        return None
+    named = [str(change["sample"]["id"]) for change in edited[:MOST_NAMED]] + ["…"] * (len(edited) > MOST_NAMED)
+    fields = dict.fromkeys(field for change in edited for field in change["changed"])
+    return (
+        f"{counted(len(edited), 'record')} of the dataset changed ({', '.join(named)}: {', '.join(fields)}): no answer "
+        "is asked again; judges that are given what changed judge anew"
+    )
 
 
 def sample_changes(about: ConfigPast, run_id: str) -> Iterator[JsonObject]:
