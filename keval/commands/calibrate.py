@@ -146,7 +146,8 @@ def _print(judge: CalibratedJudge, by_rates: RatesCorrection | None) -> None:
     found, by = judge.calibration, f", {judge.by}" if judge.by else ""
     say(f"{judge.condition}, {judge.judge}/{judge.metric}{by}")
     say(f"  pass rate            {_share(found.pass_rate)}")
-    assumed = "; no pass was labelled, all are taken for right" if found.assumes_passes else ""
+    assumes = found.assumes_passes and found.corrected is not None
+    assumed = "; no pass was labelled, all are taken for right" if assumes else ""
     reason = f" ({found.why_unknown})" if found.why_unknown else ""
     of_which = "" if found.corrected is None else " of these answers"
     say(f"  corrected pass rate  {_share(found.corrected)}{_range(found.interval)}{of_which}{reason}{assumed}")

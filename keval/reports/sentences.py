@@ -177,7 +177,7 @@ def _untold(each: _Compared) -> str | None:
     if 0 < found.n_paired < FEWEST_SAMPLES and not each.is_unclustered:
         return f"{_samples_are(found.n_paired)} too few for an interval."
     if found.ci_lower is not None and each.lacking:
-        return f"{each.lacking} was not measured, {_TURNS}.{each.way_out}"
+        return f"{each.lacking} was not measured, {_could(found)}.{each.way_out}"
     return None
 
 
@@ -313,12 +313,15 @@ def _cannot_tell(each: _Compared) -> str:
         all_differ = f"all {found.n_paired} samples differ by {each.points(found.difference)}"
         return f"Cannot tell: {all_differ} on {each.metric}, which is too few to rule out chance{each.test('; ')}."
     return (
-        f"Cannot tell: {each.lacking or 'too much'} was not measured, {_TURNS} "
+        f"Cannot tell: {each.lacking or 'too much'} was not measured, {_could(found)} "
         f"({each.metric} {each.effect}).{each.way_out}"
     )
 
 
-_TURNS = "and it could turn the result round"
+def _could(found: Difference) -> str:
+    """Return what might come of that which was not measured."""
+    shows = found.ci_lower is not None and found.ci_upper is not None and (found.ci_lower > 0 or found.ci_upper < 0)
+    return f"and it could {'turn the result round' if shows else 'show a difference'}"
 
 
 def _samples_are(number: int) -> str:
