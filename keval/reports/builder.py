@@ -73,7 +73,15 @@ def compose(
 
         bodies = list(aggregate(connection, levels={"condition"}, asked=Asked(by=tuple(by))))
     imported = any(row["imported"] for row in ask(connection, "newest_run"))
-    tables = tuple(replace(table, can_be_asked_again=not imported) for table in metric_tables(bodies, order, judge_ids))
+    configured = {row["judge_id"] for row in ask(connection, "judges_of_configs")}
+    tables = tuple(
+        replace(
+            table,
+            can_be_asked_again=not imported,
+            is_of_config=not header.judges or table.judge_id in configured or table.computed is not None,
+        )
+        for table in metric_tables(bodies, order, judge_ids)
+    )
     # Plans alone measure nothing: beside saved aggregates they would look like an unfinished run.
     used = tool_use(connection)
     conditions = _conditions(connection, order, used) if measured or not tables else ()

@@ -125,6 +125,8 @@ class MetricTable:
     """How it is computed from the metrics of judges; None for one that a judge scored."""
     can_be_asked_again: bool = True
     """Whether `keval run CONFIG` asks for what is missing: nothing does of answers that were imported."""
+    is_of_config: bool = True
+    """Whether it is a config's judge that scores it, and not one that `keval judge` was told."""
 
     def score(self, condition: str) -> ConditionScore | None:
         """Return what a condition scored, None if it has no row."""

@@ -24,6 +24,7 @@ _AGENTS_OWN = {row.kind for row in failure_kinds.FAILURE_KINDS if row.counts_as 
 ONE_CONDITION = "One condition: nothing is compared."
 
 WAY_OUT = "keval run CONFIG asks again."
+WAY_OUT_OF_JUDGE = "keval run CONFIG and then keval judge LOG -j JUDGE.yaml ask again."
 """What ends a sentence of what was not measured or not done."""
 
 
@@ -98,7 +99,9 @@ class _Compared:
     @property
     def way_out(self) -> str:
         """What measures the rest, after a space; nothing where answers were imported."""
-        return f" {WAY_OUT}" if self.table.can_be_asked_again else ""
+        if not self.table.can_be_asked_again:
+            return ""
+        return f" {WAY_OUT if self.table.is_of_config else WAY_OUT_OF_JUDGE}"
 
     @property
     def qualification(self) -> str:
@@ -118,7 +121,8 @@ def headlines(tables: Sequence[MetricTable], *, is_incomplete: bool = False) -> 
             text, *notes = (said if condition in said else f"{condition}: {said}" for said in (text, *notes))
         if is_incomplete and _unscored_name(of_pair) is None:
             line = line and f"{line}, so far"
-            text = text if text.endswith(WAY_OUT) else f"{text[:-1]} so far."  # what is missing is said already
+            is_said = text.endswith((WAY_OUT, WAY_OUT_OF_JUDGE))  # what is missing
+            text = text if is_said else f"{text[:-1]} so far."
         made.append(Headline(condition, baseline, text, tuple(map(_said, of_pair)), line or text, tuple(notes)))
     return tuple(made)
 

@@ -166,6 +166,14 @@ def test_too_much_missing_says_what_and_why() -> None:
     )
 
 
+def test_what_a_judge_lacks_that_no_config_names_is_asked_with_that_judge() -> None:
+    """`keval run` asks only the judges of its config."""
+    missing = {"planned": 300, "scored": 260, "not_measured": 40, "failed": {}}
+    assert said(compared("cannot tell", (0.4, 0.1, 0.7)), {"with_docs": missing}, is_of_config=False).endswith(
+        " keval run CONFIG and then keval judge LOG -j JUDGE.yaml ask again."
+    )
+
+
 def test_nothing_scored_says_why() -> None:
     """A condition that failed as a whole is no condition that scored badly."""
     none = {"scored": 0, "not_measured": 36, "failed": {"mcp_not_ready": 36}}
