@@ -12,6 +12,7 @@ def agent_doubts(config: Config, *, mock: bool) -> Iterator[str]:
     if mock:
         yield from _beyond_mock(config)
     yield from _unheard_prompts(config)
+    yield from _shared_folders(config)
 
 
 def _beyond_mock(config: Config) -> Iterator[str]:
@@ -31,4 +32,16 @@ def _unheard_prompts(config: Config) -> Iterator[str]:
         yield (
             f"agent {config.agent.name}: its program is not given the system prompt of {', '.join(prompted)}; write "
             "{system_prompt} into its command or adapter"
+        )
+
+
+def _shared_folders(config: Config) -> Iterator[str]:
+    """Yield which links of the copied folder lead to what is not copied."""
+    template = config.agent.workspace.template
+    outside = [] if template is None else template.links_out()
+    if outside:
+        more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
+        yield (
+            f"workspace: {outside[0]}{more}, a link, leads out of the folder that is copied: all tasks share what is "
+            "there and can change it, and keval does not notice when it changes"
         )

@@ -13,6 +13,7 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -53,6 +54,13 @@ class Template:
             return {"copy": self.written, "sha256": self.sha256}
         return {"git": self.written, "commit": self.commit}
 
+    def links_out(self) -> list[Path]:
+        """Return the links of a folder that in a copy lead to something outside of that, sorted."""
+        if self.commit is not None:
+            return []
+        paths = (Path(place, name) for place, *names in os.walk(self.path) for name in chain(*names))
+        return sorted(path for path in paths if path.is_symlink() and path.exists() and _leads_out(path, self.path))
+
     def put_into(self, folder: Path) -> None:
         """Fill an empty folder. Raises TemplateError for a template that is not what it was, and OSError."""
         try:
@@ -91,6 +99,11 @@ def _digest(folder: Path) -> str:
     for entry in sorted(_entries(folder)):
         digest.update("\0".join(entry).encode(errors="surrogateescape") + b"\0\0")
     return digest.hexdigest()
+
+
+def _leads_out(link: Path, folder: Path) -> bool:
+    """Return whether a copy of a link leads out of the copy of its folder: any that says the whole path does."""
+    return link.readlink().is_absolute() or not link.resolve().is_relative_to(folder.resolve())
 
 
 def _entries(folder: Path) -> Iterator[Entry]:

@@ -125,6 +125,16 @@ def test_what_a_mock_run_does_not_stand_in_for_is_told(
     )
 
 
+def test_a_link_out_of_the_workspace_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All tasks share what is there."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "project" / "data").symlink_to("../data")
+    monkeypatch.setitem(globals(), "CONFIG", CONFIG + "workspace: {copy: project}\n")
+    (found,) = (each for each in told(tmp_path, "{type: number}") if each.startswith("workspace:"))
+    assert "project/data, a link, leads out of the folder that is copied" in found
+
+
 @pytest.mark.parametrize(
     ("agent", "is_refused"),
     [

@@ -152,3 +152,14 @@ def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
     """With its path."""
     with pytest.raises(InputError, match="no 'HEAD'"):
         workspace_template.of_repository(tmp_path, "repo", "HEAD")
+
+
+def test_links_that_lead_out_of_a_folder_are_known(tmp_path: Path) -> None:
+    """What is there is copied for nobody. A link that leads nowhere, or to a file of the folder, shares nothing."""
+    (tmp_path / "project" / "src").mkdir(parents=True)
+    (tmp_path / "data").mkdir()
+    links = {"absolute": tmp_path / "data", "relative": Path("../data"), "inner": Path("src"), "none": Path("gone")}
+    for name, target in links.items():
+        (tmp_path / "project" / name).symlink_to(target)
+    found = workspace_template.of_folder(tmp_path / "project", "project").links_out()
+    assert [path.name for path in found] == ["absolute", "relative"]
