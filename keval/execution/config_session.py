@@ -21,7 +21,7 @@ from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, in_batches, ledger
 from keval.execution.executors import Executor, scorer_of
-from keval.execution.identification import failed_servers, identify, offered
+from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.preparation import (
@@ -192,8 +192,6 @@ class ConfigWork:
         tasks = self._remaining(about, recorded=recorded)
         run_id = new_run_id()
         changed = list(sample_changes(about, run_id))
-        if (corrected := told_of_samples(changed)) is not None:
-            self.warn(corrected)
         backlog = self._backlog(about, tasks, changed)
         must_announce = len(tasks) > 0 or not recorded or (self.stopping is not None and self.stopping.must_end)
         work_left = bool(tasks or backlog.planned or self._pairs(self.past).planned)
@@ -295,6 +293,8 @@ class ConfigWork:
             return Backlog(self.past.log, (), ())
         if self.stopping is not None and self.stopping.is_stopped:  # what came in after the stop is in no number
             return Backlog(self.past.log, (), ())
+        if (corrected := told_of_samples(changed, self.judges)) is not None:
+            self.warn(corrected)
         unjudged = Unjudged(self.past, judges, mock=self.request.mock, changing=changed)
         fresh = self.request.fresh
         if tasks:
@@ -439,6 +439,8 @@ class ConfigWork:
             finally:
                 await session.executor.close()
             feed.close()
+        if tasks and (edited := edited_meanwhile(self.prepared)) is not None:
+            self.warn(edited)
 
     async def _generate_in_batches(self, session: Session, executor: BatchExecutor, tasks: TaskList) -> None:
         """Generate until all is done; what is submitted may be left where the user wants to leave."""

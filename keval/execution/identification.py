@@ -98,6 +98,18 @@ def failed_servers(prepared: Prepared, infos: Mapping[str, ServerInfo]) -> Itera
             )
 
 
+def edited_meanwhile(prepared: Prepared) -> str | None:
+    """Say which files of the agent and of servers changed since the run began, None if none did."""
+    files = [*prepared.config.agent.files, *(file for info in prepared.servers.values() for file in info.files)]
+    edited = ", ".join(dict.fromkeys(file.name for file in files if file.has_changed))
+    if not edited:
+        return None
+    return (
+        f"{edited} changed while the run went on: answers of it may be of either version, and are recorded as those of "
+        "the version with which it began; the same command again asks for all of the new one"
+    )
+
+
 def _used_servers(prepared: Prepared) -> dict[str, JsonObject]:
     return {name: server for each in prepared.config.conditions for name, server in each.mcp_servers.items()}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from keval.config.model import JudgeConfig
 from keval.counted import counted
 from keval.events import event
 from keval.execution.changes import MOST_NAMED
@@ -28,16 +29,24 @@ def _differs(one: object, other: object) -> bool:
     return canonical(one) != canonical(other)
 
 
-def told_of_samples(changes: Sequence[JsonObject]) -> str | None:
-    """Return which records of the dataset changed beside their questions, which are asked again; None if none did."""
+def told_of_samples(changes: Sequence[JsonObject], judges: Sequence[JudgeConfig]) -> str | None:
+    """Return which records of the dataset changed in what judges are given, None if none did.
+
+    Edited questions are not among them: they are asked again, which is said elsewhere.
+    """
     edited = [change for change in changes if "question" not in change["changed"]]
-    if not edited:
+    fields = dict.fromkeys(field for change in edited for field in change["changed"])
+    concerned = [
+        judge.name
+        for judge in judges
+        if judge.sample_fields is None or not fields.keys().isdisjoint(judge.sample_fields)
+    ]
+    if not edited or not concerned:
         return None
     named = [str(change["sample"]["id"]) for change in edited[:MOST_NAMED]] + ["…"] * (len(edited) > MOST_NAMED)
-    fields = dict.fromkeys(field for change in edited for field in change["changed"])
     return (
         f"{counted(len(edited), 'record')} of the dataset changed ({', '.join(named)}: {', '.join(fields)}): no answer "
-        "is asked again; judges that are given what changed judge anew"
+        f"is asked again; judged anew by {', '.join(concerned)}"
     )
 
 

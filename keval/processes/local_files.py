@@ -32,6 +32,16 @@ class LocalFile:
         """Whether it was there when the command began, and is not any more."""
         return self.path is not None and not self.path.exists()
 
+    @property
+    def has_changed(self) -> bool:
+        """Whether something else stands in it now, as far as it can be read."""
+        if self.path is None:
+            return False
+        try:
+            return _sha256(self.path) != self.sha256
+        except OSError:
+            return False
+
     def as_event_field(self) -> JsonObject:
         """Return the file's entry in a `run` event."""
         return {"name": self.name, "sha256": self.sha256}
@@ -112,10 +122,14 @@ def _is_file(path: Path) -> bool:
 def _local_file(path: Path, folder: Path) -> LocalFile:
     name = path.relative_to(folder) if path.is_relative_to(folder) else path
     try:
-        with path.open("rb") as file:
-            return LocalFile(str(name), hashlib.file_digest(file, "sha256").hexdigest(), path)
+        return LocalFile(str(name), _sha256(path), path)
     except OSError as error:
         raise InputError(
             f"{path}: {error.strerror}; the agent of the config names this file, and what is in it decides "
             "whether answers are new; make it readable"
         ) from error
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -104,11 +104,21 @@ def test_an_edited_program_of_the_agent_is_asked_again(folder: Folder) -> None:
 
 
 @pytest.mark.slow
+def test_a_program_that_is_edited_while_it_is_asked_is_told(folder: Folder) -> None:
+    """Its answers may be of either version, under the id of the one with which the run began."""
+    folder.append("agent.sh", f"echo '# edited' >> {folder.path}/agent.sh\n")
+    added, said = folder.run()
+    assert added == {"run": 1, "response": TASKS, "judgment": TASKS}
+    assert said[-1].startswith("keval: agent.sh changed while the run went on: answers of it may be of either version")
+
+
+@pytest.mark.slow
 def test_a_corrected_golden_answer_is_judged_again_and_not_asked(folder: Folder) -> None:
     """The newest record is in the log, and the answers to that sample get new judgments by it."""
     folder.dataset([{**SAMPLES[0], "answer": "no"}, *SAMPLES[1:]])
-    added, _ = folder.run()
+    added, said = folder.run()
     assert added == {"run": 1, "sample_change": 1, "judgment": 2}
+    assert any("1 record of the dataset changed (q0: answer): no answer is asked again" in each for each in said)
     folder.dataset(SAMPLES)
     folder.run()
     assert folder.keval("judge", "log.jsonl", "--quiet").stderr == (

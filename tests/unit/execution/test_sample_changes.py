@@ -11,6 +11,7 @@ from keval.execution.preparation import prepare
 from keval.execution.sample_changes import changed_fields, sample_changes, told_of_samples
 from keval.ids import JsonObject
 from tests.builders import response_event, sample, sample_change_event
+from tests.jobs import exact_judge
 from tests.tasks import config_past
 
 CONFIG = """\
@@ -65,13 +66,14 @@ def test_the_newest_record_is_compared_wherever_it_stands(tmp_path: Path) -> Non
     assert found(tmp_path, again, [sample("q1")]) == []
 
 
-def test_corrected_records_are_named_with_what_is_done_for_them() -> None:
-    """Edited questions are told elsewhere, with the answers that are asked again."""
-    assert told_of_samples([]) is None
-    assert told_of_samples([sample_change_event(sample("q1"), "question", "answer")]) is None
+def test_corrected_records_are_named_with_who_judges_them_anew() -> None:
+    """Edited questions are told elsewhere; what no judge is given has nothing judged anew."""
+    judges = [exact_judge()]
+    assert told_of_samples([], judges) is None
+    assert told_of_samples([sample_change_event(sample("q1"), "question", "answer")], judges) is None
+    assert told_of_samples([sample_change_event(sample("q1"), "topic")], judges) is None
     changes = [sample_change_event(sample(f"q{number}"), "answer") for number in range(2)]
-    assert told_of_samples(changes) == (
-        "2 records of the dataset changed (q0, q1: answer): no answer is asked again; judges that are given what "
-        "changed judge anew"
+    assert told_of_samples(changes, judges) == (
+        "2 records of the dataset changed (q0, q1: answer): no answer is asked again; judged anew by exact"
     )
-    assert "(q0, q1, q0, …: answer)" in str(told_of_samples([*changes, *changes]))
+    assert "(q0, q1, q0, …: answer)" in str(told_of_samples([*changes, *changes], judges))
