@@ -45,8 +45,8 @@ class Kind:
     name: str
     happened: str
     next_step: str
-    address: str
-    """Where their samples are listed."""
+    addresses: tuple[tuple[str, str], ...]
+    """Where their samples are listed, by condition: a list is of one."""
     messages: tuple[Message, ...]
 
 
@@ -67,13 +67,15 @@ def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Reques
 
 
 def _kinds(found: Iterable[JsonObject]) -> Iterator[Kind]:
-    by_kind: dict[str, list[Message]] = {}
+    by_kind: dict[str, list[JsonObject]] = {}
     for row in found:
-        by_kind.setdefault(row["kind"], []).append(_message(row))
-    for name, messages in by_kind.items():
+        by_kind.setdefault(row["kind"], []).append(row)
+    for name, failures in by_kind.items():
         known = _KNOWN.get(name)  # type: ignore[call-overload] # a log may have other kinds
         happened, next_step = ("", "") if known is None else (known.happened, known.next_step)
-        yield Kind(name, happened, next_step, addresses.samples({"kind": name}), tuple(messages))
+        conditions = sorted({condition for row in failures for condition in row["conditions"]})
+        lists = ((each, addresses.samples({"condition": each, "kind": name})) for each in conditions)
+        yield Kind(name, happened, next_step, tuple(lists), tuple(map(_message, failures)))
 
 
 def _message(row: JsonObject) -> Message:

@@ -21,7 +21,7 @@ def test_a_kind_says_what_to_do_and_where_it_happened(browser: TestClient) -> No
     ]
     assert "<bdi>timeout</bdi></h2>" in page
     assert "Next: " in page
-    assert 'href="/samples?kind=timeout"' in page
+    assert 'href="/samples?condition=with_docs&amp;kind=timeout"' in page
     assert 'href="/s/q2?condition=with_docs"' in page
 
 
