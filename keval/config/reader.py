@@ -246,12 +246,8 @@ class _Draft:
         if "judge" in self.written:
             sections.append((("judge",), self.written["judge"]))
         judges: list[JudgeConfig] = []
-        baseline = self.written.get("baseline")
         for keys, section in sections:
             judge = self.judge(section, keys) if isinstance(section, dict) else None
-            if judge is not None and isinstance(baseline, str) and getattr(judge.judge, "baseline", baseline) is None:
-                # A judge of pairs that names none compares with that of the report. It is part of who judges.
-                judge = self.judge({**section, "baseline": baseline}, keys)
             if judge is not None:
                 self.check_is_new(judge, judges, keys)
                 judges.append(judge)

@@ -166,6 +166,11 @@ class ConfigWork:
     """Judgments of earlier answers: if one of these comes back, it is not judged again."""
     stopping: Stopping | None = None
     """When to stop before all is asked; found out once the servers are known."""
+    whole_path: Path | None = field(init=False)
+    """Where the log is, from whatever folder: a function of the user's may change that in which the command runs."""
+
+    def __post_init__(self) -> None:
+        self.whole_path = self.prepared.log and self.prepared.log.absolute()
 
     def do(self) -> int:
         """Do what is missing; return how many tasks and judgments failed."""
@@ -324,8 +329,10 @@ class ConfigWork:
         judges = [judge for judge in self.judges if judge.judge.unit == "pair"]
         if not judges:
             return Backlog(past.log, (), ())
-        conditions = {condition.name: condition.condition_id for condition in self.prepared.config.conditions}
-        unjudged = Unjudged(past, judges, mock=self.request.mock, conditions=conditions)
+        baseline = self.prepared.config.as_written.get("baseline")
+        in_order = sorted(self.prepared.config.conditions, key=lambda condition: condition.name != baseline)
+        conditions = {condition.name: condition.condition_id for condition in in_order}
+        unjudged = Unjudged(past, judges, mock=self.request.mock, configs=[conditions])
         responses = load(
             "execution",
             "pair_responses",
@@ -337,7 +344,7 @@ class ConfigWork:
 
     async def _judge_pairs(self, session: Session) -> None:
         """Judge the pairs: which responses belong together is known when all are there, in the log."""
-        log = self.prepared.log
+        log = self.whole_path
         if len(self._single_judges) == len(self.judges) or log is None or session.stop.is_set():
             return
         with of_log(log, self.warn, skip_invalid=self.request.skip_invalid) as found:

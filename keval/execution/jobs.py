@@ -71,7 +71,7 @@ class Backlog:
         samples: Mapping[str, JsonObject] | None = None,
     ) -> None:
         """Take note of what is missing; `samples` are newer than those of the log, by the ids of their questions."""
-        self._log = log
+        self._log = log.absolute()  # a function of the user's may change the folder before all is read
         self._judges = judges
         self._lines, self._records = array("Q"), array("Q")
         self._places, self._replicates = array("L"), array("L")

@@ -23,7 +23,7 @@ from keval.execution.estimate import estimate_judgments, in_batches, ledger
 from keval.execution.executors import Executor, in_process, scorer_of
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
-from keval.execution.pairs import Waiting, baseline_id, condition_ids, conditions_of
+from keval.execution.pairs import Waiting, baseline_id, condition_ids, configs_of, is_import
 from keval.execution.preparation import check_keys, judge_env, judge_services, leaving_nothing
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event
@@ -163,7 +163,7 @@ class JudgeWork:
     def judge(self, sink: Sink, past: Past) -> None:
         """Judge what stands in a log and has not been judged; `past` is what the log holds, and is closed then."""
         judges = self.judges(past)
-        unjudged = Unjudged(past, judges, mock=self.request.mock, conditions=conditions_of(past))
+        unjudged = Unjudged(past, judges, mock=self.request.mock, configs=configs_of(past))
         if self.request.chosen and (answered := list(past.rows(load("execution", "answered")))):
             samples, conditions = (sorted({str(row[place]) for row in answered}) for place in (0, 1))
             self.request.chosen.check_known(samples, conditions)
@@ -288,7 +288,7 @@ class LiveWork:
         self._stop = stop
         self._past = PassedBy()
         self._judges: Sequence[JudgeConfig] = ()
-        self._waiting: dict[tuple[str, str, int], Waiting] = {}
+        self._waiting: dict[tuple[str, str, int | None], Waiting] = {}
         self._judged = self._past.judged(mock=work.request.mock)
         self._brought: set[str] = set()
         self._feed = JobFeed()
@@ -321,8 +321,8 @@ class LiveWork:
         for judge in self._judges:
             baseline = baseline_id(judge, conditions)
             if baseline is not None:
-                of_config = judge.judge_id, baseline, len(conditions)
-                waiting = self._waiting.setdefault(of_config, Waiting(len(conditions)))
+                number = None if is_import(self._past.newest) else len(conditions)
+                waiting = self._waiting.setdefault((judge.judge_id, baseline, number), Waiting(number))
                 for this, other in waiting.add(response, baseline):
                     yield from jobs(this, [judge], self._judged, other=other)
 

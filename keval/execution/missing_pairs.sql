@@ -1,18 +1,19 @@
 -- One row per judgment that is missing, of the judges of pairs: the position of its response, the judge's place, the
 -- replicate, and the position of the baseline's response. It is missing as soon as both responses are there.
 with baseline as (
-    select condition_id as baseline, question_id, agent_id, repetition, id as other, position as other_position
+    select condition_id, question_id, agent_id, repetition, id as other, position as other_position
     from facts
-    where type = 'response' and condition_id in (select baseline from judging where baseline is not null)
+    where type = 'response' and condition_id in (select baseline_id from pairing)
 ),
 wanted as (
     select
         e.position, j.place, j.judge_id, unnest(range(1, j.replicates + 1)) as replicate, o.other, o.other_position
     from facts as e
     semi join ($responses) as r using (position)
-    cross join judging as j
+    join pairing as p using (condition_id)
+    join judging as j on j.place = p.judge
     join baseline as o
-        on o.baseline = j.baseline and o.question_id = e.question_id and o.agent_id = e.agent_id
+        on o.condition_id = p.baseline_id and o.question_id = e.question_id and o.agent_id = e.agent_id
         and o.repetition = e.repetition
     where e.type = 'response'
         and (j.below is null or substr(sha256(j.seed || ' ' || e.repetition || ' ' || e.sample_id), 1, 13) < j.below)

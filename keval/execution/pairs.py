@@ -6,36 +6,52 @@ the difference of a condition to the baseline is how far its answers are preferr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from keval.config.model import JudgeConfig
 from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.logs.past import Past
-from keval.projections.sql_file import load
 
 NO_CONDITION = ""
 """The baseline where no run says which conditions there are: no response has it."""
+
+BASELINE = "baseline"
+"""The condition of imported answers that is the baseline, wherever it comes, if they have one of this name."""
 
 Pair = tuple[JsonObject, JsonObject]
 """A response, and the baseline's."""
 
 
+Conditions = Mapping[str, str]
+"""The ids of a config's conditions by name, the baseline first."""
+
+
+def is_import(run: JsonObject | None) -> bool:
+    """Return whether an import wrote a `run` event: others may bring more conditions."""
+    return run is not None and run["command"] == "import"
+
+
 def condition_ids(run: JsonObject | None) -> dict[str, str]:
-    """Return the ids of the conditions that a `run` event names, in its order, but the baseline that it names first."""
+    """Return the ids of the conditions that a `run` event names, in its order, but the baseline first."""
     conditions = (run or {}).get("conditions") or {}
-    baseline = ((run or {}).get("config") or {}).get("baseline")
+    baseline = ((run or {}).get("config") or {}).get("baseline") or (BASELINE if is_import(run) else None)
     in_order = sorted(conditions, key=lambda name: name != baseline)
     return {name: conditions[name]["condition_id"] for name in in_order}
 
 
-def conditions_of(past: Past) -> dict[str, str]:
-    """Return the ids of the conditions of a log by name, the baseline first."""
-    return dict(past.rows(load("execution", "log_conditions")))
+def configs_of(past: Past) -> list[dict[str, str]]:
+    """Return the conditions of each config that has run in a log."""
+    query = "select imported, config_name, condition, condition_id from config_conditions order by rank, place"
+    return [
+        {condition: condition_id for _, _, condition, condition_id in of_config}
+        for _, of_config in groupby(past.rows(query), key=lambda row: row[:2])
+    ]
 
 
-def baseline_id(judge: JudgeConfig, conditions: Mapping[str, str]) -> str | None:
+def baseline_id(judge: JudgeConfig, conditions: Conditions) -> str | None:
     """Return the id of the condition with whose answers a judge compares; None for a judge of single responses.
 
     That is the condition of the judge's option `baseline`, else the first. Raises UsageError for one that is not there.
@@ -50,12 +66,22 @@ def baseline_id(judge: JudgeConfig, conditions: Mapping[str, str]) -> str | None
     return conditions[judge.baseline]
 
 
+def pairing(judge: JudgeConfig, configs: Sequence[Conditions]) -> set[tuple[str, str]]:
+    """Return with which other condition a judge of pairs compares each condition, by ids: that of the same config.
+
+    Raises UsageError for a baseline that no config has.
+    """
+    having = [config for config in configs if judge.baseline is None or judge.baseline in config] or configs[-1:]
+    baselines = ((config, baseline_id(judge, config)) for config in having)
+    return {(one, other) for config, other in baselines if other is not None for one in config.values()}
+
+
 @dataclass
 class Waiting:
     """Responses of a pipe that wait for the other one of their pair; few do where conditions are asked by turns."""
 
-    conditions: int
-    """How many responses a question and repetition has: when all have come, the baseline's is let go."""
+    conditions: int | None
+    """Of a question and repetition: when so many have come, the baseline's response is let go; None if unknown."""
     _baselines: dict[tuple[str, str, int], JsonObject] = field(default_factory=dict)
     _others: dict[tuple[str, str, int], list[JsonObject]] = field(default_factory=dict)
     _come: dict[tuple[str, str, int], int] = field(default_factory=dict)
@@ -72,6 +98,6 @@ class Waiting:
             yield response, self._baselines[key]
         else:
             self._others.setdefault(key, []).append(response)
-        if self._come[key] >= self.conditions:
+        if self.conditions is not None and self._come[key] >= self.conditions:
             self._baselines.pop(key, None)
             del self._come[key]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from keval.config.model import JudgeConfig
-from keval.execution.pairs import baseline_id
+from keval.execution.pairs import Conditions, pairing
 from keval.ids import HEX_DIGITS, JsonObject
 from keval.logs.past import Past
 from keval.projections.sql_file import literal, load
@@ -20,8 +20,8 @@ response of a pair begins, or -1."""
 class Unjudged:
     """The judgments of some judges in a log: to a real run those of the mock are none.
 
-    `changing` are the `sample_change` events that the command is about to write, `conditions` the ids of the config's
-    conditions by name, the first of which is the baseline.
+    `changing` are the `sample_change` events that the command is about to write, `configs` the conditions among which
+    judges of pairs compare.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Unjudged:
         *,
         mock: bool,
         changing: Sequence[JsonObject] = (),
-        conditions: Mapping[str, str] | None = None,
+        configs: Sequence[Conditions] = (),
     ) -> None:
         self._past = past
         self._there = load("execution", "judgments_there", mock=str(mock))
@@ -42,7 +42,14 @@ class Unjudged:
             replicates=("bigint", [judge.replicates for judge in judges]),
             below=("varchar", [judge.sampling.below for judge in judges]),
             seed=("bigint", [judge.sampling.seed for judge in judges]),
-            baseline=("varchar", [baseline_id(judge, conditions or {}) for judge in judges]),
+            of_pairs=("boolean", [judge.judge.unit == "pair" for judge in judges]),
+        )
+        pairs = [(place, *pair) for place, judge in enumerate(judges) for pair in sorted(pairing(judge, configs))]
+        past.table(
+            "pairing",
+            judge=("bigint", [judge for judge, _, _ in pairs]),
+            condition_id=("varchar", [condition for _, condition, _ in pairs]),
+            baseline_id=("varchar", [baseline for _, _, baseline in pairs]),
         )
         past.table(
             "sample_changing",

@@ -13,7 +13,7 @@ select place, replicate, left_to_do
 from (
     select j.place, j.replicate, if(a.answers is null, w.responses, w.responses & ~a.answers) as left_to_do
     from (
-        select place, judge_id, unnest(range(1, replicates + 1)) as replicate from judging where baseline is null
+        select place, judge_id, unnest(range(1, replicates + 1)) as replicate from judging where not of_pairs
     ) as j
     cross join wanted as w
     left join answered as a using (judge_id, replicate)

@@ -40,7 +40,7 @@ class PassedBy:
                 for judged in self._judged.values():
                     judged.discard(event["target"])
             case "run" if event["conditions"]:
-                self.newest = event
+                self.newest = _with_imports(self.newest, event)
             case _:
                 pass
 
@@ -62,3 +62,11 @@ class PassedBy:
     def spent_today(self, *, mock: bool) -> Spent:
         """Return what today's events cost: to a mock run those of the mock, to a real run the others."""
         return self._spent[mock]
+
+
+def _with_imports(before: JsonObject | None, run: JsonObject) -> JsonObject:
+    """Return a run; an import with the conditions of those before it, of which each brings a part."""
+    is_more = before is not None and before["command"] == run["command"] == "import"
+    if before is None or not is_more or before["config_name"] != run["config_name"]:
+        return run
+    return run | {"conditions": before["conditions"] | run["conditions"]}

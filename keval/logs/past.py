@@ -24,7 +24,17 @@ from keval.projections.sql_file import literal, load
 if TYPE_CHECKING:
     import duckdb
 
-ASKED = ("events", "facts", "planned_conditions", "plans", "run_facts", "runs", "tasks", "whole_plans")
+ASKED = (
+    "config_conditions",
+    "events",
+    "facts",
+    "planned_conditions",
+    "plans",
+    "run_facts",
+    "runs",
+    "tasks",
+    "whole_plans",
+)
 """The tables and views that are asked; to make all would take most of the time in which a command begins."""
 
 ROWS_AT_ONCE = 5_000

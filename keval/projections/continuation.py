@@ -56,6 +56,7 @@ SHARED = (
     "run_facts",
     "plans",
     "replaced_judges",
+    "config_conditions",
     "judge_baselines",
     "stopped_conditions",
     "planned_questions",

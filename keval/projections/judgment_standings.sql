@@ -10,7 +10,7 @@
 -- current: all three, of a response that is current.
 with response as (
     select
-        r.position, r.id, r.sample_id, r.condition_id, r.answer_sha256,
+        r.position, r.id, r.sample_id, r.condition_id, r.agent_id, r.repetition, r.answer_sha256,
         coalesce(s.asked, true) as asked, coalesce(s.planned, true) as planned
     from latest as r
     left join standings as s using (position)
@@ -19,7 +19,9 @@ with response as (
 judgment as (
     select
         j.position, j.response_id, j.condition_id, j.agent_id, j.repetition,
-        j.judge_id not in (from replaced_judges) and coalesce(list_contains(b.baselines, o.condition_id), true) as as_now,
+        j.judge_id not in (from replaced_judges)
+            and if(o.condition_id is null, e.judge_id is null, coalesce(list_contains(b.baselines, o.condition_id), true))
+            as as_now,
         r.position as answer, r.planned, coalesce(j.sample_id <> r.sample_id, false) as strays,
         coalesce(r.asked, true) as asked,
         coalesce(r.answer_sha256 = j.answer_sha256, true) and coalesce(
@@ -32,8 +34,17 @@ judgment as (
         where id in (select other_response_id from events where other_response_id is not null)
     ) as o on o.id = j.other_response_id
     left join (
-        select judge_id, list(condition_id) as baselines from judge_baselines group by judge_id
-    ) as b on b.judge_id = j.judge_id and j.other_response_id is not null
+        select judge_id, condition_id, list(baseline_id) as baselines from judge_baselines group by judge_id, condition_id
+    ) as b on b.judge_id = j.judge_id and b.condition_id = j.condition_id and j.other_response_id is not null
+    -- A log cut with grep may lack the other response; if it has the baseline's, that was another one.
+    left join (
+        select distinct p.judge_id, p.condition_id, r.agent_id, r.sample_id, r.repetition
+        from judge_baselines as p
+        join response as r on r.condition_id = p.baseline_id
+        where p.of_pairs
+    ) as e
+        on e.judge_id = j.judge_id and e.condition_id = j.condition_id and e.agent_id = j.agent_id
+        and e.sample_id = j.sample_id and e.repetition = j.repetition and j.other_response_id is not null
     where j.type = 'judgment'
         and (j.other_response_id is null or o.id is not null or j.other_response_id not in (select id from retracted))
 ),

@@ -76,9 +76,10 @@ not_sampled as (
 baseline_task as (
     select t.task, p.judge_id, if(bool_and(b.failed is not null), any_value(b.failed), null) as failed
     from judge_baselines as p
-    join tasks as b using (condition_id)
+    join tasks as b on b.condition_id = p.baseline_id
     join tasks as t
-        on t.agent_id = b.agent_id and t.sample_id = b.sample_id and t.repetition = b.repetition
+        on t.condition_id = p.condition_id and t.agent_id = b.agent_id and t.sample_id = b.sample_id
+        and t.repetition = b.repetition
     where p.of_pairs
     group by t.task, p.judge_id
 ),
@@ -97,6 +98,8 @@ known as (
             when coalesce(of_task.counts_as, of_judge.counts_as) = 'minimum' then 'agent_failed'
             when t.failed is not null or f.kind is not null then 'not_measured'
             when of_baseline.counts_as = 'minimum' and c.failures = 'minimum' then 'scored'
+            -- Where failures are excluded, there is nothing to compare with.
+            when of_baseline.counts_as = 'minimum' then 'not_applicable'
             when of_baseline.kind is not null then 'not_measured'
             else 'not_done'
         end as state,

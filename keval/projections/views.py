@@ -26,6 +26,7 @@ DERIVED = {
     "run_facts": "TABLE",
     "plans": "TABLE",
     "replaced_judges": "TABLE",
+    "config_conditions": "TABLE",
     "judge_baselines": "TABLE",
     "planned_conditions": "VIEW",
     "condition_repetitions": "OR REPLACE TEMP VIEW",

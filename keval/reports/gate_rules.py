@@ -171,7 +171,7 @@ def _limit(written: str, quantity: Quantity, text: str) -> float:
         meant = difflib.get_close_matches(quantity.name, PHRASES, n=1) if quantity.is_metric else None
         hint = f"; did you mean {meant[0]!r} by {quantity.name!r}?" if meant else ""
         raise UsageError(f"rule {text!r}: {written.strip()!r} is no {_KIND[quantity.unit]}{hint}")
-    number *= {"%": 0.01, "ms": 0.001}.get(unit, 1.0)
+    number /= {"%": 100, "ms": 1000}.get(unit, 1)  # to multiply by 0.01 makes 70 % a little more than 0.7
     if quantity.unit == "share" and not 0 <= number <= 1:
         raise UsageError(f"rule {text!r}: {quantity.name} is a share, from 0% to 100%; {found['number']} is none")
     return number

@@ -13,15 +13,15 @@ from keval.projections.sql_file import literals, load
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Baselines = dict[str, set[str]]
-"""The ids of the conditions with whose answers each judge of pairs compared, by its id."""
+Baselines = dict[str, set[tuple[str, str]]]
+"""The ids of the conditions and agents with whose answers each judge of pairs compared, by its id."""
 
 
 def pair_baselines(connection: DuckDBPyConnection, facts: str = "facts") -> Baselines:
     """Return with what judges of pairs compared; `facts` is the view that has the events of a log."""
     found: Baselines = {}
     for row in rows(connection, load("reports", "pair_baselines", facts=facts)):
-        found.setdefault(row["judge_id"], set()).add(row["condition_id"])
+        found.setdefault(row["judge_id"], set()).add((row["condition_id"], row["agent_id"]))
     return found
 
 

@@ -57,6 +57,15 @@ def test_the_dataset_of_a_run_is_newer_than_its_log(tmp_path: Path) -> None:
     assert [job.response["sample"] for job in found] == [newest, OTHER["sample"]]
 
 
+def test_a_backlog_is_read_from_whatever_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function of the user's may change the one in which keval runs before all is read."""
+    first, *_ = places(write_log(tmp_path / "run.jsonl", EVENTS))
+    monkeypatch.chdir(tmp_path)
+    backlog = Backlog(Path("run.jsonl"), [(first, first, 0, 1, -1)], [exact_judge()])
+    monkeypatch.chdir("/")
+    assert len(list(backlog)) == 1
+
+
 def test_a_log_that_is_edited_while_it_is_read_is_told(tmp_path: Path) -> None:
     """Where a response began stands something else now: no other text is judged in its name."""
     log = write_log(tmp_path / "run.jsonl", EVENTS)

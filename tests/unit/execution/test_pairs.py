@@ -10,7 +10,7 @@ from keval.config.model import JudgeConfig
 from keval.config.reader import load
 from keval.errors import UsageError
 from keval.execution.config_session import run_all
-from keval.execution.pairs import NO_CONDITION, Waiting, baseline_id, condition_ids, conditions_of
+from keval.execution.pairs import NO_CONDITION, Waiting, baseline_id, condition_ids, configs_of, pairing
 from keval.execution.session import Request
 from keval.ids import JsonObject
 from keval.judges.pairwise import Pairwise
@@ -64,10 +64,23 @@ def test_the_baseline_of_a_log_is_the_first_of_its_conditions(
 ) -> None:
     """It is what the config names, else its first condition; of several imports it is what is called baseline."""
     with of_log(write_log(tmp_path / "log.jsonl", [*runs, response_event()]), print) as past:
-        found = conditions_of(past)
+        *_, found = [{}, *configs_of(past)]
     assert list(found.items()) == [(name, condition_id(name)) for name in expected]
     if not any(run["command"] == "import" for run in runs):
         assert list(condition_ids(runs[-1])) == expected
+
+
+def test_each_config_of_a_log_has_its_own_baseline(tmp_path: Path) -> None:
+    """A condition of one is never compared with the other's; a baseline that is named is looked for in each."""
+    runs = [run_event(("a", "b"), config_name="first"), run_event(("c", "a"), config_name="second")]
+    with of_log(write_log(tmp_path / "log.jsonl", runs), print) as past:
+        configs = configs_of(past)
+    a, b, c = map(condition_id, "abc")
+    assert pairing(pair_judge(), configs) == {(a, a), (b, a), (c, c), (a, c)}
+    assert pairing(pair_judge("b"), configs) == {(a, b), (b, b)}
+    assert pairing(exact_judge(), configs) == set()
+    with pytest.raises(UsageError, match="the baseline 'typo' is not a condition"):
+        pairing(pair_judge("typo"), configs)
 
 
 @given(st.permutations(RESPONSES))

@@ -242,7 +242,7 @@ def compared(response: JsonObject, baseline: JsonObject, **fields: object) -> Js
 def unpaired(*events: JsonObject) -> list[tuple[str, str]]:
     """Return the conditions of the pairs that a log of these events leaves to a judge of pairs."""
     with past_of([run_event(), *events]) as past:
-        unjudged = Unjudged(past, [PAIR_JUDGE], mock=False, conditions=condition_ids(run_event()))
+        unjudged = Unjudged(past, [PAIR_JUDGE], mock=False, configs=[condition_ids(run_event())])
         responses = load("execution", "planned_responses", everything="True")
         found = list(Backlog(past.log, unjudged.missing(responses), [PAIR_JUDGE]))
     return [(job.response["condition"], job.other["condition"]) for job in found if job.other]

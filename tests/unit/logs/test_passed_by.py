@@ -64,3 +64,15 @@ def test_agents_that_do_not_report_their_tool_calls_are_known_by_their_runs() ->
     silent = run_event(agent=agent | {"reports_tool_calls": False})
     assert passed(run_event()).silent_agents == set()
     assert passed(silent, ANSWER).silent_agents == {agent["agent_id"]}
+
+
+def test_of_imports_all_conditions_are_known() -> None:
+    """Each brings a part of those of its name; a run of a config has all of its own."""
+    imports = [run_event((name,), command="import") for name in ("docs", "baseline")]
+    newest = passed(*imports).newest
+    assert newest is not None
+    assert list(newest["conditions"]) == ["docs", "baseline"]
+    another = passed(*imports, run_event(("a",), command="import", config_name="another")).newest
+    assert another is not None
+    assert list(another["conditions"]) == ["a"]
+    assert passed(*imports, run_event(("a", "b"))).newest == run_event(("a", "b"))

@@ -420,6 +420,27 @@ def test_to_a_judge_of_pairs_any_answer_is_better_than_none(
     assert [row["scored"] + row["agent_failed"] + row["not_measured"] for row in found] == [1, 1]
 
 
+def test_what_became_of_another_configs_baseline_changes_nothing(tmp_path: Path) -> None:
+    """Each config of a log compares within itself, also where they share a judge."""
+    failed, docs, other = (response_event("q1", name) for name in ("baseline", "with_docs", "other"))
+    runs = [
+        run_event(names, samples=1, judges=[PAIR_JUDGE], config_name=name)
+        for name, names in (("one", ("baseline", "with_docs")), ("two", ("other", "more")))
+    ]
+    events = [*runs, failure_event(failed, "timeout"), docs, other, compared(docs, other, 1)]
+    found = rows(tmp_path, events, "select condition, mean from sample_scores order by condition")
+    assert {row["condition"]: row["mean"] for row in found} == {"baseline": 3, "other": None, "with_docs": 5}
+
+
+def test_a_pair_counts_without_its_other_response_where_the_log_has_no_baseline(tmp_path: Path) -> None:
+    """A log cut with grep may lack it; where the baseline's is there, the other one was another config's."""
+    baseline, docs, other = (response_event("q1", name) for name in ("baseline", "with_docs", "other"))
+    run = run_event(judges=[PAIR_JUDGE])
+    assert values(tmp_path, [run, docs, compared(docs, baseline, 5)], "select score from scores") == [5]
+    events = [run, baseline, docs, compared(docs, baseline, 5), compared(docs, other, 1)]
+    assert values(tmp_path, events, "select score from scores") == [5]
+
+
 @pytest.mark.parametrize(("baseline", "docs"), [(None, "timeout"), ("timeout", None), ("timeout", "timeout")])
 def test_pairs_with_a_failure_are_left_out_where_failures_are(
     tmp_path: Path, baseline: str | None, docs: str | None
@@ -427,7 +448,7 @@ def test_pairs_with_a_failure_are_left_out_where_failures_are(
     """Whoever failed."""
     found = scores_of_pairs(tmp_path, baseline, docs, failures="exclude")
     assert [row["mean"] for row in found] == [None if baseline else 3, None]
-    assert [row["not_done"] for row in found] == [0, 0]
+    assert [row["not_done"] + row["not_measured"] for row in found] == [0, 0]
 
 
 def test_a_judge_apart_from_the_config_compares_with_its_baseline(tmp_path: Path) -> None:

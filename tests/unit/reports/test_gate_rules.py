@@ -71,6 +71,15 @@ def test_a_level_is_read(text: str, quantity: Quantity, condition: str | None, s
     assert rule.limit == pytest.approx(limit)
 
 
+@given(st.integers(0, 1000))
+def test_a_share_in_percent_is_the_share(tenths: int) -> None:
+    """To the last bit: a number that equals its limit is on the same side of it, however the limit is written."""
+    rule = read_rule(f"pass rate >= {tenths / 10}%")
+    assert isinstance(rule, Level)
+    assert rule.limit == (tenths / 10) / 100
+    assert read_rule(f"latency p50 <= {tenths}ms").limit == tenths / 1000
+
+
 @pytest.mark.parametrize("expected", COMPARISONS, ids=lambda rule: rule.text)
 def test_a_comparison_is_a_side_of_a_margin(expected: Comparison) -> None:
     """Each relation comes to a sign and a limit of the difference."""

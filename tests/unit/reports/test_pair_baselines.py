@@ -10,7 +10,7 @@ from keval.ids import JsonObject, answer_sha256
 from keval.projections.log_file import as_log_file
 from keval.reports.across_logs import compare
 from keval.reports.pair_baselines import pair_baselines
-from tests.builders import JUDGE_ID, condition_id, judgment_event, response_event, run_event, write_log
+from tests.builders import AGENT_ID, JUDGE_ID, condition_id, judgment_event, response_event, run_event, write_log
 
 
 def preferred(path: Path, prompt: str) -> Path:
@@ -37,7 +37,7 @@ def test_preferences_over_two_baselines_are_not_compared(tmp_path: Path) -> None
         for number, prompt in enumerate(("Answer.", "Answer.", "Guess."))
     )
     with projections.connect([first]) as connection:
-        assert pair_baselines(connection) == {JUDGE_ID: {condition_id("baseline", "Answer.")}}
+        assert pair_baselines(connection) == {JUDGE_ID: {(condition_id("baseline", "Answer."), AGENT_ID)}}
     assert all(found.n_paired == 7 for found in compare([first, again], {}).metrics[0].differences)
     with pytest.raises(InputError) as refused:
         compare([first, worse], {})
