@@ -133,8 +133,8 @@ def test_what_was_paid_is_beside_a_log_that_was_taken_away(
     assert calls(folder) == ANSWERED + IN_FLIGHT
     assert {event["text"] for event in events(rescued)} == {f"answer {n}" for n in range(1, 6)}
     assert rescued.read_bytes().startswith(b'{"type":"run"')
-    assert stderr.splitlines()[-1].startswith("keval: lost.jsonl was ")
-    assert "cat lost.jsonl.rescued >> lost.jsonl" in stderr
+    assert stderr.splitlines()[-1].startswith(f"keval: {log} was ")
+    assert f"cat {rescued} >> {log}" in stderr
     judged = {event["response_id"] for event in events(rescued, kind="judgment")}
     assert judged <= {event["id"] for event in events(rescued)}
 
