@@ -24,6 +24,7 @@ from keval.execution.executors import Executor, scorer_of
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
+from keval.execution.pairs import baseline_first
 from keval.execution.preparation import (
     Prepared,
     check_agent_keys,
@@ -329,9 +330,9 @@ class ConfigWork:
         judges = [judge for judge in self.judges if judge.judge.unit == "pair"]
         if not judges:
             return Backlog(past.log, (), ())
-        baseline = self.prepared.config.as_written.get("baseline")
-        in_order = sorted(self.prepared.config.conditions, key=lambda condition: condition.name != baseline)
-        conditions = {condition.name: condition.condition_id for condition in in_order}
+        config = self.prepared.config
+        ids = {condition.name: condition.condition_id for condition in config.conditions}
+        conditions = baseline_first(ids, config.as_written.get("baseline"))
         unjudged = Unjudged(past, judges, mock=self.request.mock, configs=[conditions])
         responses = load(
             "execution",

@@ -38,8 +38,12 @@ def condition_ids(run: JsonObject | None) -> dict[str, str]:
     """Return the ids of the conditions that a `run` event names, in its order, but the baseline first."""
     conditions = (run or {}).get("conditions") or {}
     baseline = ((run or {}).get("config") or {}).get("baseline") or (BASELINE if is_import(run) else None)
-    in_order = sorted(conditions, key=lambda name: name != baseline)
-    return {name: conditions[name]["condition_id"] for name in in_order}
+    return baseline_first({name: found["condition_id"] for name, found in conditions.items()}, baseline)
+
+
+def baseline_first(conditions: Conditions, baseline: str | None) -> dict[str, str]:
+    """Return the ids of conditions by name in their order, but the baseline first if one is named."""
+    return {name: conditions[name] for name in sorted(conditions, key=lambda name: name != baseline)}
 
 
 def configs_of(past: Past) -> list[dict[str, str]]:

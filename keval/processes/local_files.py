@@ -35,7 +35,7 @@ class LocalFile:
     @property
     def has_changed(self) -> bool:
         """Whether something else stands in it now, as far as it can be read."""
-        if self.path is None:
+        if self.path is None or not _is_file(self.path):  # a pipe would be waited for
             return False
         try:
             return _sha256(self.path) != self.sha256

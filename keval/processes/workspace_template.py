@@ -59,7 +59,7 @@ class Template:
         if self.commit is not None:
             return []
         paths = (Path(place, name) for place, *names in os.walk(self.path) for name in chain(*names))
-        return sorted(path for path in paths if path.is_symlink() and path.exists() and _leads_out(path, self.path))
+        return sorted(path for path in paths if path.is_symlink() and _leads_out(path, self.path))
 
     def put_into(self, folder: Path) -> None:
         """Fill an empty folder. Raises TemplateError for a template that is not what it was, and OSError."""
@@ -102,7 +102,12 @@ def _digest(folder: Path) -> str:
 
 
 def _leads_out(link: Path, folder: Path) -> bool:
-    """Return whether a copy of a link leads out of the copy of its folder: any that says the whole path does."""
+    """Return whether a copy of a link leads out of the copy of its folder: any that says the whole path does.
+
+    One that leads nowhere, or where nobody may look, leads to nothing that is shared.
+    """
+    if not os.path.exists(link):  # noqa: PTH110 - Path.exists raises where nobody may look
+        return False
     return link.readlink().is_absolute() or not link.resolve().is_relative_to(folder.resolve())
 
 

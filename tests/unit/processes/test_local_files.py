@@ -100,3 +100,17 @@ def test_a_pattern_that_finds_no_file_is_told(folder: Path, pattern: str) -> Non
     assert matching([pattern], folder) == ()
     assert without_match(["serve", pattern], folder) == f"files: {pattern!r} finds no file in {folder}"
     assert without_match(["serve"], folder) is None
+
+
+def test_an_edited_file_has_changed_and_what_cannot_be_read_has_not(tmp_path: Path) -> None:
+    """A pipe in its place is not waited for."""
+    path, said = tmp_path / "agent.sh", []
+    path.write_text("echo 1")
+    (file,) = named_by(["sh", "agent.sh"], tmp_path)
+    said.append(file.has_changed)
+    path.write_text("echo 2")
+    said.append(file.has_changed)
+    path.unlink()
+    os.mkfifo(path)
+    said.append(file.has_changed)
+    assert said == [False, True, False]
