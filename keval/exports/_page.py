@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 
 from markupsafe import escape
@@ -75,16 +75,25 @@ class Page:
     questions: tuple[Question, ...]
 
 
-def page(report: Report, room: int) -> Page:
-    """Return a report as its five questions; answers are in it as far as there is `room` for them, in bytes."""
+def page(report: Report) -> Page:
+    """Return a report as its five questions, without answers to read."""
     said = headlines(report)
     return Page(
         title(report.header),
         report.banner,
         warning_lines("Read this first", report.warnings_first),
         None if said is None else Section("", said.blocks),
-        (_help(report), _trust(report), _worse(report, room), _cost(report), _again(report)),
+        (_help(report), _trust(report), _worse(report), _cost(report), _again(report)),
     )
+
+
+def with_answers(drawn: Page, report: Report, room: int) -> Page:
+    """Return the page of a report with answers to read, as far as there is `room` for them, in bytes."""
+    helped, trusted, worse, *others = drawn.questions
+    read = report.details.cases if report.details else ()
+    kept = tuple(_that_fit(read, room))
+    worse = replace(worse, cases=kept, cases_left_out=len(read) - len(kept))
+    return replace(drawn, questions=(helped, trusted, worse, *others))
 
 
 def tab(report: Report) -> str:
@@ -131,17 +140,14 @@ def _judges(judges: Sequence[JudgeInfo]) -> Section | None:
     return Section("Judges", (Table(("judge", "model", "compared with people"), rows),)) if rows else None
 
 
-def _worse(report: Report, room: int) -> Question:
+def _worse(report: Report) -> Question:
     changed = changed_samples(report)
     shown = None if changed is None else Section("", changed.blocks)
-    read = report.details.cases if report.details else ()
-    kept = tuple(_that_fit(read, room))
     return Question(
         "Where did it get worse?",
         "No sample changed, or nothing is compared.",
         sections=_present([shown]),
-        cases=kept,
-        cases_left_out=len(read) - len(kept),
+        cases_left_out=len(report.details.cases) if report.details else 0,
         below=_present([claims(report.claims)]),
         folded=_present([all_samples(report)]),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from statistics import median
 
-from keval.exports._strips import BINS, Axis, Dot, Kind, Panel, Side, Strip, Tick, are_too_many, bar
+from keval.exports._strips import BINS, Axis, Column, Dot, Kind, Panel, Side, Strip, Tick, bar
 from keval.exports._words import count, interval, number
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
 from keval.reports.details import ConditionSamples, Details, SampleDifferences
@@ -99,18 +100,22 @@ def _means(table: MetricTable, samples: dict[tuple[str, str, str, str], Conditio
     axis, baselines = Axis(table.min, table.max), {each.baseline for each in table.differences}
     keys = [(table.judge_id, table.metric, score.condition_id, score.agent_id) for score in table.scores]
     values = [samples[key].means if key in samples else () for key in keys]
-    dots = [axis.dots([(f"{name} {number(value)}", value) for name, value in each]) for each in values]
-    counted = are_too_many(dots)
-    for score, of_score, stacked in zip(table.scores, values, dots, strict=True):
+    dots = axis.rows_of_dots(values)
+    for place, (score, of_score) in enumerate(zip(table.scores, values, strict=True)):
         yield Strip(
             score.condition,
             _mean_in_words(score, table),
             mark=axis.mark(score.mean),
             line=axis.line(score.ci_lower, score.ci_upper),
-            dots=() if counted else stacked,
-            columns=axis.columns((value, 1) for _, value in of_score) if counted else (),
+            dots=() if dots is None else dots[place],
+            columns=_columns(axis, of_score) if dots is None else (),
             is_baseline=score.condition in baselines,
         )
+
+
+def _columns(axis: Axis, of_samples: Sequence[tuple[str, float]], *, compared: bool = False) -> tuple[Column, ...]:
+    """Return the columns of the samples' values; most samples share theirs with others."""
+    return axis.columns(Counter(value for _, value in of_samples).items(), compared=compared)
 
 
 def _mean_in_words(score: ConditionScore, table: MetricTable) -> str:
@@ -150,13 +155,9 @@ def _worse_to_better(reach: float) -> tuple[Tick, ...]:
 
 def _samples_differences(rows: Sequence[SampleDifferences], reach: float) -> Iterator[Strip]:
     axis = Axis(-reach, reach)
-    dots = [
-        axis.dots([(f"{name} {number(value, '+')}", value) for name, value in found.differences], compared=True)
-        for found in rows
-    ]
-    counted = are_too_many(dots)
-    for found, stacked in zip(rows, dots, strict=True):
-        yield _sample_differences(found, axis, None if counted else stacked)
+    dots = axis.rows_of_dots([found.differences for found in rows], compared=True)
+    for place, found in enumerate(rows):
+        yield _sample_differences(found, axis, None if dots is None else dots[place])
 
 
 def _sample_differences(found: SampleDifferences, axis: Axis, dots: tuple[Dot, ...] | None) -> Strip:
@@ -167,7 +168,7 @@ def _sample_differences(found: SampleDifferences, axis: Axis, dots: tuple[Dot, .
         f"{found.condition} minus {found.baseline}",
         f"better on {count(better)}, equal on {count(len(values) - better - worse)}, worse on {count(worse)}",
         dots=dots or (),
-        columns=() if dots is not None else axis.columns(((value, 1) for value in values), compared=True),
+        columns=() if dots is not None else _columns(axis, found.differences, compared=True),
     )
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from keval.exports._words import number
+
 Side = Literal["better", "worse", "equal", "none"]
 """How a mark is drawn; the word for it stands beside it."""
 
@@ -38,6 +40,7 @@ class Dot:
     level: int
     side: Side
     name: str
+    """The sample's, and its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +136,19 @@ class Axis:
         for name, value in items:
             x = self.place(value)
             nearest = round(x / _DOT_WIDTH)
-            made.append(Dot(x, stacked[nearest], _side(value) if compared else "none", name))
+            side = _side(value) if compared else "none"
+            made.append(Dot(x, stacked[nearest], side, f"{name} {number(value, '+' if compared else '')}"))
             stacked[nearest] += 1
         return tuple(made)
+
+    def rows_of_dots(
+        self, rows: Sequence[Sequence[tuple[str, float]]], *, compared: bool = False
+    ) -> list[tuple[Dot, ...]] | None:
+        """Return the dots of each row of a plot; None if those of any are too many: then all rows have columns."""
+        if any(len(row) > MOST_DOTS for row in rows):  # of a million samples no dot is made in vain
+            return None
+        made = [self.dots(row, compared=compared) for row in rows]
+        return None if any(dot.level >= MOST_STACKED for dots in made for dot in dots) else made
 
     def columns(self, values: Iterable[tuple[float, int]], *, compared: bool = False) -> tuple[Column, ...]:
         """Return how many values lie around each of some places of the axis, from values with how often each is there.
@@ -174,11 +187,6 @@ class Axis:
             for place, (kind, times) in enumerate(counts, start=1)
             if times
         )
-
-
-def are_too_many(rows: Iterable[Sequence[Dot]]) -> bool:
-    """Return whether the samples of any row of a plot are too many for a dot each: then all rows have columns."""
-    return any(len(dots) > MOST_DOTS or max((dot.level for dot in dots), default=0) >= MOST_STACKED for dots in rows)
 
 
 def _side(value: float) -> Side:

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from keval.errors import UsageError
 from keval.exports import Export
-from keval.exports._page import page, tab
+from keval.exports._page import Page, page, tab, with_answers
 from keval.exports._templates import environment
 from keval.plugins import option
 from keval.printable import printable
@@ -43,24 +43,28 @@ class Html(Export):
 
     def render_all(self, reports: Sequence[Report]) -> bytes:
         """Return several reports as one page, one below the other, each with its own heading and banner."""
-        without_answers = _drawn(reports, 0)
+        pages = [page(report) for report in reports]
+        without_answers = _drawn(reports, pages)
         room = int(self.max_megabytes * 1e6) - len(without_answers)
         has_cases = any(report.details and report.details.cases for report in reports)
-        return _drawn(reports, room // len(reports)) if has_cases and room > 0 else without_answers
+        if not has_cases or room <= 0:
+            return without_answers
+        each = room // len(reports)
+        return _drawn(reports, [with_answers(*drawn, each) for drawn in zip(pages, reports, strict=True)])
 
     def is_own(self, head: bytes) -> bool:
         """Return whether a file begins as a page of ours."""
         return head.startswith(_BEGINNING.encode())
 
 
-def _drawn(reports: Sequence[Report], room: int) -> bytes:
-    """Return the page; each report has so much room for answers, in bytes."""
+def _drawn(reports: Sequence[Report], pages: Sequence[Page]) -> bytes:
+    """Return the file that shows the pages of the reports."""
     made = environment()
     style = made.get_template("_page.css").render()
     drawn = made.get_template("_page.html").render(
         title=printable(" / ".join(map(tab, reports))),
         style_sha256=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-        pages=[page(report, room) for report in reports],
+        pages=pages,
     )
     mock = ", MOCK" if any(report.mock for report in reports) else ""
     return f"{_BEGINNING}{mock} -->\n{drawn.strip()}\n".encode()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.exports._strips import BINS, MOST_DOTS, MOST_STACKED, Axis, Panel, Strip, are_too_many, bar
+from keval.exports._strips import BINS, MOST_DOTS, MOST_STACKED, Axis, Panel, Strip, bar
 
 VALUES = st.floats(min_value=-4, max_value=4)
 
@@ -38,16 +38,16 @@ def test_no_two_dots_stand_on_one_place(values: list[float]) -> None:
     dots = Axis(-4, 4).dots([(str(place), value) for place, value in enumerate(sorted(values))], compared=True)
     assert len(dots) == len(values)
     assert len({(round(dot.x), dot.level) for dot in dots}) == len(dots)
-    assert are_too_many([dots]) == any(dot.level >= MOST_STACKED for dot in dots)
     assert all((dot.side == "better") == (dot.x > 50) for dot in dots if dot.x != 50)
 
 
 def test_too_many_samples_are_counted() -> None:
     """If those of one row are too many, no row of the plot has dots: the two would be read alike."""
-    few = Axis(0, 1).dots([("", 0.5)] * MOST_STACKED)
-    assert not are_too_many([few, ()])
-    assert are_too_many([few, Axis(0, 1).dots([("", 0.5)] * (MOST_STACKED + 1))])
-    assert are_too_many([Axis(0, 1).dots([("", place / MOST_DOTS) for place in range(MOST_DOTS + 1)])])
+    axis, few = Axis(0, 1), [("a", 0.5)] * MOST_STACKED
+    assert axis.rows_of_dots([few, ()]) == [axis.dots(few), ()]
+    assert axis.rows_of_dots([few, [*few, ("b", 0.5)]]) is None
+    assert axis.rows_of_dots([[("a", place / MOST_DOTS) for place in range(MOST_DOTS)]]) is not None
+    assert axis.rows_of_dots([[("a", place / MOST_DOTS) for place in range(MOST_DOTS + 1)]]) is None
 
 
 @given(st.dictionaries(VALUES, st.integers(min_value=1, max_value=1000)))
