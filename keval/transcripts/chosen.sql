@@ -10,7 +10,6 @@ with ranked as (
         starts_with(a.id, $id) or starts_with(a.response_id, $id)
             or a.response_id in (select response_id from facts where starts_with(id, $id))
     )
-        and (len($samples) = 0 or a.sample_id in $samples or regexp_full_match(a.sample_id, $sample_patterns))
         and (len($conditions) = 0 or a.condition in $conditions or regexp_full_match(a.condition, $condition_patterns))
         and ($repetition is null or a.repetition = $repetition)
         and (not $failed or a.type = 'failure' or exists (

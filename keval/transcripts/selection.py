@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,10 +37,8 @@ class Selection:
         return load(
             "transcripts",
             "chosen",
-            answers=load("transcripts", "answers"),
+            answers=_answers(self.samples),
             id=_given(self.id),
-            samples=literals(self.samples),
-            sample_patterns=fitting(self.samples),
             conditions=literals(self.conditions),
             condition_patterns=fitting(self.conditions),
             repetition=_given(self.repetition),
@@ -78,12 +76,16 @@ def check_found(connection: DuckDBPyConnection, selection: Selection) -> None:
 def _check_known(connection: DuckDBPyConnection, column: str, name: str, alone: Selection) -> None:
     if connection.execute(alone.query()).fetchall():
         return
-    answers = load("transcripts", "answers")
+    answers = _answers()
     found = connection.execute(
         load("transcripts", "near", answers=answers, column=column, name=literal(name))
     ).fetchall()
     hint = f"; did you mean {found[0][0]!r}?" if found else "; the log has no answers"
     raise UsageError(f"no answer or failure of {column.removesuffix('_id')} {name!r}{hint}")
+
+
+def _answers(samples: Sequence[str] = ()) -> str:
+    return load("transcripts", "answers", samples=literals(samples), sample_patterns=fitting(samples))
 
 
 def _given(value: str | int | None) -> str:
