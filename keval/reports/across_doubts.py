@@ -23,6 +23,8 @@ class Side:
     """Which metrics are primary, and which difference matters."""
     house_scores: tuple[HouseScore, ...] = ()
     """Those of its conditions, where they were asked for."""
+    has_stopped: bool = False
+    """Whether its run stopped when decided, by comparisons of its own."""
 
     def named(self, condition: str) -> str:
         """Return what a condition of the log is called beside those of others."""

@@ -30,6 +30,7 @@ from keval.reports.sentences import headlines, read_with_care
 from keval.reports.side_by_side import leave_out_edited, of_shared_samples, put_side_by_side, renamed, score_bodies
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import Declared, declared
+from keval.stats.stopped_run import descriptive, has_stopped
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -105,7 +106,7 @@ def _side(  # noqa: PLR0913 - as compare, which passes them on
         drift.refuse_mixed(connection, allow=allow_mixed, log=label)
         report, (strategy, pass_from) = compose(connection, logs=[log]), house
         scores = house_scores(strategy, connection, report, pass_from) if strategy else ()
-        return Side(number, label, report, declared(connection), scores)
+        return Side(number, label, report, declared(connection), scores, has_stopped(connection))
 
 
 def _pairs(sides: Sequence[Side], same: Mapping[str, str]) -> Iterator[tuple[int, str, int, str]]:
@@ -198,9 +199,11 @@ def _compared(
 ) -> list[MetricTable]:
     """Return the tables of metrics that are compared, with their differences."""
     compared: dict[tuple[str, str], list[Difference]] = {}
+    stopped = {side.named(name) for side in sides if side.has_stopped for name in _conditions(side)}
     of_all = across_doubts.declared_by_all(sides) or Declared()
     for body in comparison_bodies(connection, list(score_bodies(tables)), of_all):
-        compared.setdefault((body["judge_id"], body["metric"]), []).append(difference(body, None, None))
+        told = body if stopped.isdisjoint((body["baseline"], body["condition"])) else descriptive(body)
+        compared.setdefault((body["judge_id"], body["metric"]), []).append(difference(told, None, None))
     return [
         replace(table, differences=tuple(compared[table.judge_id, table.metric]))
         for table in tables

@@ -21,7 +21,7 @@ from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
 from keval.stats.conclusions import MOST_MISSING, Conclusion
 from keval.stats.reasons import ALL_ALIKE
-from keval.stats.stopped_run import DESCRIPTIVE, stopped_run
+from keval.stats.stopped_run import DESCRIPTIVE, has_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -205,9 +205,7 @@ class Facts:
 
     @cached_property
     def _has_stopped(self) -> bool:
-        """Whether the run stopped when decided: then no interval of a condition is one."""
-        stopped = stopped_run(self.connection)
-        return stopped is not None and stopped.is_partial
+        return has_stopped(self.connection)
 
     @cached_property
     def _nobody_decides(self) -> str | None:

@@ -142,7 +142,7 @@ def _compared(tables: Sequence[MetricTable]) -> Iterator[_Compared]:
 
 def _line_and_notes(condition: str, baseline: str, compared: Sequence[_Compared]) -> tuple[str, Sequence[str]]:
     """Return all metrics in one line, and what it leaves open; nothing where a sentence says it all."""
-    if len(compared) == 1 or all(not each.found.difference for each in compared) or _unscored_name(compared):
+    if len(compared) == 1 or all(not each.found.difference for each in compared) or _failed_name(compared):
         return "", ()
     told = " · ".join(
         f"{each.metric} {'' if each.found.difference is None else f'{each.effect} '}{each.found.conclusion}"
@@ -190,7 +190,12 @@ def _escaped(text: str) -> str:
 
 
 def _unscored_name(compared: Sequence[_Compared]) -> str | None:
-    """Return which of the two conditions has no score at all."""
+    """Return which of the two conditions has no score at all, so that nothing can be compared with it."""
+    return _failed_name(compared) if all(each.found.difference is None for each in compared) else None
+
+
+def _failed_name(compared: Sequence[_Compared]) -> str | None:
+    """Return which of the two conditions has no scored answer; failures that count as the worst score it may have."""
     for name in (compared[0].found.condition, compared[0].found.baseline):
         scores = [each.table.score(name) for each in compared]
         if all(score is not None and not score.scored for score in scores):
@@ -199,9 +204,19 @@ def _unscored_name(compared: Sequence[_Compared]) -> str | None:
 
 
 def _headline(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
-    unscored = _unscored_name(compared)
-    if unscored is not None:
-        return _nothing_scored(unscored, compared[0].table.score(unscored))
+    failed = _failed_name(compared)
+    if failed is None:
+        return _compared_on_all(condition, baseline, compared)
+    score = compared[0].table.score(failed)
+    if _unscored_name(compared) is not None:
+        return _nothing_scored(failed, score)
+    yet = "is scored yet" if score is not None and score.not_done else "was scored"
+    counts = f"Nothing of {failed} {yet}: {_kinds_of_failure(score)}; failures of the agent count as the worst score."
+    return f"{counts} {_compared_on_all(condition, baseline, compared)}"
+
+
+def _compared_on_all(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
+    """Return what the differences show, over all metrics."""
     if len(compared) == 1:
         return _said(compared[0])
     by_conclusion: dict[Conclusion, list[_Compared]] = {}
@@ -247,10 +262,14 @@ def _qualified(compared: Sequence[_Compared], *, names_first: bool = False) -> s
 
 
 def _nothing_scored(name: str, score: ConditionScore | None) -> str:
-    failed = ", ".join(f"{kind} {times}" for kind, times in score.failed.items()) if score else ""
+    failed = _kinds_of_failure(score)
     if score is None or score.not_done or not failed:
         return f"Nothing of {name} is scored yet{f'; failed: {failed}' if failed else ''}."
     return f"Nothing of {name} was scored: {failed}. See its failures."
+
+
+def _kinds_of_failure(score: ConditionScore | None) -> str:
+    return ", ".join(f"{kind} {times}" for kind, times in score.failed.items()) if score else ""
 
 
 def _said(each: _Compared) -> str:

@@ -14,6 +14,7 @@ from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselin
 from keval.reports.side_by_side import leave_out_edited, of_shared_samples, put_side_by_side, renamed, score_bodies
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import declared
+from keval.stats.stopped_run import descriptive, has_stopped
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -49,6 +50,7 @@ def differences_since(
         for number, (label, those) in enumerate(zip((EARLIER, NOW), tables, strict=True), start=1)
         for table in those
     ]
+    stopped = any(map(has_stopped, connections))
     with copies(connections, queries) as together:
         put_side_by_side(together, (EARLIER, NOW), [(1, name, 2, name) for name in conditions])
         leave_out_edited(together, 1, 2)
@@ -62,7 +64,7 @@ def differences_since(
         }
         return {
             (body["condition"].removesuffix(f" in {NOW}"), *metric): Since(
-                difference(body, None, None),
+                difference(descriptive(body) if stopped else body, None, None),
                 scores.get((body["condition_id"], *metric)),
                 scores.get((body["baseline_id"], *metric)),
             )

@@ -76,7 +76,7 @@ class StoppedRun:
         if not body["current"] or body["agent_id"] != self.rule.agent_id:
             return body
         if found is None or body["baseline_id"] != self.rule.baseline_id:
-            return self._descriptive(body) if self.is_partial else body
+            return descriptive(body) if self.is_partial else body
         member = next(each for each in self.rule.family if each.key == (*self._key(body),))
         given, reason = _conclusion(found, self.rule.samples)
         own = {"ci_lower", "ci_upper", "p", "conclusion"}
@@ -95,17 +95,19 @@ class StoppedRun:
     def explored(self, body: JsonObject) -> JsonObject:
         """Return the body of a `comparison` event of groups, of which none is in the family."""
         concerns = self.is_partial and body["current"] and body["agent_id"] == self.rule.agent_id
-        return self._descriptive(body) if concerns else body
-
-    def _descriptive(self, body: JsonObject) -> JsonObject:
-        names = [name for name in (*_FIXED, "ci_lower", "ci_upper", "p") if name in body]
-        reasons = body["reasons"] | dict.fromkeys((*names, "conclusion"), DESCRIPTIVE)
-        fields = {"conclusion": "cannot tell", "qualification": None, "reasons": reasons, "family_size": 0}
-        return body | dict.fromkeys(names) | fields
+        return descriptive(body) if concerns else body
 
     @staticmethod
     def _key(body: JsonObject) -> Key:
         return body["condition_id"], body["judge_id"], body["metric"]
+
+
+def descriptive(body: JsonObject) -> JsonObject:
+    """Return the body of a `comparison` event of a run that other comparisons stopped: nothing is concluded from it."""
+    names = [name for name in (*_FIXED, "ci_lower", "ci_upper", "p") if name in body]
+    reasons = body["reasons"] | dict.fromkeys((*names, "conclusion"), DESCRIPTIVE)
+    fields = {"conclusion": "cannot tell", "qualification": None, "reasons": reasons, "family_size": 0}
+    return body | dict.fromkeys(names) | fields
 
 
 def _without_interval(chance: JsonObject) -> JsonObject:
@@ -134,6 +136,12 @@ def stopped_run(connection: DuckDBPyConnection) -> StoppedRun | None:
         looks = {each.member.key: each.look() for each in _series(connection, rule, row["plan_id"], asked)}
         return StoppedRun(rule, row["rule_id"], asked, looks)
     return None
+
+
+def has_stopped(connection: DuckDBPyConnection) -> bool:
+    """Return whether the newest run of a log stopped when decided: no other interval of its numbers is one."""
+    found = stopped_run(connection)
+    return found is not None and found.is_partial
 
 
 def _series(

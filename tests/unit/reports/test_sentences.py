@@ -182,6 +182,17 @@ def test_nothing_scored_says_why() -> None:
     assert said(found, {"baseline": {"scored": 0}}) == "Nothing of baseline is scored yet."
 
 
+def test_failures_that_count_as_the_worst_score_are_compared() -> None:
+    """The headline says the same as the table, and that no answer of the condition is in it."""
+    none = {"scored": 0, "agent_failed": 6, "failed": {"timeout": 6}}
+    found = compared("lower", (-2.5, -3, -2), wins=0, ties=0, losses=6)
+    why = "Nothing of with_docs was scored: timeout 6; failures of the agent count as the worst score. "
+    assert said(found, {"with_docs": none}) == why + said(found)
+    assert said(found, {"with_docs": none | {"not_done": 2}}).startswith("Nothing of with_docs is scored yet: timeout")
+    several = headlines([table(found, scores={"with_docs": none}, metric=name) for name in ("a", "b")])
+    assert [each.text.startswith(why) and each.line == each.text for each in several] == [True]
+
+
 def test_a_small_scale_has_more_decimals() -> None:
     """A difference of 0.004 on a scale of 0 to 0.1 is not 0.00."""
     assert "+0.004 [−0.001, +0.009]" in said(compared("no difference shown", (0.004, -0.001, 0.009)), min=0, max=0.1)

@@ -11,6 +11,9 @@ from keval import projections
 from keval.config.until_section import Given
 from keval.errors import BudgetReachedError
 from keval.ids import JsonObject
+from keval.projections.log_file import as_log_file
+from keval.reports.across_logs import compare
+from keval.reports.gate_facts import Facts
 from keval.stats.aggregates import aggregate, rounded
 from keval.stats.asked import Asked
 from keval.stats.paired_series import Series, measured
@@ -89,6 +92,26 @@ def test_of_groups_and_chances_there_is_no_interval(tmp_path: Path) -> None:
     assert {body["type"] for body in groups} == {"aggregate", "comparison"}
     assert not any(body.get(name) for body in groups for name in ("ci_lower", "ci_upper", "p", "p_t", "p_bh"))
     assert [body["conclusion"] for body in groups if body["type"] == "comparison"] == ["cannot tell"]
+
+
+@pytest.mark.slow
+def test_of_another_log_nothing_is_concluded(tmp_path: Path) -> None:
+    """How many samples a stopped run has depends on its results: `keval compare` and a gate give no interval."""
+    names = ("old", "new")
+    for seed, name in enumerate(names):
+        (tmp_path / name).mkdir()
+        config = write_evaluation(tmp_path / name)
+        run(config, tmp_path / f"{name}.jsonl", Drawn(config, CLEAR, seed))
+    logs = [as_log_file(tmp_path / f"{name}.jsonl") for name in names]
+    found = [each for each in compare(logs, {}).metrics[0].differences if each.n_paired]
+    assert len(found) == 2
+    assert {(each.ci_lower, each.conclusion, each.reasons["conclusion"]) for each in found} == {
+        (None, "cannot tell", DESCRIPTIVE)
+    }
+    with projections.connect(logs[:1]) as before, projections.connect(logs[1:]) as now:
+        facts = Facts(now, {})
+        since = facts.since(Facts(before, {}), facts.tables[0], "other")
+    assert (since.value is None, since.lower, since.unknown) == (False, None, DESCRIPTIVE)
 
 
 @pytest.mark.slow
