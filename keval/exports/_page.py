@@ -87,8 +87,8 @@ def page(report: Report) -> Page:
     )
 
 
-def with_answers(drawn: Page, report: Report, room: int) -> Page:
-    """Return the page of a report with answers to read, as far as there is `room` for them, in bytes."""
+def with_cases(drawn: Page, report: Report, room: int) -> Page:
+    """Return the page of a report with its cases, as far as there is `room` for them, in bytes."""
     helped, trusted, worse, *others = drawn.questions
     read = report.details.cases if report.details else ()
     kept = tuple(_that_fit(read, room))

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from keval.errors import UsageError
 from keval.exports import Export
-from keval.exports._page import Page, page, tab, with_answers
+from keval.exports._page import Page, page, tab, with_cases
 from keval.exports._templates import environment
 from keval.plugins import option
 from keval.printable import printable
@@ -50,7 +50,7 @@ class Html(Export):
         if not has_cases or room <= 0:
             return without_answers
         each = room // len(reports)
-        return _drawn(reports, [with_answers(*drawn, each) for drawn in zip(pages, reports, strict=True)])
+        return _drawn(reports, [with_cases(*drawn, each) for drawn in zip(pages, reports, strict=True)])
 
     def is_own(self, head: bytes) -> bool:
         """Return whether a file begins as a page of ours."""

@@ -7,7 +7,7 @@ from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keval.exports._page import Page, page, tab
+from keval.exports._page import Page, page, tab, with_cases
 from keval.reports.builder import compose, evaluation_names, saved_aggregates
 from keval.transcripts.cases import with_answers
 
@@ -56,7 +56,8 @@ def _reported(snapshot: Snapshot) -> Reported:
     with snapshot.asked() as connection:
         reports = list(_reports(connection, snapshot.files))
     title = " / ".join(map(tab, reports)).removesuffix(" · keval")
-    return Reported(title, tuple(page(report, ROOM // len(reports)) for report in reports))
+    room = ROOM // len(reports)
+    return Reported(title, tuple(with_cases(page(report), report, room) for report in reports))
 
 
 def _reports(connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Iterator[Report]:
