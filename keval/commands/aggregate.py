@@ -46,6 +46,11 @@ _OF_GROUPS = {"by"}
               help="The interval of a pass rate: Wilson's, or that of Clopper and Pearson.")  # fmt: skip
 @click.option("--bootstrap", is_flag=True, help="A second interval by resampling, where there are 20 samples or more.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the resampling.")
+@click.option(
+    "--friedman",
+    is_flag=True,
+    help="Beside each comparison, whether any of three conditions or more differs, by ranks.",
+)
 @EVERYTHING
 @ALLOW_MIXED
 @SKIP_INVALID
@@ -59,6 +64,7 @@ def command(
     ci: str,
     bootstrap: bool,
     seed: int,
+    friedman: bool,
     everything: bool,
     allow_mixed: bool,
     skip_invalid: bool,
@@ -68,7 +74,10 @@ def command(
     Without LOG, or with -, reads stdin and passes its events through first; where nothing is piped
     in, reads the newest log of this folder.
     """
-    asked = Asked(full=True, ks=ks, exact=ci == "exact", bootstrap=bootstrap, seed=seed, by=tuple(dict.fromkeys(by)))
+    asked = Asked(
+        full=True, ks=ks, exact=ci == "exact", bootstrap=bootstrap, seed=seed, friedman=friedman,
+        by=tuple(dict.fromkeys(by)),
+    )  # fmt: skip
     if append and (len(logs) != 1 or logs[0] == STDIN):
         raise UsageError("--append takes one LOG to append to")
     logs = tuple(chosen(logs))

@@ -22,6 +22,7 @@ from keval.stats.comparisons import with_tests
 from keval.stats.conclusions import concluded, missing_bounds
 from keval.stats.condition_row import Completion, completion
 from keval.stats.declared import Declared, declared
+from keval.stats.friedman import friedman
 from keval.stats.groups import group_comparison_rows, group_rows
 from keval.stats.intervals import LEVEL
 from keval.stats.paired_statistics import PAIRED
@@ -81,7 +82,7 @@ def aggregate(
     )
     yield from groups if stopped is None else map(stopped.described, groups)
     if "condition" in levels:
-        for body in comparison_bodies(connection, scores, declared(connection)):
+        for body in comparison_bodies(connection, scores, declared(connection), with_friedman=asked.friedman):
             yield body if stopped is None else _rounded(stopped.concluded(body))
     if groups:
         tested = with_tests(group_comparison_rows(connection, asked.by), declared(connection), groups=True)
@@ -94,13 +95,21 @@ def _rounded(body: JsonObject) -> JsonObject:
 
 
 def comparison_bodies(
-    connection: duckdb.DuckDBPyConnection, scores: Sequence[JsonObject], declared: Declared
+    connection: duckdb.DuckDBPyConnection,
+    scores: Sequence[JsonObject],
+    declared: Declared,
+    *,
+    with_friedman: bool = False,
 ) -> Iterator[JsonObject]:
     """Yield the bodies of all `comparison` events of the view `comparisons`.
 
     `scores` are the bodies of the conditions' `aggregate` events, which tell how much was not measured.
     """
-    yield from _concluded(with_tests(rows_of(connection, "comparisons"), declared), scores)
+    tested = with_tests(rows_of(connection, "comparisons"), declared)
+    of_all = friedman(connection) if with_friedman else {}
+    for row in tested:
+        row["friedman"] = of_all.get((row["agent_id"], row["judge_id"], row["metric"])) if row["current"] else None
+    yield from _concluded(tested, scores)
 
 
 def _concluded(tested: Sequence[JsonObject], scores: Sequence[JsonObject]) -> Iterator[JsonObject]:

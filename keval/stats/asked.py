@@ -21,6 +21,8 @@ class Asked:
     """Intervals by resampling samples, beside the others."""
     seed: int = 0
     """Of the resampling."""
+    friedman: bool = False
+    """Beside each comparison the test whether any of three conditions or more differs."""
     by: tuple[str, ...] = ()
     """Fields of the samples: numbers of each group of samples whose values are the same."""
 

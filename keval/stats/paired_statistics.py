@@ -2,12 +2,14 @@
 
 A row of numbers has the columns of the view `comparisons`, and beside them what `comparisons.py` adds: `sign_flip` and
 `failures_flip`, the results of the tests of scores and of failures, and whether they may be told, `can_flip`;
-`se_tested` and `degrees`, the standard error that interval and t tests rest on; `margin`, `p_holm` and `family_size`.
+`se_tested` and `degrees`, the standard error that interval and t tests rest on; `margin`, `p_holm` and `family_size`;
+and `friedman`, if it is asked for, the test of all conditions together.
 """
 
 from __future__ import annotations
 
 from keval.stats import paired, reasons
+from keval.stats.friedman import friedman_of
 from keval.stats.intervals import interval
 from keval.stats.statistic import COMPARISON, Statistic, table
 
@@ -220,6 +222,48 @@ PAIRED = table((
         description="The standard error that difference would have if it were not paired; null if undefined.",
         formula="√( SE_A² + SE_B² ) over the paired samples; SE² is its square minus 2 ρ SE_A SE_B",
         why_null=reasons.no_second_pair, null_when="there are fewer than 2 paired samples",
+    ),
+    Statistic(
+        name="n_conditions", levels=COMPARISON, kind="total", unit="conditions", label="conditions", required=False,
+        shown=False, asked_by="friedman",
+        description="Number of conditions with values of the metric, which are compared with each other at once.",
+        formula="k, conditions with a value of the metric",
+        compute=lambda row: row["friedman"].conditions,
+    ),
+    Statistic(
+        name="n_complete", levels=COMPARISON, kind="total", unit="samples", label="complete", required=False,
+        shown=False, asked_by="friedman",
+        description="Number of samples with a value under all of these conditions; 0 for fewer than three of them.",
+        formula="n, samples with a value under each of the k conditions",
+        compute=lambda row: row["friedman"].samples,
+    ),
+    Statistic(
+        name="friedman_chi2", levels=COMPARISON, kind="spread", unit="none", label="Friedman's χ²", required=False,
+        shown=False, asked_by="friedman",
+        description="Friedman's test whether any of three conditions or more differs; null if undefined.",
+        formula="χ² = (12 / (n k (k + 1)) Σ_j R_j² − 3 n (k + 1)) / (1 − Σ (t³ − t) / (n (k³ − k))), R_j the sum "
+        "of the ranks of condition j, t the number of conditions of a sample that share a value (Friedman 1937; "
+        "Conover 1999, 5.8)",
+        why_null=reasons.no_friedman,
+        null_when="there are fewer than 3 conditions, or fewer than 2 samples with a value under all of them, no value "
+        "of a sample differs, or the config names a `cluster_key`",
+        compute=lambda row: friedman_of(row).chi2,
+    ),
+    Statistic(
+        name="p_friedman", levels=COMPARISON, kind="share_or_null", unit="p", label="p of Friedman's test",
+        required=False, shown=False, asked_by="friedman",
+        description="The p of Friedman's test; which conditions differ p_holm says. Null if undefined.",
+        formula="P(X > χ²), X being chi-square with k − 1 degrees of freedom",
+        why_null=reasons.no_friedman, null_when="as `friedman_chi2`",
+        compute=lambda row: friedman_of(row).p,
+    ),
+    Statistic(
+        name="kendall_w", levels=COMPARISON, kind="share_or_null", unit="none", label="Kendall's W", required=False,
+        shown=False, asked_by="friedman",
+        description="How far the samples agree about the order of the conditions, from 0 to 1; null if undefined.",
+        formula="W = χ² / (n (k − 1)) (Kendall and Babington Smith 1939)",
+        why_null=reasons.no_friedman, null_when="as `friedman_chi2`",
+        compute=lambda row: friedman_of(row).kendall_w,
     ),
     Statistic(
         name="margin", levels=COMPARISON, kind="spread", unit="score", label="margin", required=False, shown=False,

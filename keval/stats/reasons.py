@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from keval.ids import JsonObject
+from keval.stats.friedman import FEWEST_CONDITIONS
+from keval.stats.friedman import FEWEST_SAMPLES as FEWEST_COMPLETE
 from keval.stats.intervals import FEWEST_SAMPLES
 
 UNJUDGED = "no judgments"
@@ -235,6 +237,18 @@ def not_primary(row: JsonObject) -> str:
     if row.get("by") is not None and row["p_bh"] is not None:
         return "of a group p_bh is adjusted"
     return "the metric is not primary" if row["can_flip"] else no_flip(row)
+
+
+def no_friedman(row: JsonObject) -> str:
+    """Say why conditions are not tested all at once."""
+    found = row["friedman"]
+    if row["n_clusters"] is not None:
+        return "samples of one cluster are not independent: see p_holm of each comparison"
+    if found.conditions < FEWEST_CONDITIONS:
+        return f"fewer than {FEWEST_CONDITIONS} conditions"
+    if found.samples < FEWEST_COMPLETE:
+        return f"fewer than {FEWEST_COMPLETE} samples have a value under all {found.conditions} conditions"
+    return "no sample has two different values"
 
 
 def no_margin(_: JsonObject) -> str:

@@ -24,7 +24,7 @@ Kind = Literal[
 ]
 Unit = Literal[
     "tasks", "samples", "clusters", "responses", "judgments", "score", "score²", "share", "p", "draws", "comparisons",
-    "none",
+    "conditions", "none",
 ]  # fmt: skip
 
 VIEWS: Mapping[Level, str] = {

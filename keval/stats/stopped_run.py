@@ -31,7 +31,7 @@ DESCRIPTIVE = "descriptive: the run stopped because of other numbers"
 
 _FIXED = (
     "se", "se_clustered", "p_holm", "p_smallest", "p_draws", "p_seed", "p_t", "p_not_lower", "p_equivalent",
-    "p_failure_rate", "p_bh",
+    "p_failure_rate", "p_bh", "p_friedman",
 )  # fmt: skip
 
 Key = tuple[str, str, str]
