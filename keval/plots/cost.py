@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from keval.exports import _plots
 from keval.exports._strips import Panel, Strip
@@ -39,6 +40,9 @@ GUTTER = 0.6
 """Left of the axes, where conditions of unknown cost stand."""
 
 LEAST_HEIGHT = 1.5
+
+FEWEST_ON_A_FRONTIER = 3
+"""Of two conditions their numbers say all."""
 
 _INSET = 0.15
 
@@ -78,6 +82,31 @@ class Cloud:
     amount: Amount
     points: tuple[Point, ...]
 
+    @property
+    def frontier(self) -> list[int]:
+        """The numbers of the points that no other one beats, by what they took; of two conditions there is none."""
+        if len(self.points) < FEWEST_ON_A_FRONTIER:
+            return []
+        at = [(point.amount, point.strip.mark) for point in self.points]
+        return sorted(unbeaten(at), key=lambda number: at[number][0] or 0.0)
+
+
+def unbeaten(points: Sequence[tuple[float | None, float | None]]) -> list[int]:
+    """Return the numbers of the points, each an amount and a mean, that no other one beats (Pareto 1906).
+
+    One beats another if it takes no more and has no lower mean, and is not the same in both.
+    """
+    known = {
+        number: (amount, mean)
+        for number, (amount, mean) in enumerate(points)
+        if amount is not None and mean is not None
+    }
+    return [
+        number
+        for number, at in known.items()
+        if not any(other != at and other[0] <= at[0] and other[1] >= at[1] for other in known.values())
+    ]
+
 
 def draw(report: Report, picture: Picture) -> list[str]:
     """Draw the means of each metric over cost and time, and return the key; none where neither is known."""
@@ -92,6 +121,8 @@ def draw(report: Report, picture: Picture) -> list[str]:
     key += ["Whether two conditions differ is read from their difference (--kind forest), not from two intervals."]
     hollow = any(point.strip.line is None and not point.strip.is_baseline for cloud in found for point in cloud.points)
     key += ["Hollow diamond: there is no interval."] if hollow else []
+    if any(len(cloud.frontier) > 1 for cloud in found):
+        key += ["Steps join the conditions that no other one beats in both (Pareto); chance is left aside."]
     return key + list(_partly_unknown(report.conditions))
 
 
@@ -137,6 +168,7 @@ def _cloud(picture: Picture, cloud: Cloud, title: str, name: str) -> None:
         (place(point.amount), None if point.strip.mark is None else bottom - height * point.strip.mark / 100)
         for point in cloud.points
     ]
+    _frontier(picture, [at[number] for number in cloud.frontier], name)
     wanted = [bottom - height / 2 if y is None else y for _, y in at]
     tops = spread(wanted, [LINE * len(label) + 0.05 for label in labels], top, bottom)
     for number, (point, (x, y), label, label_top) in enumerate(zip(cloud.points, at, labels, tops, strict=True), 1):
@@ -146,6 +178,14 @@ def _cloud(picture: Picture, cloud: Cloud, title: str, name: str) -> None:
         for row, text in enumerate(label, 1):
             picture.text(LABELS[0], label_top + row * LINE - 0.035, text, size=SIZE - 1)
     picture.bottom = bottom + 2 * LINE + 0.2
+
+
+def _frontier(picture: Picture, at: Sequence[tuple[float, float | None]], name: str) -> None:
+    """Draw steps from each place to the next one, which is further right and not below."""
+    for number, ((x, y), (next_x, next_y)) in enumerate(pairwise(at), 1):
+        if y is not None and next_y is not None:
+            picture.line((x, y), (next_x, y), MUTED, 1.4, f"frontier-{name}-{number}")
+            picture.line((next_x, y), (next_x, next_y), MUTED, 1.4)
 
 
 def _label(point: Point) -> list[str]:

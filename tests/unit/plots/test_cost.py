@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.exports import _plots
-from keval.plots.cost import AMOUNTS, GUTTER, PLOT, clouds, spread
+from keval.plots.cost import AMOUNTS, GUTTER, PLOT, clouds, spread, unbeaten
 from keval.plots.kinds import drawn
 from keval.reports.model import ConditionSummary, Report
 from tests.plotting import large_report, places, texts
@@ -75,6 +75,31 @@ def test_a_cost_that_is_known_of_some_answers_only_says_so() -> None:
     """The mean of a part looks like that of all."""
     said = " ".join(texts(drawn(small_report(), "cost", "svg").content))
     assert "Attempts of unknown cost, which count in no cost per answer: baseline 3 of 18, with_docs 3 of 18." in said
+
+
+def test_no_other_point_is_cheaper_and_as_good() -> None:
+    """Pareto: equal ones are all in it, and what is unknown is neither in it nor beats anything."""
+    assert unbeaten([(1, 0.5), (2, 0.9), (3, 0.8), (1, 0.5)]) == [0, 1, 3]
+    assert unbeaten([(None, 0.9), (1, None), (2, 0.1), (1, 0.0)]) == [2, 3]
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1))
+def test_whatever_is_not_on_the_frontier_is_beaten_by_what_is(points: list[tuple[int, int]]) -> None:
+    """Nothing is left out for a point that is beaten itself."""
+    best = {points[number] for number in unbeaten(points)}
+    for amount, mean in points:
+        assert ((amount, mean) in best) != any(
+            cost <= amount and score >= mean and (cost, score) != (amount, mean) for cost, score in best
+        )
+
+
+def test_the_frontier_is_drawn_from_three_conditions_on() -> None:
+    """Its key says that chance is left aside: what is concluded from means alone may be noise."""
+    two, three = large_report(2, 6), large_report(3, 6)
+    by_mean = [[(score.mean or 0) / 1000 for score in found.metrics[0].scores] for found in (two, three)]
+    told = [" ".join(texts(drawn(paid(*costs), "cost", "svg").content)) for costs in by_mean]
+    assert ["(Pareto); chance is left aside" in said for said in told] == [False, True]
+    assert len(next(clouds(paid(*by_mean[1]))).frontier) == 3
 
 
 def test_what_nobody_knows_has_no_plot() -> None:
