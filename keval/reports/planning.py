@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
@@ -46,6 +46,8 @@ class Pilot:
     """What its differences vary by; None where that is not known."""
     reason: str | None
     """Why nothing is known of the variance."""
+    clusters: int | None
+    """How many clusters its samples are in; None where each is one of its own."""
     prices: Prices
     unpriced: tuple[str, ...]
     """What has a part in its cost and no known price: `a response`, and judges as `a judgment by NAME`."""
@@ -94,6 +96,7 @@ def pilots(connection: DuckDBPyConnection, given: Prices) -> Iterator[Pilot]:
             difference=row["difference"],
             components=components,
             reason=None if components else no_t_of_pairs(row),
+            clusters=row["n_clusters"],
             prices=prices,
             unpriced=unpriced,
         )
@@ -105,14 +108,16 @@ def plan(pilot: Pilot, aim: Aim) -> Plan:
     if found is None:
         return Plan(pilot, aim, None, None, None, None, None, ())
     variance = found.variance(now.repetitions, now.replicates)
+    independent = now.samples if pilot.clusters is None else pilot.clusters
+    aim = replace(aim, cluster_size=now.samples / independent)
     repetitions, judgments = _best(pilot, found)
     bought = purchases(found, now, aim, pilot.prices)
     return Plan(
         pilot=pilot,
         aim=aim,
-        power=power(aim.difference, variance, now.samples, aim.alpha),
+        power=power(aim.difference, variance, now.samples, aim.alpha, independent),
         smallest_difference=smallest_difference(variance, now.samples, aim),
-        samples_if_unlucky=samples_needed(variance * reach_of_variance(now.samples, SURE), aim),
+        samples_if_unlucky=samples_needed(variance * reach_of_variance(independent, SURE), aim),
         best_repetitions=repetitions,
         best_judgments=judgments,
         purchases=tuple(bought),

@@ -10,7 +10,7 @@ Scores are in units of their scale, variances in its square.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf, sqrt
 from statistics import NormalDist
 
@@ -47,10 +47,16 @@ class Aim:
     """How often a difference may be found that is not there: of this test, two-sided."""
     tests: int = 1
     """With how many tests, this one included, it shares what all may find by chance: by Holm, the first has least."""
+    cluster_size: float = 1.0
+    """How many samples belong together, on the mean: the t test has one degree less than there are clusters."""
 
     def shared(self, tests: int) -> Aim:
         """Return the aim of one of so many tests; what all may find by chance is divided among them."""
-        return Aim(self.difference, self.power, self.alpha / tests, tests)
+        return replace(self, alpha=self.alpha / tests, tests=tests)
+
+    def reached_by(self, variance: float, n: int) -> bool:
+        """Return whether the t test of n samples finds the difference often enough."""
+        return power(self.difference, variance, n, self.alpha, n / self.cluster_size) >= self.power
 
     @property
     def z(self) -> float:
@@ -69,20 +75,22 @@ def normal_difference(variance: float, n: float, aim: Aim) -> float:
     return aim.z * sqrt(variance / n)
 
 
-def power(difference: float, variance: float, n: int, alpha: float) -> float:
-    """Return how often a paired, two-sided t test of n samples finds a difference; n is at least 2.
+def power(difference: float, variance: float, n: int, alpha: float, clusters: float | None = None) -> float:
+    """Return how often a paired, two-sided t test of n samples finds a difference; n, or clusters, is at least 2.
 
-    Without variance any difference is found, and none is not.
+    `clusters`: of samples that belong together there are so many. Without variance any difference is found, and none
+    is not.
     """
+    degrees = (n if clusters is None else clusters) - 1
     error = sqrt(max(variance, 0) / n)
     if not error:  # also of a variance so small that a float has no share of it
         return 1.0 if difference else alpha
     from scipy.special import nctdtr, stdtrit
 
     shift = abs(difference) / error
-    critical = float(stdtrit(n - 1, 1 - alpha / 2))
+    critical = float(stdtrit(degrees, 1 - alpha / 2))
     # Far from 0 the noncentral t is too small to be computed there: the test finds the difference.
-    below, above = float(nctdtr(n - 1, shift, -critical)), float(nctdtr(n - 1, shift, critical))
+    below, above = float(nctdtr(degrees, shift, -critical)), float(nctdtr(degrees, shift, critical))
     return 1.0 if above != above else 1 - above + (0.0 if below != below else below)  # noqa: PLR0124 - NaN
 
 
@@ -91,7 +99,8 @@ def samples_needed(variance: float, aim: Aim) -> int | None:
     estimate = normal_samples(variance, aim)
     if estimate > MOST_SAMPLES:
         return None
-    return _least(lambda n: power(aim.difference, variance, n, aim.alpha) >= aim.power, 2, max(2, ceil(estimate)))
+    fewest = ceil(2 * aim.cluster_size)
+    return _least(lambda n: aim.reached_by(variance, n), fewest, max(fewest, ceil(estimate)))
 
 
 def smallest_difference(variance: float, n: int, aim: Aim) -> float:
@@ -99,11 +108,11 @@ def smallest_difference(variance: float, n: int, aim: Aim) -> float:
     low, high = 0.0, normal_difference(max(variance, 0), n, aim)
     if not high:
         return 0.0
-    while power(high, variance, n, aim.alpha) < aim.power:
+    while not replace(aim, difference=high).reached_by(variance, n):
         low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if power(middle, variance, n, aim.alpha) >= aim.power else (middle, high)
+        low, high = (low, middle) if replace(aim, difference=middle).reached_by(variance, n) else (middle, high)
     return high
 
 
@@ -112,11 +121,7 @@ def least_that_reaches(variance_of: Callable[[int], float], n: int, aim: Aim, be
 
     `variance_of` falls with its number, of repetitions or judgments, and tends to what is left at infinity.
     """
-
-    def reaches(number: int) -> bool:
-        return power(aim.difference, variance_of(number), n, aim.alpha) >= aim.power
-
-    return _least(reaches, begin, 2 * begin)
+    return _least(lambda number: aim.reached_by(variance_of(number), n), begin, 2 * begin)
 
 
 def best_repetitions(found: Components, judgments: float, sample_cost: float, response_cost: float) -> float:

@@ -95,6 +95,19 @@ def test_what_does_not_vary_needs_the_fewest(variance: float) -> None:
     assert samples_needed(1.0, Aim(1e-6)) is None
 
 
+@given(difference=st.floats(0.05, 2), size=st.integers(2, 20), variance=st.floats(0.01, 9), power_=st.floats(0.5, 0.95))
+def test_samples_in_clusters_have_fewer_degrees(difference: float, size: int, variance: float, power_: float) -> None:
+    """Never fewer samples are needed than on their own, and two clusters at least."""
+    aim = Aim(difference, power_)
+    together = Aim(difference, power_, cluster_size=size)
+    alone, needed = samples_needed(variance, aim), samples_needed(variance, together)
+    assert alone is not None
+    assert needed is not None
+    assert needed >= max(alone, 2 * size)
+    assert power(difference, variance, needed, 0.05, needed / size) >= power_
+    assert together.shared(3).cluster_size == size
+
+
 def test_repetitions_reach_only_what_samples_leave() -> None:
     """The least number of repetitions is found, and none where the samples differ too much among themselves."""
     aim = Aim(0.3)
