@@ -36,8 +36,8 @@ VARIANCE = FiniteRange(0, 1_000_000)
 @click.option("--alpha", type=FiniteRange(0.0001, 0.5), default=0.05, show_default=True,
               help="How often one may be found that is not there, over all comparisons.")  # fmt: skip
 @click.option("--tests", type=click.IntRange(1, 100_000), metavar="M",
-              help="Comparisons that share alpha (default: all of the log, or those of --metric).")  # fmt: skip
-@click.option("--metric", metavar="[JUDGE/]METRIC", help="Plan for this metric only.")
+              help="Comparisons that share alpha (default: all that are planned).")  # fmt: skip
+@click.option("--metric", metavar="[JUDGE/]METRIC", help="Plan for this metric alone (default: the primary ones).")
 @click.option("--cost-sample", type=MONEY, default=0.0, metavar="USD", help="What one more question costs to write.")
 @click.option("--var-samples", type=VARIANCE, metavar="V", help="Without LOG: the variance of true differences.")
 @click.option("--var-responses", type=VARIANCE, metavar="V", help="The variance of repetitions, of both conditions.")
@@ -136,7 +136,8 @@ def _stops(
 def _plans(found: Sequence[Pilot], aim: Aim, tests: int | None, metric: str | None) -> list[Plan]:
     from keval.reports.planning import named, plan
 
-    chosen = found if metric is None else named(found, metric)
+    primary = [pilot for pilot in found if pilot.is_primary] or found
+    chosen = primary if metric is None else named(found, metric)
     if found and not chosen:
         known = list(dict.fromkeys(name for pilot in found for name in names(pilot.metric, pilot.judge)))
         raise UsageError(f"--metric {metric}: no such metric; {near(str(metric), known)}")

@@ -64,7 +64,7 @@ class Plans:
         """Return one JSON object."""
         return _json({
             "mock": any(plan.pilot.mock for plan in self.plans),
-            "aim": asdict(self.plans[0].aim),
+            "aim": _aimed_at(self.plans[0].aim),
             "plans": [
                 _as_object(plan)
                 | ({"until_decided": list(map(asdict, self.stops[place]))} if place in self.stops else {})
@@ -95,7 +95,7 @@ class Designs:
     def as_json(self) -> bytes:
         """Return one JSON object."""
         return _json({
-            "aim": asdict(self.aim),
+            "aim": _aimed_at(self.aim),
             "components": asdict(self.components),
             "prices": asdict(self.prices),
             "designs": [asdict(each) for each in self._purchases],
@@ -210,6 +210,11 @@ def _as_object(plan: Plan) -> JsonObject:
         "best_judgments": plan.best_judgments,
         "purchases": [asdict(each) for each in plan.purchases],
     }
+
+
+def _aimed_at(aim: Aim) -> JsonObject:
+    """Return what all comparisons are to reach; how large its clusters are, each says itself."""
+    return {name: value for name, value in asdict(aim).items() if name != "cluster_size"}
 
 
 def _json(value: JsonObject) -> bytes:

@@ -28,7 +28,7 @@ repeated as (
     group by condition_id, baseline_id, agent_id, judge_id, metric
 )
 select
-    x.baseline, x.condition, x.agent_id, x.judge, x.judge_id, x.metric, x.baseline_id, x.condition_id, x.mock,
+    x.baseline, x.condition, x.agent_id, x.judge, x.judge_id, x.metric, x.min, x.max, x.baseline_id, x.condition_id, x.mock,
     x.n_paired, x.difference,
     coalesce(r.repetitions, 0) as repetitions,
     coalesce(greatest(j.replicates, k.replicates), 1) as replicates,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from keval.ids import JsonObject
 from keval.metric_names import names
 from keval.reports.queries import ask
+from keval.stats.declared import declared
 from keval.stats.next_spend import Design, Prices, Purchase, purchases
 from keval.stats.power import (
     Aim,
@@ -39,6 +40,8 @@ class Pilot:
     judge: str
     judge_id: str
     metric: str
+    is_primary: bool
+    """Whether the comparison is one of those that share alpha in a report."""
     mock: bool
     now: Design
     difference: float | None
@@ -81,8 +84,9 @@ def pilots(connection: DuckDBPyConnection, given: Prices) -> Iterator[Pilot]:
 
     Prices are those that the log paid; one that is given takes its place, that of a judgment for all judges.
     """
-    paid = list(ask(connection, "prices_paid"))
-    for row in ask(connection, "pilot"):
+    paid, compared = list(ask(connection, "prices_paid")), list(ask(connection, "pilot"))
+    primary = declared(connection).primary_of(compared)
+    for row in compared:
         components = _components(row)
         prices, unpriced = _prices(paid, row, given)
         yield Pilot(
@@ -91,6 +95,7 @@ def pilots(connection: DuckDBPyConnection, given: Prices) -> Iterator[Pilot]:
             judge=row["judge"],
             judge_id=row["judge_id"],
             metric=row["metric"],
+            is_primary=any(row is each for each in primary),
             mock=row["mock"],
             now=Design(row["n_paired"], row["repetitions"], row["replicates"]),
             difference=row["difference"],
@@ -109,15 +114,15 @@ def plan(pilot: Pilot, aim: Aim) -> Plan:
         return Plan(pilot, aim, None, None, None, None, None, ())
     variance = found.variance(now.repetitions, now.replicates)
     independent = now.samples if pilot.clusters is None else pilot.clusters
-    aim = replace(aim, cluster_size=now.samples / independent)
+    clustered = replace(aim, cluster_size=now.samples / independent)
     repetitions, judgments = _best(pilot, found)
-    bought = purchases(found, now, aim, pilot.prices)
+    bought = purchases(found, now, clustered, pilot.prices)
     return Plan(
         pilot=pilot,
         aim=aim,
         power=power(aim.difference, variance, now.samples, aim.alpha, independent),
-        smallest_difference=smallest_difference(variance, now.samples, aim),
-        samples_if_unlucky=samples_needed(variance * reach_of_variance(independent, SURE), aim),
+        smallest_difference=smallest_difference(variance, now.samples, clustered),
+        samples_if_unlucky=samples_needed(variance * reach_of_variance(independent, SURE), clustered),
         best_repetitions=repetitions,
         best_judgments=judgments,
         purchases=tuple(bought),

@@ -171,6 +171,30 @@ def test_a_metric_is_named_alone_or_after_its_judge(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_primary_metrics_share_alpha(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """As they do in a report; another metric is planned for if it is named."""
+    run_, *rest = map(json.loads, log_of(tmp_path / "run.jsonl", random_scores(0)).read_text().splitlines())
+    run_["config"]["comparison"] = {"primary": ["completeness"]}
+    metrics = run_["judges"][0]["metrics"]
+    metrics.append(metrics[0] | {"name": "clarity"})
+    for event in rest:
+        if event["type"] == "judgment":
+            event["scores"]["clarity"] = event["scores"]["completeness"]
+    log = str(write_log(tmp_path / "run.jsonl", [run_, *rest]))
+
+    def planned(*more: str) -> list[tuple[str, int]]:
+        assert run(("plan", log, "--difference", "0.2", "-f", "json", *more)) == 0
+        said = json.loads(capfd.readouterr().out)
+        return [(each["metric"], said["aim"]["tests"]) for each in said["plans"]]
+
+    assert planned() == [("completeness", 1)]
+    assert planned("--metric", "clarity") == [("clarity", 1)]
+    run_["config"]["comparison"] = {"primary": ["completeness", "clarity"]}
+    write_log(tmp_path / "run.jsonl", [run_, *rest])
+    assert planned() == [("completeness", 2), ("clarity", 2)]
+
+
+@pytest.mark.slow
 def test_the_command_plans_from_a_log_and_from_variances(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Text and JSON say the same numbers; options that go with nothing are told as usage errors."""
 
