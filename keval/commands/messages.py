@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from keval.errors import UsageError
+from keval.nearest import near
 from keval.printable import printable, printable_json
 from keval.secrets.variables import Secrets
 
@@ -32,15 +34,16 @@ def warn(message: str) -> None:
 
 
 def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> None:
-    """Tell people how many samples are in no group by these fields."""
+    """Tell people how many samples are in no group by these fields. Raises UsageError for one that no sample has."""
     from keval.stats.groups import known_fields, ungrouped
 
     if not (lacking := ungrouped(connection, fields)):
         return
     known = known_fields(connection)
-    strange = [field for field in fields if field not in known]
-    hint = f"; no sample has {' or '.join(strange)}, they have {', '.join(known)}" if strange else ""
-    warn(f"samples in no group, because they lack {' or '.join(fields)} or have null there: {lacking}{hint}")
+    for field in fields:
+        if field not in known:
+            raise UsageError(f"--by {field}: no sample has such a field; {near(field, known)}")
+    warn(f"samples in no group, because they lack {' or '.join(fields)} or have null there: {lacking}")
 
 
 def warn_of_several(connection: DuckDBPyConnection) -> None:

@@ -145,10 +145,22 @@ def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[
             if not any(row["is_same"] and row["asked_in"] is None for row in found):
                 raise InputError(problem, f"{NOT_COMPARED}: keval generate CONFIG -o LOG asks what has changed")
             yield f"{problem}; {NOT_COMPARED}, so they are left out"
+        if not any(row["asked_in"] is None for row in found):
+            there = ", ".join(_example(side, found) for side in (one, other))
+            raise InputError(
+                f"{one.label} and {other.label} have no sample in common ({there})",
+                "samples are paired by their ids: `id_key` of the config's dataset, or `id` of an import's mapping, "
+                "says which field they are",
+            )
         for side in (one, other):
             alone = [row["sample_id"] for row in found if row["asked_in"] == side.number]
             if alone:
                 yield f"only {side.label} has answers to {_named(alone)}; they are left out of its comparisons"
+
+
+def _example(side: Side, found: Sequence[JsonObject]) -> str:
+    """Return the id of a sample of a log."""
+    return f"{side.label}: {next((row['sample_id'] for row in found if row['asked_in'] == side.number), 'none')}"
 
 
 def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[str]:

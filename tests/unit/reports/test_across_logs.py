@@ -241,6 +241,19 @@ def test_logs_that_have_no_question_in_common_are_refused(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_logs_that_have_no_sample_in_common_are_refused(tmp_path: Path) -> None:
+    """The same questions under other ids: what pairs them is said, with an id of each log."""
+    others = [run_event(["docs"], samples=7)]
+    for number, score in enumerate(HIGH):
+        response = response_event(f"other{number}", "docs")
+        others += [response, judgment_event(response, score)]
+    ids_of_both = r"no sample in common \(.*1.jsonl: q0, .*2.jsonl: other0\)"
+    with pytest.raises(InputError, match=ids_of_both) as told:
+        compared(tmp_path, events(LOW), others)
+    assert "id_key" in str(told.value)
+
+
+@pytest.mark.slow
 def test_scores_of_two_judges_are_refused_with_the_way_out(tmp_path: Path) -> None:
     """The command that judges both by one judge stands in the error."""
     other = judge_entry(judge_id="f" * 24, name="stricter")
