@@ -66,6 +66,7 @@ def command(
     from keval.reports import drift
     from keval.reports.gate import judge_rules
     from keval.reports.gate_facts import Facts
+    from keval.reports.warnings import answered_after_failures
 
     given = gate_section.given([*(gate_section.read_file(rules_file) if rules_file else ()), *rules], preset)
     with ExitStack() as open_:
@@ -86,6 +87,8 @@ def command(
         asked = Rules(given) if given else _recorded(now)
         on_mean = asked.on_mean if on is None else on == "mean"
         outcome = judge_rules(asked.rules, now, before, on_mean=on_mean)
+        for sentence in answered_after_failures(now.connection):
+            warn(sentence)
     for line in FORMATS[written](outcome):
         say(line) if written == "text" else click.echo(line)
     context.exit(CODES[outcome.verdict])

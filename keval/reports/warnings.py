@@ -114,7 +114,8 @@ def others(
     yield from _unplanned(conditions, bodies)
     yield from _answer_leakage(conditions, used)
     yield from _asked_again(connection, conditions)
-    yield from _answered_after_failures(connection, conditions)
+    for told in answered_after_failures(connection):
+        yield ReportWarning("answered_after_failures", told)
     yield from _orphaned(connection, conditions)
     yield from _not_applicable(connection)
     yield from _order_dependent(connection)
@@ -177,16 +178,13 @@ def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionS
         )
 
 
-def _answered_after_failures(
-    connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]
-) -> Iterator[ReportWarning]:
-    """Yield whose failures a later run tried again: the more a condition fails, the more tries it got."""
-    for found, row in _each(connection, "answered_after_failures", conditions):
-        yield ReportWarning(
-            "answered_after_failures",
-            f"{found.name}: {counted(row['answers'], 'answer')} came in a later run, after the agent had failed the "
-            "task; the failures are in no mean, which favours a condition that fails often (--no-retry-failed keeps "
-            "them)",
+def answered_after_failures(connection: DuckDBPyConnection) -> Iterator[str]:
+    """Yield of each condition whose failures a later run tried again: the more it fails, the more tries it got."""
+    for row in ask(connection, "answered_after_failures"):
+        yield (
+            f"{row['condition']}: {counted(row['answers'], 'answer')} came in a later run, after the agent had failed "
+            "the task; the failures are in no mean, which favours a condition that fails often (--no-retry-failed "
+            "keeps them)"
         )
 
 

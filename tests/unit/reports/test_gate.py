@@ -373,6 +373,16 @@ def test_a_log_that_says_nothing_meets_no_rule(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_was_asked_again_after_failures_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """By the next run a condition that fails often has fewer failures, and meets more rules."""
+    answered = response_event("q1")
+    for events, warned in (([answered], False), ([failure_event(answered), answered], True)):
+        log = write_log(tmp_path / "run.jsonl", [run_event(), *events])
+        run(["gate", str(log), "--rule", "failures <= 100%"])
+        assert ("baseline: 1 answer came in a later run" in capfd.readouterr().err) is warned
+
+
+@pytest.mark.slow
 def test_the_command_says_it_by_its_exit_code(log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """0 where all rules are met, 1 where one is not, 7 where nobody can tell of one, 2 without rules."""
     for rule, code in (("> 2", 0), (">= 3", 1), (">= 2.5", 7)):
