@@ -187,7 +187,9 @@ def _say_questions(path: Path, found: Columns, *, are_examples: bool) -> None:
         parts = (
             f"question {found.question!r}",
             f"golden answer {found.answer!r}" if found.answer else "no golden answers",
-            f"id {found.id!r}" if found.id else "ids are hashes of the records",
+            f"id {found.id!r}"
+            if found.id
+            else "ids are hashes of the records, so any edit makes another sample: better have ids",
         )
         say(f"questions {path}: {counted(found.samples, 'sample')}, {', '.join(parts)}")
     else:
