@@ -187,9 +187,7 @@ def _say_questions(path: Path, found: Columns, *, are_examples: bool) -> None:
         parts = (
             f"question {found.question!r}",
             f"golden answer {found.answer!r}" if found.answer else "no golden answers",
-            f"id {found.id!r}"
-            if found.id
-            else "ids are hashes of the records, so any edit makes another sample: better have ids",
+            f"id {found.id!r}" if found.id else "ids are hashes of the records: add ids, or an edit is another sample",
         )
         say(f"questions {path}: {counted(found.samples, 'sample')}, {', '.join(parts)}")
     else:
