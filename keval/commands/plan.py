@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from keval.exports._planning import Planned
-    from keval.reports.planned_stops import Key, PilotDifferences, PlannedStop
+    from keval.reports.planned_stops import Key, PilotDifferences, PlannedStops
     from keval.reports.planning import Pilot, Plan
 
 MONEY = FiniteRange(0, 1_000_000)
@@ -127,10 +127,10 @@ def _pilots(
 
 def _stops(
     plans: Sequence[Plan], differences: Mapping[Key, PilotDifferences], samples: int | None
-) -> Mapping[int, Sequence[PlannedStop]]:
+) -> Mapping[int, PlannedStops]:
     from keval.reports.planned_stops import planned_stops
 
-    return {place: list(planned_stops(plan, differences, samples)) for place, plan in enumerate(plans)}
+    return {place: planned_stops(plan, differences, samples) for place, plan in enumerate(plans)}
 
 
 def _plans(found: Sequence[Pilot], aim: Aim, tests: int | None, metric: str | None) -> list[Plan]:

@@ -14,7 +14,7 @@ from keval.ids import JsonObject
 from keval.printable import printable_json
 from keval.reports.conclusions import FEW_SAMPLES
 from keval.reports.model import BANNER
-from keval.reports.planned_stops import PlannedStop
+from keval.reports.planned_stops import PlannedStops
 from keval.reports.planning import SURE, Pilot, Plan
 from keval.stats.next_spend import Prices, Purchase, from_nothing
 from keval.stats.power import Aim, Components
@@ -41,7 +41,7 @@ class Plans:
     """Plans from a pilot, which all have one aim."""
 
     plans: Sequence[Plan]
-    stops: Mapping[int, Sequence[PlannedStop]] = field(default_factory=dict)
+    stops: Mapping[int, PlannedStops] = field(default_factory=dict)
     """What each plan would come to if the run stopped when decided, by its place; empty if nobody asked."""
 
     def as_text(self) -> Iterator[str]:
@@ -67,7 +67,7 @@ class Plans:
             "aim": _aimed_at(self.plans[0].aim),
             "plans": [
                 _as_object(plan)
-                | ({"until_decided": list(map(asdict, self.stops[place]))} if place in self.stops else {})
+                | (_stops_as_object(self.stops[place]) if place in self.stops else {})
                 for place, plan in enumerate(self.plans)
             ],
         })  # fmt: skip
@@ -131,11 +131,13 @@ def _plan(plan: Plan) -> Iterator[str]:
         )
 
 
-def _stops(stops: Sequence[PlannedStop] | None) -> Iterator[str]:
+def _stops(found: PlannedStops | None) -> Iterator[str]:
     """Yield what a run would take that stops when decided, for each true difference that there may be."""
-    if stops is not None and not stops:
-        yield "  until decided  not known: the plan is out of reach, or too large to draw runs of"
-    for each in stops or ():
+    if found is None:
+        return
+    if found.reason is not None:
+        yield f"  until decided  not known: {found.reason}"
+    for each in found.stops:
         if each.samples is None or each.found is None:
             told = "no run can be drawn from the pilot's differences: none lies beyond it"
         else:
@@ -197,6 +199,10 @@ def _row(purchase: Purchase) -> tuple[str, ...]:
     to = purchase.design
     numbers = (to.samples, to.repetitions, to.replicates, purchase.responses, purchase.judgments)
     return (purchase.name, *map(count, numbers), dollars(purchase.cost_usd))
+
+
+def _stops_as_object(found: PlannedStops) -> JsonObject:
+    return {"until_decided": list(map(asdict, found.stops)), "why_until_unknown": found.reason}
 
 
 def _as_object(plan: Plan) -> JsonObject:

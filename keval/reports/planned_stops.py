@@ -26,6 +26,8 @@ class PilotDifferences:
 
     values: tuple[float, ...]
     reach: float
+    why_not: str | None = None
+    """Why no run may stop at it; None if one may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +48,42 @@ class PlannedStop:
     """What the complete run costs; None if a price is unknown."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedStops:
+    """What runs would come to that stop when decided, or why that is not known."""
+
+    stops: tuple[PlannedStop, ...]
+    reason: str | None = None
+
+
 def pilot_differences(connection: DuckDBPyConnection) -> Mapping[Key, PilotDifferences]:
     """Return the differences of each comparison of a log, by its condition, judge and metric."""
     return {
-        (row["condition"], row["judge_id"], row["metric"]): PilotDifferences(tuple(row["differences"]), row["reach"])
+        (row["condition"], row["judge_id"], row["metric"]): PilotDifferences(
+            tuple(row["differences"]), row["reach"], row["why_not"]
+        )
         for row in ask(connection, "pilot_differences")
     }
 
 
-def planned_stops(
-    plan: Plan, differences: Mapping[Key, PilotDifferences], samples: int | None
-) -> Iterator[PlannedStop]:
-    """Yield what a run would come to if the difference were the one that matters, and the pilot's own.
+def planned_stops(plan: Plan, differences: Mapping[Key, PilotDifferences], samples: int | None) -> PlannedStops:
+    """Return what a run would come to if the difference were the one that matters, and the pilot's own.
 
     `samples` is how many the complete run has; by default, as many as the plan asks for.
     """
-    pilot, aim = plan.pilot, plan.aim
+    pilot = plan.pilot
     found = differences.get((pilot.condition, pilot.judge_id, pilot.metric))
     planned = samples or next((each.design.samples for each in plan.purchases if each.name == "more samples"), None)
     planned = planned or (pilot.now.samples if plan.reached else None)
+    if found is not None and found.why_not is not None:
+        return PlannedStops((), f"no run stops at it: {found.why_not}")
     if found is None or planned is None or planned > MOST_SAMPLES:
-        return
+        return PlannedStops((), "the plan is out of reach, or too large to draw runs of")
+    return PlannedStops(tuple(_stops(plan, found, planned)))
+
+
+def _stops(plan: Plan, found: PilotDifferences, planned: int) -> Iterator[PlannedStop]:
+    pilot, aim = plan.pilot, plan.aim
     rule = StoppingRule(aim.tests, alpha=aim.alpha * aim.tests)
     sign = -1 if (pilot.difference or 0) < 0 else 1
     for difference in dict.fromkeys((sign * aim.difference, pilot.difference)):

@@ -10,10 +10,12 @@ import pytest
 from keval import projections
 from keval.cli import run as keval
 from keval.config.until_section import Given
+from keval.ids import JsonObject
 from keval.reports.planned_stops import PlannedStop, pilot_differences, planned_stops
 from keval.reports.planning import pilots, plan
 from keval.stats.next_spend import Prices
 from keval.stats.power import Aim
+from tests.builders import write_log
 from tests.stopping_runs import Drawn, run, write_evaluation
 
 
@@ -29,7 +31,7 @@ def stops(log: Path, difference: float, samples: int | None) -> list[PlannedStop
     """Return what runs would come to."""
     with projections.connect([log]) as connection:
         (found,) = pilots(connection, Prices(None, None))
-        return list(planned_stops(plan(found, Aim(difference)), pilot_differences(connection), samples))
+        return list(planned_stops(plan(found, Aim(difference)), pilot_differences(connection), samples).stops)
 
 
 @pytest.mark.slow
@@ -64,3 +66,26 @@ def test_the_command_says_it_for_people_and_programs(pilot: Path, capfd: pytest.
     assert keval(["plan", str(pilot), "--difference", "0.2", "--until", "decided", "-f", "json"]) == 0
     [found] = json.loads(capfd.readouterr().out)["plans"]
     assert [each["difference"] for each in found["until_decided"]] == [0.2, pytest.approx(0.225)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("section", "reason"),
+    [({"failures": "exclude"}, "failures are excluded"), ({"dataset": {"cluster_key": "book"}}, "a cluster_key")],
+)
+def test_nothing_is_drawn_of_what_no_run_stops_at(
+    pilot: Path, section: JsonObject, reason: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """`keval run` refuses the same configs."""
+    lines = [json.loads(line) for line in pilot.read_text().splitlines()]
+    for event in lines:
+        if event["type"] == "run":
+            event["config"] |= section
+    write_log(pilot, lines)
+    assert keval(["plan", str(pilot), "--difference", "0.2", "--until", "decided", "--samples", "80"]) == 0
+    text = capfd.readouterr().out
+    assert "until decided  not known: no run stops at it: " in text
+    assert reason in text
+    assert keval(["plan", str(pilot), "--difference", "0.2", "--until", "decided", "-f", "json"]) == 0
+    [found] = json.loads(capfd.readouterr().out)["plans"]
+    assert (found["until_decided"], reason in found["why_until_unknown"]) == ([], True)
