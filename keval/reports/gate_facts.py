@@ -198,7 +198,8 @@ class Facts:
         value = found.pass_every_k if every else found.pass_at_k
         lower, upper = found.pass_every_k_interval if every else found.pass_at_k_interval
         if value is None:
-            return _of_all_ways(found, every=every)
+            whatever = _of_all_ways(found, every=every)
+            return replace(whatever, lower=None, upper=None) if self._has_stopped else whatever
         if self._has_stopped:
             return Found(value, of=counted(found.samples, "sample"), unknown=DESCRIPTIVE)
         return Found(value, lower, upper, of=counted(found.samples, "sample"), unknown=found.why_no_interval)

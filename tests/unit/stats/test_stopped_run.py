@@ -115,6 +115,17 @@ def test_of_another_log_nothing_is_concluded(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_missing_score_gives_a_gate_no_interval(tmp_path: Path) -> None:
+    """How often a stopped run passes is known within no interval, whatever the missing scores would have been."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR, fails=0.05))
+    with projections.connect([log]) as connection:
+        found = [Facts(connection, {}).passes(name, 1, every=True) for name in CLEAR]
+    assert any(each.value is None and each.worst is not None for each in found)
+    assert {(each.lower, each.upper) for each in found} == {(None, None)}
+
+
+@pytest.mark.slow
 def test_of_other_metrics_nothing_is_concluded(tmp_path: Path) -> None:
     """A metric that is not primary is shown without interval and p: the run stopped because of another one."""
     config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
