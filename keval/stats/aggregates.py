@@ -106,9 +106,10 @@ def comparison_bodies(
     `scores` are the bodies of the conditions' `aggregate` events, which tell how much was not measured.
     """
     tested = with_tests(rows_of(connection, "comparisons"), declared)
-    of_all = friedman(connection) if with_friedman else {}
-    for row in tested:
-        row["friedman"] = of_all.get((row["agent_id"], row["judge_id"], row["metric"])) if row["current"] else None
+    if with_friedman:
+        of_all = friedman(connection)
+        for row in tested:
+            row["friedman"] = of_all[row["agent_id"], row["judge_id"], row["metric"]]
     yield from _concluded(tested, scores)
 
 

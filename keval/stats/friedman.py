@@ -6,6 +6,8 @@ Friedman 1937; Conover 1999, section 5.8 (ties); Kendall and Babington Smith 193
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -47,10 +49,14 @@ class Friedman:
         return None if self.chi2 is None else min(1.0, self.chi2 / (self.samples * (self.conditions - 1)))
 
 
-def friedman(connection: DuckDBPyConnection) -> dict[tuple[str, str, str], Friedman]:
-    """Return the test of each metric by the ids of agent and judge and its name; see friedman.sql."""
+def friedman(connection: DuckDBPyConnection) -> Mapping[tuple[str, str, str], Friedman]:
+    """Return the test of each metric by the ids of agent and judge and its name; of one without a value there is none.
+
+    See friedman.sql.
+    """
     found = rows(connection, load("stats", "friedman", fewest=str(FEWEST_CONDITIONS)))
-    return {(row["agent_id"], row["judge_id"], row["metric"]): _friedman(row) for row in found}
+    tests = {(row["agent_id"], row["judge_id"], row["metric"]): _friedman(row) for row in found}
+    return defaultdict(lambda: Friedman(0), tests)
 
 
 def friedman_of(row: JsonObject) -> Friedman:

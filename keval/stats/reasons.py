@@ -245,7 +245,7 @@ def no_friedman(row: JsonObject) -> str:
     if row["n_clusters"] is not None:
         return "samples of one cluster are not independent: see p_holm of each comparison"
     if found.conditions < FEWEST_CONDITIONS:
-        return f"fewer than {FEWEST_CONDITIONS} conditions"
+        return f"fewer than {FEWEST_CONDITIONS} conditions have a value"
     if found.samples < FEWEST_COMPLETE:
         return f"fewer than {FEWEST_COMPLETE} samples have a value under all {found.conditions} conditions"
     return "no sample has two different values"

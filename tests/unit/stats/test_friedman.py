@@ -57,7 +57,8 @@ def test_it_is_that_of_the_samples_that_all_conditions_have(
 @pytest.mark.parametrize(
     ("scores", "reason"),
     [
-        ({"a": [5, 4, 3], "b": [1, 2, 3]}, "fewer than 3 conditions"),
+        ({"a": [5, 4, 3], "b": [1, 2, 3]}, "fewer than 3 conditions have a value"),
+        ({"a": [None], "b": [None], "c": [None]}, "fewer than 3 conditions have a value"),
         ({"a": [5, 3], "b": [5, 3], "c": [5, 3]}, "no sample has two different values"),
         (
             {"a": [5, 4], "b": [1, None], "c": [2, 3]},
@@ -67,7 +68,9 @@ def test_it_is_that_of_the_samples_that_all_conditions_have(
 )
 def test_what_is_not_defined_is_null_with_its_reason(tmp_path: Path, scores: Scores, reason: str) -> None:
     """Never 1, which would say that nothing differs."""
-    for found in comparisons(tmp_path, scores):
+    compared = comparisons(tmp_path, scores)
+    assert len(compared) == len(scores) - 1
+    for found in compared:
         assert {(found[name], found["reasons"][name]) for name in NAMES} == {(None, reason)}
 
 
