@@ -1,5 +1,6 @@
--- One row per condition other than the baseline and sample that lost or gained most beside it: on the metric on which it changed
--- most, as a share of the metric's scale; metrics are never averaged. The largest changes come first, losses and gains apart.
+-- One row per two conditions that are compared and sample that lost or gained most between them: on the metric on which it
+-- changed most, as a share of the metric's scale; metrics are never averaged. The largest changes come first, losses and gains
+-- apart. Of several logs one condition is compared with several others.
 with change as (
     select p.*, p.difference / (m.max - m.min) as share, m.place
     from paired_samples as p
@@ -9,7 +10,7 @@ with change as (
 most as (
     from change
     qualify row_number() over (
-        partition by condition_id, agent_id, result, sample_id order by abs(share) desc, place
+        partition by condition_id, baseline_id, agent_id, result, sample_id order by abs(share) desc, place
     ) = 1
 )
 select
@@ -17,5 +18,5 @@ select
     c.place as condition_place
 from most
 join conditions as c using (condition, condition_id, agent_id)
-qualify row_number() over (partition by condition_id, agent_id, result order by abs(share) desc, sample_id) <= $most
+qualify row_number() over (partition by condition_id, baseline_id, agent_id, result order by abs(share) desc, sample_id) <= $most
 order by condition_place, result, abs(share) desc, sample_id

@@ -64,6 +64,14 @@ def test_the_later_log_is_compared_with_the_earlier_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_of_three_logs_each_pair_has_its_own_changed_samples(tmp_path: Path) -> None:
+    """A sample that changed most against the first log stands beside the second one, too."""
+    found = compared(tmp_path, events(LOW[:3]), events((2, 3, 2)), events((5, 5, 5)))
+    gained = [(change.baseline[-7:-6], len(change.gained)) for change in found.changed_scores]
+    assert gained == [("1", 3), ("1", 3), ("2", 3)]
+
+
+@pytest.mark.slow
 def test_samples_that_belong_together_are_one_cluster(tmp_path: Path) -> None:
     """As within one log, also where one log alone says so; where two logs say two things, nothing is known."""
 
