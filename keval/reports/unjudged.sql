@@ -1,23 +1,18 @@
 -- One row per condition and agent with answers that no judge scored or failed to score, though one was to judge them: they
--- are in its share; and how many of them there is nothing to compare with: all judges are of pairs, and the baseline, which
--- the judge names or which is the config's first condition, failed. Only judgments have an answer.
+-- are in its share; and how many of them there is nothing to compare with: all judges are of pairs, and a baseline of theirs
+-- failed. Only judgments have an answer.
 with judge as (
     select distinct judge_id, seed, below from metrics left join sampling using (judge_id)
 ),
-pairing as (
-    select judge.judge_id as judge_id, coalesce(arg_max(judge.parameters ->> '$.baseline', rank), (
-        select map_keys(conditions)[1] from run_facts where cardinality(conditions) > 0 order by rank desc limit 1
-    )) as baseline
-    from (select rank, unnest(judges) as judge from run_facts)
-    where judge.type = 'pairwise'
-    group by judge.judge_id
-),
 without_pair as (
-    select agent_id, sample_id, repetition
-    from tasks
-    join conditions using (condition_id, agent_id)
-    where failed is not null and current and condition in (select baseline from pairing)
-        and not exists (from metrics where computed is null and judge_id not in (select judge_id from pairing))
+    select distinct p.condition_id, t.agent_id, t.sample_id, t.repetition
+    from judge_baselines as p
+    join tasks as t on t.condition_id = p.baseline_id
+    join conditions as c on c.condition_id = t.condition_id and c.agent_id = t.agent_id
+    where p.of_pairs and t.failed is not null and c.current
+        and not exists (
+            from metrics where computed is null and judge_id not in (select judge_id from judge_baselines where of_pairs)
+        )
 ),
 unscored as (
     select position
@@ -30,7 +25,7 @@ unscored as (
 select condition_id, agent_id, count(*) - count(w.sample_id) as count, count(w.sample_id) as unpaired
 from events as e
 semi join unscored using (position)
-left join without_pair as w using (agent_id, sample_id, repetition)
+left join without_pair as w using (condition_id, agent_id, sample_id, repetition)
 anti join (select response_id from failure_facts where current and stage = 'judge') as f on f.response_id = e.id
 where e.type = 'response' and (
     not exists (from sampling) or exists (

@@ -834,14 +834,16 @@ def test_verdicts_that_depend_on_the_order_are_counted_beside_the_pairs(tmp_path
 
 
 @pytest.mark.slow
-def test_an_answer_to_which_the_baseline_has_none_awaits_no_judge(tmp_path: Path) -> None:
+@pytest.mark.parametrize("conditions", [("baseline", "with_docs"), ("with_docs", "baseline")])
+def test_an_answer_to_which_the_baseline_has_none_awaits_no_judge(conditions: Sequence[str], tmp_path: Path) -> None:
     """There is nothing to compare it with until the baseline is asked again; `keval judge` would find nothing to do."""
     judge = {"name": "versus", "type": "pairwise", "model": "m"}
     versus = judge_entry(name="versus") | {"type": "pairwise"}
     pair = [response_event("q1"), response_event("q1", "with_docs")]
     failed, alone = failure_event(response_event("q2")), response_event("q2", "with_docs")
     events = [*pair, judgment_event(pair[0], judge=judge), failed, alone]
-    found = built([run_event(samples=2, judges=[versus]), *events], tmp_path)
+    config = {"name": "test", "baseline": "baseline"}
+    found = built([run_event(conditions, samples=2, judges=[versus], config=config), *events], tmp_path)
     told = {each.code: each.text for each in (*found.warnings_first, *found.warnings)}
     assert told["unpaired"].startswith("1 response has none of the baseline to be compared with")
     assert told["unjudged"].startswith("1 response has no judgment")
