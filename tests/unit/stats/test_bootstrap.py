@@ -10,7 +10,7 @@ from keval.ids import JsonObject
 from keval.stats import bootstrap
 from keval.stats.asked import Asked
 from tests.aggregated import bodies, scored
-from tests.builders import failure_event, judgment_event, response_event
+from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
 
 VALUES = [1.0, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5]
 
@@ -90,3 +90,23 @@ def test_components_of_few_samples_with_a_score_say_so(tmp_path: Path) -> None:
     assert found["ci_bca_lower"] is not None
     assert found["var_sample_lower"] is None
     assert found["reasons"]["var_sample_lower"].startswith("fewer than 20 samples with a score")
+
+
+def test_pairs_that_nobody_was_asked_about_are_in_no_component(tmp_path: Path) -> None:
+    """Where the baseline failed, an answer counts and has no judgment: draws leave it out as the estimate does."""
+    judge = judge_entry() | {"type": "pairwise"}
+    events: list[JsonObject] = [run_event(samples=24, repetitions=2, judges=[judge])]
+    for number in range(24):
+        for repetition in (1, 2):
+            of_baseline, response = (
+                response_event(f"q{number:02}", name, repetition) for name in ("baseline", "with_docs")
+            )
+            is_won = repetition == 2 and number % 2 == 0
+            events += [failure_event(of_baseline) if is_won else of_baseline, response]
+            scores = () if is_won else (1 + number % 3 + repetition % 2, 2 + number % 3 + repetition % 2)
+            events += [judgment_event(response, score, replicate=n) for n, score in enumerate(scores, 1)]
+    found = next(
+        body for body in bodies(tmp_path, events, asked=Asked(bootstrap=True)) if body["condition"] == "with_docs"
+    )
+    assert (found["scored"], found["n_responses"]) == (48, 36)
+    assert found["var_response_lower"] <= found["var_response"] <= found["var_response_upper"]
