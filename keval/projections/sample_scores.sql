@@ -12,13 +12,15 @@ select
     coalesce(list_aggregate(s.kinds, 'histogram'), map()) as failed,
     s.empty, s.refused, s.cut_off, s.n_responses, s.n_judgments,
     s.mean, s.mean_complete_case,
-    (coalesce(s.total, 0) + (s.expected - s.valued) * m.min) / nullif(s.expected, 0) as mean_lower,
-    (coalesce(s.total, 0) + (s.scored + s.agent_failed - s.valued) * m.min
-        + (s.expected - s.scored - s.agent_failed) * m.max) / nullif(s.expected, 0) as mean_upper,
+    (coalesce(s.total, 0) + (s.counting - s.valued) * m.min) / nullif(s.counting, 0) as mean_lower,
+    (coalesce(s.total, 0) + (s.counting - s.valued) * m.max) / nullif(s.counting, 0) as mean_upper,
     s.var_within_sample, sqrt(s.var_within_sample) as sd_within_sample,
     s.mock, s.kinds, s.largest, c.place as condition_place, m.place as metric_place,
     m.computed
-from sample_means as s
+from (
+    -- As in condition_means: a failure has a value, or the config excludes it.
+    select *, expected - (scored + agent_failed - valued) as counting from sample_means
+) as s
 join conditions as c using (condition_id, agent_id)
 join metrics as m using (judge_id, metric)
 where s.tried + s.unplanned > 0

@@ -275,6 +275,9 @@ def test_excluded_failures_are_not_missing(tmp_path: Path) -> None:
     events += [event for number in (1, 2, 3) for event in judged(response_event("q2", repetition=number), 4)]
     (found,) = bodies(tmp_path, events)
     assert (found["mean"], found["mean_lower"], found["mean_upper"]) == (4.5, (3 + 4) / 2, (5 + 4) / 2)
+    (of_q1, of_q2) = bodies(tmp_path, events, levels=("sample",))
+    assert [of_q1[name] for name in ("mean", "mean_lower", "mean_upper")] == [5, (5 + 1) / 2, 5]
+    assert [of_q2[name] for name in ("mean", "mean_lower", "mean_upper")] == [4, 4, 4]
 
 
 def test_one_sample_says_nothing_of_the_variance_between_samples(tmp_path: Path) -> None:
