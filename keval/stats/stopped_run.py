@@ -34,6 +34,9 @@ _FIXED = (
     "p_failure_rate", "p_bh", "p_friedman",
 )  # fmt: skip
 
+_BOUNDS = {"mean_lower", "mean_upper"}
+"""Ends that are of no interval: they hold however many samples there are."""
+
 Key = tuple[str, str, str]
 
 
@@ -62,7 +65,8 @@ class StoppedRun:
         """Return the body of an `aggregate` event: of a run that stopped, no interval of a condition is one."""
         if not self.is_partial or not body["current"]:
             return body
-        ends = [name for name in body if name.endswith(("ci_lower", "ci_upper")) and body[name] is not None]
+        ends = [name for name in body if name.endswith(("_lower", "_upper")) and body[name] is not None]
+        ends = [name for name in ends if name not in _BOUNDS]
         reasons = body["reasons"] | dict.fromkeys(ends, DESCRIPTIVE)
         chances = {"pass_k": list(map(_without_interval, body["pass_k"]))} if body.get("pass_k") else {}
         return body | dict.fromkeys(ends) | chances | {"reasons": reasons}

@@ -95,6 +95,22 @@ def test_of_groups_and_chances_there_is_no_interval(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_no_interval_of_a_condition_is_one(tmp_path: Path) -> None:
+    """Nor one by resampling, nor that of a variance: they take the number of samples for fixed before, too."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    config.write_text(config.read_text().replace("repetitions: 1", "repetitions: 2"))
+    run(config, log, Drawn(config, {"plain": 0.4, "other": 0.75}))
+    with projections.connect([log]) as connection:
+        found = list(aggregate(connection, levels={"condition"}, asked=Asked(full=True, bootstrap=True)))
+    for body in (each for each in found if each["type"] == "aggregate"):
+        ends = {name for name in body if name.endswith(("_lower", "_upper"))} - {"mean_lower", "mean_upper"}
+        assert {"ci_lower", "ci_bca_lower", "icc_sample_lower"} < ends
+        assert {name for name in ends if body[name] is not None} == set()
+        assert body["reasons"]["ci_bca_lower"] == DESCRIPTIVE
+        assert (body["mean_lower"], body["mean_upper"]) == (body["mean"], body["mean"])
+
+
+@pytest.mark.slow
 def test_of_another_log_nothing_is_concluded(tmp_path: Path) -> None:
     """How many samples a stopped run has depends on its results: `keval compare` and a gate give no interval."""
     names = ("old", "new")
