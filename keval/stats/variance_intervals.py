@@ -30,8 +30,10 @@ def icc_interval(row: JsonObject) -> Interval:
     within, k, responses = row["var_response_and_judgment"], row["k3"], row["responses_per_sample"]
     if not within or row["icc_sample"] is None or abs(k - responses) > NOISE * responses:
         return None, None
-    samples, tail = round(row["scored"] / responses), (1 - LEVEL) / 2
-    ratio, degrees = row["ms_sample"] / within, (samples - 1, row["scored"] - samples)
+    # Each answer has one judgment, or is computed and has none; of a pair without an answer nobody was asked.
+    answers = row["n_judgments"] or row["scored"]
+    samples, tail = round(answers / responses), (1 - LEVEL) / 2
+    ratio, degrees = row["ms_sample"] / within, (samples - 1, answers - samples)
     lower = ratio / quantile(*degrees, 1 - tail)
     upper = ratio * quantile(*degrees[::-1], 1 - tail)
     return (lower - 1) / (lower + k - 1), (upper - 1) / (upper + k - 1)

@@ -280,6 +280,27 @@ def test_excluded_failures_are_not_missing(tmp_path: Path) -> None:
     assert [of_q2[name] for name in ("mean", "mean_lower", "mean_upper")] == [4, 4, 4]
 
 
+def test_pairs_that_nobody_was_asked_about_make_no_share_of_the_variance_surer(tmp_path: Path) -> None:
+    """Where the baseline failed, an answer counts; of how much scores vary it says nothing."""
+
+    def ends(unasked: int) -> list[float]:
+        """Return the share of the questions with its interval, of 12 samples and some that the baseline failed."""
+        run = run_event(samples=12 + unasked, repetitions=2, judges=[judge_entry() | {"type": "pairwise"}])
+        events: list[JsonObject] = [run]
+        for number, repetition in product(range(12 + unasked), (1, 2)):
+            of_baseline, response = (
+                response_event(f"q{number:02}", name, repetition) for name in ("baseline", "with_docs")
+            )
+            score = 1 + (number * 3 + repetition * (number % 2)) % 5
+            pair = [of_baseline, *judged(response, score)]
+            events += pair if number < 12 else [failure_event(of_baseline), response]
+        found = next(body for body in bodies(tmp_path, events, asked=FULL) if body["condition"] == "with_docs")
+        assert found["scored"] == 2 * (12 + unasked)
+        return [found[name] for name in ("icc_sample", "icc_sample_lower", "icc_sample_upper")]
+
+    assert ends(6) == pytest.approx(ends(0))
+
+
 def test_one_sample_says_nothing_of_the_variance_between_samples(tmp_path: Path) -> None:
     """Nor of any share of it: unknown is null, and not 0."""
     events = [run_event(["baseline"], samples=1, repetitions=3)]
