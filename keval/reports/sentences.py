@@ -28,6 +28,10 @@ WAY_OUT_OF_JUDGE = "keval run CONFIG and then keval judge LOG -j JUDGE.yaml ask 
 """What ends a sentence of what was not measured or not done."""
 
 
+_NAMING = (" {} scored ", " {} compared with ", " between {} and ", " of {} ")
+"""How a sentence names the condition that it is of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Headline:
     """What is said of one condition against the baseline."""
@@ -118,13 +122,18 @@ def headlines(tables: Sequence[MetricTable], *, is_incomplete: bool = False) -> 
         text = _headline(condition, baseline, of_pair)
         line, notes = _line_and_notes(condition, baseline, of_pair)
         if len(pairs) > 1:
-            text, *notes = (said if condition in said else f"{condition}: {said}" for said in (text, *notes))
+            text, *notes = (said if _names(said, condition) else f"{condition}: {said}" for said in (text, *notes))
         if is_incomplete and _unscored_name(of_pair) is None:
             line = line and f"{line}, so far"
             is_said = text.endswith((WAY_OUT, WAY_OUT_OF_JUDGE))  # what is missing
             text = text if is_said else f"{text[:-1]} so far."
         made.append(Headline(condition, baseline, text, tuple(map(_said, of_pair)), line or text, tuple(notes)))
     return tuple(made)
+
+
+def _names(said: str, condition: str) -> bool:
+    """Return whether a sentence says which condition it is of; a short name may be a part of any word."""
+    return any(words.format(condition) in f" {said}" for words in _NAMING)
 
 
 def metric_name(metric: str, judge: str, tables: Sequence[MetricTable]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -255,6 +256,21 @@ def test_all_metrics_stand_in_one_line_that_can_be_read_aloud() -> None:
     )
     (alone,) = headlines(three("higher", "higher", "higher")[:1])
     assert (alone.line, alone.notes) == (alone.text, ())
+
+
+def test_of_several_conditions_each_sentence_says_of_which_it_is() -> None:
+    """A name of one letter is a part of many words, such as the c of "cannot" and the b of "borderline"."""
+    effects: list[Any] = [("b", "borderline", 0.1, 0.4), ("c", "cannot tell", None, None), ("d", "higher", 0.1, 0.5)]
+    found = tuple(
+        difference(name, conclusion=conclusion, ci_lower=lower, ci_upper=upper, other_statistics={"p": 0.06})
+        for name, conclusion, lower, upper in effects
+    )
+    whole = dataclasses.replace(
+        table(found[0]), differences=found, scores=tuple(score(name) for name in ("baseline", "b", "c", "d"))
+    )
+    assert [each.text.partition(":")[0] for each in headlines([whole])] == [
+        "b", "c", "d scored higher than baseline on completeness",
+    ]  # fmt: skip
 
 
 def test_a_reason_that_several_metrics_share_is_told_once() -> None:
