@@ -35,7 +35,8 @@ with counted as (
         coalesce(sum(s.empty), 0)::bigint as empty,
         coalesce(sum(s.refused), 0)::bigint as refused,
         coalesce(sum(s.cut_off), 0)::bigint as cut_off,
-        any_value(m.min) = 0 and any_value(m.max) = 1 and coalesce(bool_and(s.is_binary), false) as is_pass_fail,
+        any_value(m.min) = 0 and any_value(m.max) = 1 as is_share,
+        bool_and(s.is_binary) as is_binary,
         coalesce(bool_or(s.mean > 0 and s.mean < 1), false) as has_shares,
         coalesce(bool_or(s.mock), false) as mock
     from series
@@ -47,7 +48,9 @@ with counted as (
     group by condition_id, agent_id, judge_id, metric
 )
 select
-    counted.* exclude (tried, unplanned, possible, samples_tried, excused, samples_excused),
+    counted.* exclude (tried, unplanned, possible, samples_tried, excused, samples_excused, is_share, is_binary),
+    -- Where nothing of a condition was judged, the other ones tell what the metric is.
+    is_share and coalesce(is_binary, bool_and(is_binary) over (partition by judge_id, metric), false) as is_pass_fail,
     -- greatest() passes over nulls: of an unknown plan it would make a number.
     if(c.planned is null, null, greatest(c.planned - excused, tried) + unplanned) as planned,
     greatest(coalesce(c.planned_samples, 0) - samples_tried - samples_excused, 0) as untried,

@@ -4,7 +4,7 @@
 -- that are, or could be, a number; excused those that were never tried, and that the judge is not for: they are in no other.
 -- Of what was scored: weight is Σ j, j being the judgments of an answer, weight_squares Σ j², weighted_mean the mean of the
 -- judgments; won are those that a judge of pairs was not asked about, as the baseline has no answer; squares_judgments is Σ (y − mean of the answer)², squares_responses Σ j (mean of the answer − weighted_mean)².
--- is_binary: each judgment is 0 or 1. decided are the repetitions that pass or fail, passes those that pass. empty, refused
+-- is_binary: each judgment is 0 or 1; null without any. decided are the repetitions that pass or fail, passes those that pass. empty, refused
 -- and cut_off count answers by their status.
 with question as (
     -- How often a sample is planned: by its question, or, of one that only judgments tell of, as often as any.
@@ -38,7 +38,8 @@ counted as materialized (
         count(*) filter (status = 'empty') as empty,
         count(*) filter (status = 'refused') as refused,
         count(*) filter (status = 'limit') as cut_off,
-        coalesce(bool_and(is_binary) filter (score is not null), true) as is_binary,
+        -- Of what nobody judged, a failure or an answer that is better than none, only a tie tells anything.
+        bool_and(coalesce(is_binary, if(value in (min, max), null, false))) filter (value is not null) as is_binary,
         sum(greatest(n_judgments, 1)) filter (score is not null)::double as weight,
         sum(greatest(n_judgments, 1) ** 2) filter (score is not null)::double as weight_squares,
         min(min) + fsum(greatest(n_judgments, 1) * (score - min)) / weight as weighted_mean,
@@ -90,5 +91,5 @@ union all by name
 select
     *, 0 as planned, 0 as expected, 0 as untried, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as won, 0 as agent_failed,
     0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes,
-    0 as empty, 0 as refused, 0 as cut_off, true as is_binary, [] as kinds, false as mock
+    0 as empty, 0 as refused, 0 as cut_off, null as is_binary, [] as kinds, false as mock
 from never_tried

@@ -366,3 +366,41 @@ def test_the_order_of_lines_changes_no_number(tmp_path: Path) -> None:
         random.Random(seed).shuffle(rest)  # noqa: S311 - nothing secret
         found = bodies(tmp_path, [*runs, *rest], ["condition", "sample"], FULL)
         assert json.dumps(found) == json.dumps(expected)
+
+
+def shares(condition: str, scores: Sequence[float | None], judge: JsonObject) -> list[JsonObject]:
+    """Return an answer with such a score on a scale of 0 to 1 for each sample; None: the agent failed."""
+    events: list[JsonObject] = []
+    for number, score in enumerate(scores):
+        response = response_event(f"s{number}", condition)
+        if score is None:
+            events.append(failure_event(response))
+        else:
+            given = {"ok": {"score": score, "reasoning": None, "min": 0, "max": 1, "passed": None}}
+            said = {"judge": {**judgment_event(response)["judge"], "type": judge["type"]}, "scores": given}
+            events += [response, judgment_event(response) | said]
+    return events
+
+
+@pytest.mark.parametrize(("others", "method"), [([0.5, 0.25, 1, 0, 0.5, 1], "t"), ([0, 1, 1, 0, 1, 1], "wilson")])
+def test_what_a_metric_is_that_judged_nothing_of_a_condition_other_conditions_tell(
+    tmp_path: Path, others: Sequence[float], method: str
+) -> None:
+    """Of a condition that failed everything the minimum is no verdict: of shares it has no interval of a pass rate."""
+    judge = judge_entry([{"name": "ok", "min": 0, "max": 1}])
+    log = [run_event(["A", "B"], samples=6, judges=[judge])]
+    log += shares("A", [None] * 6, judge) + shares("B", others, judge)
+    failed, _, _ = bodies(tmp_path, log)
+    assert (failed["condition"], failed["mean"], failed["ci_method"]) == ("A", 0, method)
+    assert (failed["ci_upper"] is None) is (method == "t")
+
+
+def test_a_tie_that_nobody_was_asked_about_is_no_pass_and_no_failure(tmp_path: Path) -> None:
+    """A judge of pairs whose baseline failed: any answer wins, and two failures are a tie."""
+    judge = judge_entry([{"name": "ok", "min": 0, "max": 1}]) | {"type": "pairwise"}
+    for lost in (0, 3):
+        failing = [None] * lost
+        log = [run_event(["A", "B"], samples=6, judges=[judge])]
+        log += shares("A", [*failing, *[0.5] * (6 - lost)], judge) + shares("B", [*failing, *[1] * (6 - lost)], judge)
+        found = {each["condition"]: each for each in bodies(tmp_path, log) if each["type"] == "aggregate"}
+        assert (found["B"]["mean"], found["B"]["ci_method"]) == ((1, "wilson") if not lost else (0.75, "t"))
