@@ -409,10 +409,14 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
 
 
 def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
-    """Return how much was not scored on the metric of which most was not."""
+    """Return how much was not scored on the metric of which most was not; which one, if others differ."""
+    if not tables:
+        return None
     counts = [_unscored(table) for table in tables]
-    unscored, planned = max(counts, default=(0, 0))
-    return f"{unscored} of {planned} not scored." if unscored and planned else None
+    unscored, planned = most = max(counts)
+    table = tables[counts.index(most)]
+    where = f" on {metric_name(table.metric, table.judge, tables)}" if len(set(counts)) > 1 else ""
+    return f"{unscored} of {planned} not scored{where}." if unscored and planned else None
 
 
 def _unscored(table: MetricTable) -> tuple[int, int]:

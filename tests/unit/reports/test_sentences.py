@@ -351,6 +351,10 @@ def test_what_makes_it_doubtful_stands_in_one_line() -> None:
         "One judgment per answer: the judge's own variation is not measured. 1 of 36 not scored."
     )
     assert read_with_care(metric_tables([]), []) is None
+    other = table(compared("higher", (0.5, 0.1, 0.9)), "clarity", scores={"baseline": {"planned": 18}})
+    told = read_with_care([other, *tables], list(small_numbers(tables)))
+    assert told is not None
+    assert told.endswith(" 1 of 36 not scored on completeness.")
 
 
 def test_no_sentence_has_a_word_that_says_too_much() -> None:
