@@ -111,7 +111,7 @@ def _plan(plan: Plan) -> Iterator[str]:
     pilot, now = plan.pilot, plan.pilot.now
     yield f"{pilot.condition} minus {pilot.baseline}: {pilot.metric}, judge {pilot.judge}"
     yield (
-        f"  pilot      {counted(now.samples, 'sample')}, {counted(now.repetitions, 'repetition')}, "
+        f"  pilot      {_samples(pilot)}, {counted(now.repetitions, 'repetition')}, "
         f"{counted(now.replicates, 'judgment')} each; difference {number(pilot.difference, '+')}"
     )
     if pilot.components is None:
@@ -124,11 +124,16 @@ def _plan(plan: Plan) -> Iterator[str]:
     else:
         for line in _table(plan.purchases):
             yield f"  {line}"
-    if pilot.now.samples < FEW_SAMPLES and plan.samples_if_unlucky is not None and not plan.reached:
+    if pilot.independent < FEW_SAMPLES and plan.samples_if_unlucky is not None and not plan.reached:
         yield (
-            f"  caution    {counted(now.samples, 'sample')} tell little of the variance; to be {SURE:.0%} sure, take "
+            f"  caution    {_samples(pilot)} tell little of the variance; to be {SURE:.0%} sure, take "
             f"{count(plan.samples_if_unlucky)} with {counted(now.repetitions, 'repetition')}"
         )
+
+
+def _samples(pilot: Pilot) -> str:
+    clusters = "" if pilot.clusters is None else f" in {counted(pilot.clusters, 'cluster')}"
+    return f"{counted(pilot.now.samples, 'sample')}{clusters}"
 
 
 def _stops(found: PlannedStops | None) -> Iterator[str]:

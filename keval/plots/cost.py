@@ -122,7 +122,7 @@ def draw(report: Report, picture: Picture) -> list[str]:
     hollow = any(point.strip.line is None and not point.strip.is_baseline for cloud in found for point in cloud.points)
     key += ["Hollow diamond: there is no interval."] if hollow else []
     if any(len(cloud.frontier) > 1 for cloud in found):
-        key += ["Steps join the conditions that no other one beats in both (Pareto); chance is left aside."]
+        key += ["Steps join those that no other one equals in both and beats in one (Pareto); chance is left aside."]
     return key + list(_partly_unknown(report.conditions))
 
 

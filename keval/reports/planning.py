@@ -55,6 +55,11 @@ class Pilot:
     unpriced: tuple[str, ...]
     """What has a part in its cost and no known price: `a response`, and judges as `a judgment by NAME`."""
 
+    @property
+    def independent(self) -> int:
+        """How many of its differences are independent: its clusters, or samples."""
+        return self.now.samples if self.clusters is None else self.clusters
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -113,16 +118,15 @@ def plan(pilot: Pilot, aim: Aim) -> Plan:
     if found is None:
         return Plan(pilot, aim, None, None, None, None, None, ())
     variance = found.variance(now.repetitions, now.replicates)
-    independent = now.samples if pilot.clusters is None else pilot.clusters
-    clustered = replace(aim, cluster_size=now.samples / independent)
+    clustered = replace(aim, cluster_size=now.samples / pilot.independent)
     repetitions, judgments = _best(pilot, found)
     bought = purchases(found, now, clustered, pilot.prices)
     return Plan(
         pilot=pilot,
         aim=aim,
-        power=power(aim.difference, variance, now.samples, aim.alpha, independent),
+        power=power(aim.difference, variance, now.samples, aim.alpha, pilot.independent),
         smallest_difference=smallest_difference(variance, now.samples, clustered),
-        samples_if_unlucky=samples_needed(variance * reach_of_variance(independent, SURE), clustered),
+        samples_if_unlucky=samples_needed(variance * reach_of_variance(pilot.independent, SURE), clustered),
         best_repetitions=repetitions,
         best_judgments=judgments,
         purchases=tuple(bought),

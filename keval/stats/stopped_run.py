@@ -27,11 +27,11 @@ METHOD = "betting"
 """The `ci_method` of intervals that hold at every number of samples."""
 
 OF_FIXED_SAMPLES = "the run stops when decided: this is true only of a number of samples that was fixed before"
-DESCRIPTIVE = "descriptive: the run stopped because of other numbers"
+DESCRIPTIVE = "descriptive: when the run ends, other numbers decide"
 
 _FIXED = (
     "se", "se_clustered", "p_holm", "p_smallest", "p_draws", "p_seed", "p_t", "p_not_lower", "p_equivalent",
-    "p_failure_rate", "p_bh", "p_friedman",
+    "p_failure_rate", "p_bh", "friedman_chi2", "p_friedman", "kendall_w",
 )  # fmt: skip
 
 _BOUNDS = {"mean_lower", "mean_upper"}
@@ -143,7 +143,10 @@ def stopped_run(connection: DuckDBPyConnection) -> StoppedRun | None:
 
 
 def has_stopped(connection: DuckDBPyConnection) -> bool:
-    """Return whether the newest run of a log stopped when decided: no other interval of its numbers is one."""
+    """Return whether not all samples count, as the newest run of a log stops when decided.
+
+    How many there are depends on what its own comparisons show, and so no other interval of its numbers is one.
+    """
     found = stopped_run(connection)
     return found is not None and found.is_partial
 

@@ -9,6 +9,7 @@ import pytest
 
 from keval import projections
 from keval.cli import run
+from keval.exports._planning import Plans
 from keval.ids import JsonObject
 from keval.reports.planning import Pilot, named, pilots, plan
 from keval.stats.next_spend import Design, Prices
@@ -106,6 +107,7 @@ def test_samples_in_clusters_vary_by_their_larger_error(tmp_path: Path) -> None:
     assert components.variance(1) == pytest.approx(3 / 2 * 32 / 6)
     assert (found("aabb").components, found("aabb").reason) == (None, "samples without a cluster: 2")
     # The t test of three clusters has 2 degrees, and so has the variance that was found.
+    assert any("6 samples in 3 clusters" in line for line in Plans([plan(found("aabbcc"), Aim(4))]).as_text())
     varies, planned = components.variance(1), plan(found("aabbcc"), Aim(4))
     assert planned.power == pytest.approx(power(4, varies, 6, 0.05, clusters=3))
     assert planned.samples_if_unlucky == samples_needed(varies * reach_of_variance(3, 0.8), Aim(4, cluster_size=2))
