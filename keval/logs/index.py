@@ -76,6 +76,8 @@ def find(log: Path, kept: ExitStack) -> Index | None:
 
     It is held open until `kept` is closed.
     """
+    if _has_changes_beside(path_of(log)):
+        return None
     with ExitStack() as opened, suppress(OSError):
         descriptor = _open(path_of(log), opened)
         about = _about(descriptor)
@@ -130,6 +132,12 @@ def make(log: LogFile, spare: Path, check: Check, kept: ExitStack) -> Index:
     meanwhile, and EnvironmentLacksError.
     """
     target = path_of(log.path)
+    if _has_changes_beside(target):
+        check.warn(
+            f"{target}.wal holds what another program wrote into the index, which would count in every number, so "
+            f"{log.name} is read without one that lasts; remove the file"
+        )
+        return _made(log, spare, check, kept)
     if _is_others(target):
         check.warn(f"{target} is no index of keval and is left as it is, so {log.name} is read without one that lasts")
         return _made(log, spare, check, kept)
@@ -166,6 +174,14 @@ def _made(log: LogFile, path: Path, check: Check, kept: ExitStack) -> Index:
         if not fingerprint.still_begins(file.fileno(), read):
             raise ChangedError(log.name)
     return Index(_named(_open(path, kept)), check.lines, check.longest, read)
+
+
+def _has_changes_beside(index: Path) -> bool:
+    """Return whether a file lies beside an index that DuckDB would read with it: changes that it has to have, too.
+
+    keval never writes to an index, so they are of another program; and what they are, no hash tells.
+    """
+    return os.path.lexists(f"{os.path.realpath(index)}.wal")
 
 
 def _is_others(path: Path) -> bool:

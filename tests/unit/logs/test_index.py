@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
@@ -340,6 +342,39 @@ def test_what_is_somebody_s_file_is_left_alone(log: Path, other: Callable[[Path]
     assert "is left as it is" in told[0]
     assert is_right(log)
     assert _as_written(beside(log)) == before
+
+
+def _changed_by_duckdb(index: Path) -> None:
+    """Leave beside an index what a DuckDB that was killed had written into it."""
+    copy = index.with_name("copy.db")
+    copy.write_bytes(index.read_bytes())
+    script = (
+        "import duckdb, os, sys; index = duckdb.connect(sys.argv[1]); index.execute(\"set wal_autocheckpoint = '1TB'\"); "
+        "index.execute('delete from lines where rowid % 2 = 1'); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", script, copy], check=True)
+    copy.with_name("copy.db.wal").rename(f"{index}.wal")
+    copy.unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("left", [_changed_by_duckdb, lambda index: os.mkfifo(f"{index}.wal")])
+@pytest.mark.parametrize("remade", [False, True])
+def test_what_another_program_wrote_into_an_index_counts_in_no_number(
+    log: Path, left: Callable[[Path], None], remade: bool
+) -> None:
+    """DuckDB would read the file of changes with the index, whose hash says nothing of it, and wait for a pipe."""
+    with_index(log)
+    left(beside(log))
+    if remade:
+        beside(log).unlink()
+    told: list[str] = []
+    with collected([log], told.append, smallest=1) as files:
+        assert files[0].lines is not None
+    assert "run.jsonl.index.wal holds what another program wrote" in told[0]
+    assert is_right(log)
+    Path(f"{beside(log)}.wal").unlink()
+    assert is_right(log)
 
 
 @pytest.mark.slow
