@@ -349,7 +349,8 @@ def _changed_by_duckdb(index: Path) -> None:
     copy = index.with_name("copy.db")
     copy.write_bytes(index.read_bytes())
     script = (
-        "import duckdb, os, sys; index = duckdb.connect(sys.argv[1]); index.execute(\"set wal_autocheckpoint = '1TB'\"); "
+        "import duckdb, os, sys; index = duckdb.connect(sys.argv[1]); "
+        "index.execute(\"set wal_autocheckpoint = '1TB'\"); "
         "index.execute('delete from lines where rowid % 2 = 1'); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", script, copy], check=True)
