@@ -20,6 +20,7 @@ import click
 from keval import __version__, nearest
 from keval.commands.messages import tell, tell_text
 from keval.errors import InterruptError, KevalError, ReaderGoneError, UsageError
+from keval.logs.addresses import no_text
 from keval.logs.standard_streams import give_up_stdout, outlive
 from keval.processes import machine
 
@@ -150,13 +151,8 @@ def _check_text(arguments: Sequence[str]) -> None:
     with suppress(FileNotFoundError):  # a folder that is gone has no name
         arguments = (*arguments, str(Path.cwd()))
     for given in arguments:
-        try:
-            given.encode()
-        except UnicodeEncodeError as error:
-            encoding = sys.getfilesystemencoding()
-            raise UsageError(
-                f"{given!a} is no text in {encoding}; a file can be renamed, LC_ALL=C.UTF-8 may help"
-            ) from error
+        if (problem := no_text(given)) is not None:
+            raise UsageError(problem)
 
 
 def _failed(error: KevalError) -> int:

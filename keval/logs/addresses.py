@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
@@ -31,3 +32,13 @@ def note(copy: Path, address: str) -> None:
 def name_of(log: Path) -> str:
     """Return what messages and the column `log` call a file: its path, or the address that it is a copy of."""
     return _NAMES.get(log, str(log))
+
+
+def no_text(name: str) -> str | None:
+    """Return what is wrong with the name of a file that is no text, and so can stand in no log; None if it is text."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        encoding = sys.getfilesystemencoding()
+        return f"{name!a} is no text in {encoding}; a file can be renamed, LC_ALL=C.UTF-8 may help"
+    return None

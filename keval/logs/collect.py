@@ -18,7 +18,7 @@ from pathlib import Path
 from keval.documents.packed import is_packed
 from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.logs import index
-from keval.logs.addresses import name_of
+from keval.logs.addresses import name_of, no_text
 from keval.logs.check import Check, NotWholeError, ends_with_line
 from keval.logs.index import Index
 from keval.logs.interrupted_input import read_to_the_end
@@ -92,6 +92,8 @@ class _Collection:
 
     def file(self, log: Path, copy: Path) -> LogFile:
         """Return a log as a file of valid lines: itself, or a copy that is made now."""
+        if (problem := no_text(str(log))) is not None:
+            raise InputError(problem)
         if log == STDIN:
             piped = standard_input(self.warn, skip_invalid=self.skip_invalid)
             # Without a buffer, which would wait until it is full: what comes in is passed on at once.

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from keval.errors import InputError
 from keval.events import encode, event
 from keval.logs.collect import collected
 from keval.projections.log_file import LogFile
+from tests.builders import run_event, write_log
 
 
 def lines(*ids: str) -> bytes:
@@ -114,3 +116,16 @@ def test_a_log_without_events_is_no_input(command: str, tmp_path: Path, capfd: p
     said = capfd.readouterr()
     assert "empty.jsonl: no events in it" in said.err
     assert said.out == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other file systems refuse such a name")
+def test_a_log_whose_name_is_no_text_is_told_and_the_others_are_listed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A folder may hold what nobody can type: no log and no database can say its name."""
+    write_log(tmp_path / "good.jsonl", [run_event()])
+    os.link(tmp_path / "good.jsonl", bytes(tmp_path) + b"/b\xff.jsonl")
+    assert run(["list", str(tmp_path)]) == 3
+    said = capfd.readouterr()
+    assert "good.jsonl" in said.out
+    assert "is no text in utf-8; a file can be renamed" in said.err
