@@ -320,9 +320,10 @@ def _problem(keys: tuple[Any, ...], message: str) -> Problem:
 
 
 def json_path(keys: Sequence[str | int]) -> str:
-    """Return keys as JSONPath; a key that is no plain word is quoted."""
+    """Return keys as JSONPath for people; a key that is no plain word is quoted, and of a long one the end left out."""
+    told = (beginning_of(key, LONGEST_VALUE) if isinstance(key, str) else key for key in keys)
     return "$" + "".join(
-        f".{key}" if isinstance(key, str) and key.replace("-", "_").isidentifier() else f"[{key!r}]" for key in keys
+        f".{key}" if isinstance(key, str) and key.replace("-", "_").isidentifier() else f"[{key!r}]" for key in told
     )
 
 

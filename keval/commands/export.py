@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PATH, SKIP_INV
 from keval.commands.report_format import FORMAT_OPTION, with_options
 from keval.errors import EnvironmentLacksError, UsageError
 from keval.logs.collect import check_not_empty, collected
+from keval.processes import temporary
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -97,14 +97,15 @@ def _filled(folder: Path) -> Iterator[Path]:
         raise UsageError(f"{folder} has files in it, or is one; name a folder that is new or empty")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(
-            prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True
-        ) as made:
-            temporary = Path(made) / "files"
-            temporary.mkdir()
-            yield temporary
+        beside, remove = temporary.beside(folder)
+        try:
+            made = beside / "files"
+            made.mkdir()
+            yield made
             if folder.exists():
                 folder.rmdir()
-            shutil.move(temporary, folder)
+            shutil.move(made, folder)
+        finally:
+            remove()
     except OSError as error:
         raise EnvironmentLacksError(f"{folder}: {error.strerror or error}; nothing was written there") from error

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from keval import plugins
+from keval.cli import run
 from keval.formats import Format
 from keval.ids import JsonObject
-from tests.builders import judgment_event, response_event, run_event
+from tests.builders import judgment_event, response_event, run_event, write_log
 from tests.exporting import exported
 from tests.reports import HOSTILE
 
@@ -50,3 +51,13 @@ def test_whatever_a_log_holds_files_stay_in_their_folder(name: str, text: str, t
         assert (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes() == path.read_bytes()
     assert sorted(path for path in (tmp_path / "a").rglob("*") if path.is_file()) == sorted(first)
     assert len(first) == len(second)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_an_export_that_was_killed_left_is_removed_by_the_next(name: str, tmp_path: Path) -> None:
+    """And nothing lies beside the files when they are written."""
+    log = write_log(tmp_path / "run.jsonl", log_of("A"))
+    (tmp_path / "out.kvtask-killed").mkdir()
+    assert run(["export", str(log), "-f", name, "-o", str(tmp_path / "out")]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"run.jsonl", "out"}

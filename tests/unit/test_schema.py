@@ -263,6 +263,7 @@ def test_a_schema_of_the_callers_own_is_explained_in_the_same_words() -> None:
 def test_a_path_quotes_what_is_no_plain_word() -> None:
     """A key with a dot or a space cannot be taken for two keys."""
     assert schema.json_path(("a", 0, "b-c", "d.e", "f g")) == "$.a[0].b-c['d.e']['f g']"
+    assert len(schema.json_path(("k" * 1_000_000,))) < 150
 
 
 def test_a_key_that_is_misspelt_is_not_missing_too() -> None:
