@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +17,13 @@ from keval.commands.report import reports, with_details
 from keval.errors import UsageError
 from keval.logs.collect import check_named_not_empty, collected
 from keval.logs.outputs import STDIN, check_no_input, check_output, replaced
+from keval.metric_names import names
+from keval.nearest import near
 from keval.plots.kinds import KINDS, drawn
+
+if TYPE_CHECKING:
+    from keval.reports.conclusions import MetricTable
+    from keval.reports.model import Report
 
 
 @click.command(epilog="Example: keval plot run.jsonl --kind forest -o forest.svg")
@@ -24,11 +32,19 @@ from keval.plots.kinds import KINDS, drawn
               help=f"{'; '.join(f'{name}: {kind.about}' for name, kind in KINDS.items())}.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", type=PATH, required=True,
               help="Write to FILE, which ends in .png, .svg or .pdf.")  # fmt: skip
+@click.option("--metric", "metrics", metavar="[JUDGE/]METRIC", multiple=True,
+              help="Draw this metric; may be repeated (default: all).")  # fmt: skip
 @EVERYTHING
 @ALLOW_MIXED
 @SKIP_INVALID
 def command(
-    logs: tuple[Path, ...], kind: str, output: Path, everything: bool, allow_mixed: bool, skip_invalid: bool
+    logs: tuple[Path, ...],
+    kind: str,
+    output: Path,
+    metrics: tuple[str, ...],
+    everything: bool,
+    allow_mixed: bool,
+    skip_invalid: bool,
 ) -> None:
     """Draw a log as a picture for papers and slides.
 
@@ -48,12 +64,30 @@ def command(
         check_named_not_empty(read, files)
         adding = with_details if KINDS[kind].of_samples else None
         found = reports(files, adding, everything=everything, allow_mixed=allow_mixed)
-        pictures = [drawn(report, kind, ending) for report in found]
+        pictures = [drawn(report, kind, ending) for report in _of_metrics(found, metrics)]
     named = [output] if len(found) == 1 else paths(output, [report.header.name or "" for report in found])
     _write([(path, picture.content) for path, picture in zip(named, pictures, strict=True)], read, ending)
     lacking = sorted(set().union(*(picture.lacking for picture in pictures)))
     if lacking and ending != "svg":
         warn(f"the font lacks {len(lacking)} of the characters, such as {lacking[0]}; an .svg keeps them as text")
+
+
+def _of_metrics(found: Sequence[Report], wanted: Sequence[str]) -> list[Report]:
+    """Return reports with the metrics that are wanted; no name means all. Raises UsageError for an unknown one."""
+    if not wanted:
+        return list(found)
+    known = [name for report in found for table in report.metrics for name in _names(table)]
+    for name in wanted:
+        if name not in known:
+            raise UsageError(f"--metric {name}: no such metric; {near(name, known)}")
+    return [
+        replace(report, metrics=tuple(each for each in report.metrics if not set(wanted).isdisjoint(_names(each))))
+        for report in found
+    ]
+
+
+def _names(table: MetricTable) -> tuple[str, ...]:
+    return names(table.metric, table.judge, table.judge_id)
 
 
 def _ending(output: Path) -> str:

@@ -9,7 +9,7 @@ import pytest
 from keval import cli
 from keval.commands.plot import paths
 from keval.plots.kinds import KINDS
-from tests.builders import judgment_event, response_event, run_event, write_log
+from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
 from tests.plotting import texts
 
 
@@ -53,6 +53,26 @@ def test_each_evaluation_has_its_own_file(log: Path, capfd: pytest.CaptureFixtur
     assert capfd.readouterr().out == "plot-test.svg\nplot-other.svg\n"
     assert not Path("plot.svg").exists()
     assert "Differences: other" in texts(Path("plot-other.svg").read_bytes())
+
+
+@pytest.mark.slow
+def test_a_picture_has_the_metrics_that_are_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A slide has room for one; an unknown one is told with those that there are."""
+    answers = [response_event(f"q{n}", name) for n in range(2) for name in ("baseline", "with_docs")]
+    scores = {"completeness": 3.0, "clarity": 2.0}
+    judge = judge_entry([{"name": name, "min": 1, "max": 5} for name in scores])
+    judged = [judgment_event(each, scores) for each in answers]
+    log = str(write_log(tmp_path / "run.jsonl", [run_event(judges=[judge]), *answers, *judged]))
+
+    def captions(*options: str) -> str:
+        plot = tmp_path / "plot.svg"
+        assert cli.run(["plot", log, "--kind", "heatmap", "-o", str(plot), *options]) == 0
+        return " ".join(texts(plot.read_bytes()))
+
+    assert "clarity" in captions()
+    assert "clarity" not in captions("--metric", "rubric/completeness")
+    assert cli.run(["plot", log, "--kind", "heatmap", "-o", str(tmp_path / "plot.svg"), "--metric", "charity"]) == 2
+    assert "did you mean 'clarity'?" in capfd.readouterr().err
 
 
 def test_names_that_come_to_the_same_are_numbered() -> None:
