@@ -15,7 +15,7 @@ from keval.config.model import Config
 from keval.errors import UsageError
 from keval.metric_names import names
 from keval.nearest import near
-from keval.reports.gate_rules import BASELINE, BEFORE, Comparison, Level, Rule, unknown_condition
+from keval.reports.gate_rules import BASELINE, BEFORE, Comparison, Level, Rule, not_the_baseline, unknown_condition
 
 
 class _Scale(NamedTuple):
@@ -60,7 +60,7 @@ def _mistakes(rule: Rule, config: Config, known: Mapping[str, _Scale | None]) ->
         return
     baseline = str(config.as_written.get("baseline", conditions[0]))
     if rule.reference not in {BEFORE, baseline} and (rule.reference != BASELINE or BASELINE in conditions):
-        yield f"conditions are compared with {baseline!r}, the baseline; {near(rule.reference, [baseline, BEFORE])}"
+        yield not_the_baseline(rule.reference, baseline, conditions)
     elif rule.condition == baseline and rule.reference != BEFORE:
         yield f"{baseline!r} is the baseline itself"
 

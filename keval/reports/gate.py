@@ -22,6 +22,7 @@ from keval.reports.gate_rules import (
     Rule,
     Sign,
     Unit,
+    not_the_baseline,
     unknown_condition,
 )
 from keval.stats.conclusions import Conclusion
@@ -150,10 +151,7 @@ def _earlier(rule: Comparison, condition: str, now: Facts, before: Facts | None)
         return before
     called = {now.baseline} if BASELINE in now.conditions else {now.baseline, BASELINE}
     if reference not in called:
-        known = [now.baseline, BEFORE]
-        raise UsageError(
-            f"rule {rule.text!r}: conditions are compared with {now.baseline!r}, the baseline; {near(reference, known)}"
-        )
+        raise UsageError(f"rule {rule.text!r}: {not_the_baseline(reference, now.baseline, now.conditions)}")
     if condition == now.baseline:
         raise UsageError(f"rule {rule.text!r}: {condition!r} is the baseline itself")
     return None

@@ -241,6 +241,14 @@ def _said_otherwise(text: str, phrase: str) -> str:
     return f"write `{left} {MEANT[phrase]} {right}{margin}`"
 
 
+def not_the_baseline(reference: str, baseline: str, conditions: Collection[str]) -> str:
+    """Return what is to be said of a rule that compares with another condition than the baseline."""
+    said = f"conditions are compared with {baseline!r}, the baseline"
+    if reference in conditions:
+        return f"{said}; `baseline: {reference}` in the config compares them with {reference!r}"
+    return f"{said}; {near(reference, [baseline, BEFORE])}"
+
+
 def unknown_condition(name: str, conditions: Collection[str], metrics: Collection[str]) -> str:
     """Return what is said of a name that no condition has: a metric's name is followed by that of a condition."""
     if name in metrics:

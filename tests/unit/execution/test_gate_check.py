@@ -51,7 +51,7 @@ def test_a_score_that_no_judge_gives_is_told(rule: str, doubt: str, tmp_path: Pa
         ("number of carefull >= .8", "no condition is called 'carefull'; did you mean 'careful'?"),
         ("careful higher than baselin", "conditions are compared with 'plain', the baseline; there are: plain, before"),
         ("plain higher than plain by 0.1", "'plain' is the baseline itself"),
-        ("plain higher than careful", "conditions are compared with 'plain', the baseline"),
+        ("plain higher than careful", "the baseline; `baseline: careful` in the config compares them with 'careful'"),
         (
             "number not lower than before by .05",
             "no condition is called 'number', a metric is; write `number of CONDITION`",
