@@ -1,19 +1,34 @@
 -- One row per trial, a task that is planned and was tried: whether it passed, by every metric that says so, and its scores.
--- outside: no judge is for the sample. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
-with judged as (
+-- outside: no judge is for the sample. not_sampled: the task is in the share of no judge by whose metric tasks pass. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
+with verdict as materialized ($verdicts),
+deciding as (
+    select d.judge_id, seed, below
+    from (select distinct judge_id from verdict where passed is not null) as d
+    left join sampling using (judge_id)
+),
+in_no_share as (
+    select t.task
+    from tasks as t, (from deciding where below is not null)
+    where not exists (from deciding where below is null)
+    group by t.task
+    having bool_and(substr(sha256(seed || ' ' || t.repetition || ' ' || t.sample_id), 1, 13) >= below)
+),
+judged as (
     select
         condition_id, agent_id, sample_id, repetition,
         bool_and(passed) as passed,
         bool_and(coalesce(outside, false)) as outside,
         list({judge: judge, metric: metric, score: score, passed: passed} order by series)
             filter (score is not null) as scores
-    from ($verdicts)
+    from verdict
     group by all
 ),
 unjudged as (
     select condition_id, agent_id, sample_id, repetition, any_value(kind) as kind
     from failure_facts
+    left join sampling using (judge_id)
     where stage = 'judge' and current
+        and coalesce(substr(sha256(seed || ' ' || repetition || ' ' || sample_id), 1, 13) < below, true)
     group by all
 )
 select
@@ -21,10 +36,12 @@ select
     c.has_clusters as is_clustered, if(c.has_clusters, n.cluster, null) as cluster,
     coalesce(j.scores, []) as scores,
     case
+        when s.task is not null then null
         when k.counts_as = 'minimum' or not j.passed then false
         when t.failed is null and u.kind is null then j.passed
     end as passed,
     case
+        when s.task is not null then 'in the share of no judge'
         when t.failed is not null then t.failed
         when j.passed is not null and (u.kind is null or not j.passed) then null
         when u.kind is not null then u.kind
@@ -33,8 +50,9 @@ select
         when j.scores is null and j.outside is not null then 'no metric applies to it'
         else 'not judged'
     end as why,
-    coalesce(j.outside, false) as outside
+    coalesce(j.outside, false) as outside, s.task is not null as not_sampled
 from tasks as t
+left join in_no_share as s on s.task = t.task
 join conditions as c using (condition_id, agent_id)
 left join newest_samples as n on n.sample_id = t.sample_id
 left join judged as j on j.condition_id = t.condition_id and j.agent_id = t.agent_id

@@ -30,7 +30,7 @@ class SampleTrials:
     condition: str
     k: int
     planned: int
-    """How many trials there are to be."""
+    """How many trials there are to be, without those that no judge is to judge, as it judges a share."""
     trials: Sequence[JsonObject]
     """Those that there are, as rows of `trials.sql`."""
 
@@ -47,7 +47,7 @@ class SampleTrials:
     @property
     def is_judged(self) -> bool:
         """Whether any judge is for the sample; as it is the same to all trials, one that was judged tells."""
-        return not any(trial["outside"] for trial in self.trials)
+        return not any(trial["outside"] or trial["not_sampled"] for trial in self.trials)
 
     @property
     def cluster(self) -> str | None:
@@ -184,11 +184,13 @@ def _of_samples(
 ) -> Iterator[SampleTrials]:
     found = (row for row in everything if row["condition"] in conditions and row["repetition"] <= planned)
     for (condition, sample_id), of_sample in groupby(found, key=lambda row: (row["condition"], row["sample_id"])):
-        trials = list(of_sample)
+        all_of_them = list(of_sample)
+        # Of a sample in no share the trials say at least that.
+        trials = [trial for trial in all_of_them if not trial["not_sampled"]] or all_of_them
         # Of a sample that the agent always failed, a log of an older version has no record.
         unknown = {"id": sample_id, "question": None, "answer": None}
         sample = unknown if trials[0]["sample"] is None else orjson.loads(trials[0]["sample"])
-        yield SampleTrials(sample, condition, k, planned, trials)
+        yield SampleTrials(sample, condition, k, planned - len(all_of_them) + len(trials), trials)
 
 
 def summaries(all_trials: Sequence[SampleTrials]) -> Iterator[Summary]:
@@ -217,7 +219,7 @@ def summaries(all_trials: Sequence[SampleTrials]) -> Iterator[Summary]:
 
 def _may_be_bounded(samples: Sequence[SampleTrials], untried: int) -> bool:
     """Return whether only scores are unknown: not how many trials there are, nor what a sample belongs to."""
-    if not samples or samples[0].k > samples[0].planned:
+    if not samples or any(trials.k > trials.planned for trials in samples):
         return False
     return not untried or not samples[0].trials[0]["is_clustered"]
 
@@ -227,7 +229,7 @@ def _chances(samples: Sequence[SampleTrials], untried: int, *, best: bool) -> Ch
 
     `untried` samples were never tried.
     """
-    k, planned = samples[0].k, samples[0].planned
+    k, planned = samples[0].k, max(trials.planned for trials in samples)
     groups = _groups(samples, best=best)
     if untried:
         groups.append(Alike(planned, planned if best else 0, untried))

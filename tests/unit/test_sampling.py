@@ -16,6 +16,7 @@ from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
 from keval.judges.exact_match import ExactMatch
 from keval.projections.sql_file import load
+from keval.reports.trials import Summary, bare_trials, summaries
 from keval.sampling import Sampling
 from tests.builders import (
     failure_event,
@@ -83,11 +84,13 @@ def answers() -> list[JsonObject]:
     return [response_event(name) for name in NAMES[:30]]
 
 
-def run_of(rate: float, answers: list[JsonObject]) -> list[JsonObject]:
+def run_of(rate: float, answers: list[JsonObject], repetitions: int = 1) -> list[JsonObject]:
     """Return a run that plans the answers, whose judge judges a share of them."""
-    described = judge(rate).described()
-    plan = plan_event([answer["question_id"] for answer in answers])
-    run = run_event(("baseline",), samples=len(answers), judges=[described], plan_id=plan["plan_id"])
+    described, asked = judge(rate).described(), list(dict.fromkeys(answer["question_id"] for answer in answers))
+    plan = plan_event(asked)
+    run = run_event(
+        ("baseline",), samples=len(asked), repetitions=repetitions, judges=[described], plan_id=plan["plan_id"]
+    )
     return [run, plan]
 
 
@@ -139,6 +142,34 @@ def test_a_smaller_share_counts_as_if_no_more_had_been_judged(tmp_path: Path, an
         sum(answer in sampled for answer in given),
     )
     assert lowered == from_the_start
+
+
+@pytest.mark.slow
+def test_every_number_is_of_the_share(tmp_path: Path) -> None:
+    """Trials, verdicts and scores of what is outside of it are in none, though the log has them, nor unknown."""
+    answers = [response_event(name, repetition=number) for name in NAMES[:20] for number in (1, 2)]
+    sampled = [each for each in answers if each["sample"]["id"] in chosen(0.5, repetition=each["repetition"])]
+    head = run_of(0.5, answers, repetitions=2)
+    few = write_log(tmp_path / "few.jsonl", [*head, *answers, *map(judged, sampled)])
+    judged_all = [*run_of(1, answers, repetitions=2), *answers, *map(judged, answers), *head]
+    lowered = write_log(tmp_path / "all.jsonl", judged_all)
+
+    def said(log: Path) -> tuple[object, ...]:
+        with projections.connect([log]) as connection:
+            trials = list(bare_trials(connection, 1, 2, {}, {"baseline"}))
+            scores = connection.execute("select sample_id, repetition, score from scores order by all").fetchall()
+            verdict = load("projections", "verdicts", given="(null, null)", passed="share_passed >= 0.5")
+            verdicts = connection.execute(f"select response_id, passed from ({verdict}) order by all").fetchall()  # noqa: S608
+        (summary,) = summaries(trials)
+        return summary, scores, verdicts
+
+    assert said(lowered) == said(few)
+    summary, scores, _ = said(few)
+    assert isinstance(summary, Summary)
+    in_any = {each["sample"]["id"] for each in sampled}
+    assert (summary.samples, summary.not_judged, summary.unknown) == (len(in_any), 20 - len(in_any), 0)
+    assert isinstance(scores, list)
+    assert (summary.pass_at_k, len(scores)) == (1, len(sampled))
 
 
 CONFIG = """\
