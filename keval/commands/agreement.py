@@ -8,7 +8,7 @@ import click
 import orjson
 
 from keval import projections
-from keval.commands.messages import say_json, warn, warn_of_several
+from keval.commands.messages import say_json, warn, warn_of_several, warn_of_stopped
 from keval.commands.newest import chosen
 from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
 from keval.errors import UsageError
@@ -60,6 +60,7 @@ def command(
         check_not_empty(files)
         with projections.connect(files, everything=everything) as connection:
             warn_of_several(connection)
+            warn_of_stopped(connection)
             found = agreements(connection, wanted)
             variations = judge_variations(connection) if wanted.takes_replicates else ()
             looked = diagnostics(connection) if with_diagnostics else None

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from keval import projections
-from keval.commands.messages import say, say_json, warn
+from keval.commands.messages import say, say_json, warn, warn_of_stopped
 from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SKIP_INVALID, FiniteRange, drawing_options
 from keval.counted import counted
 from keval.errors import UsageError
@@ -92,6 +92,7 @@ def command(
         (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
         check_not_empty([file])
         connection = open_.enter_context(projections.connect([file]))
+        warn_of_stopped(connection)
         for name in undecided(connection, pass_from):
             warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
         judges = list(calibrated(connection, known_labels(connection, file.path), wanted))

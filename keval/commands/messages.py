@@ -58,6 +58,17 @@ def warn_of_several(connection: DuckDBPyConnection) -> None:
         )
 
 
+def warn_of_stopped(connection: DuckDBPyConnection) -> None:
+    """Tell people that a run which stops when decided has fewer samples than planned: no interval here is one."""
+    from keval.stats.stopped_run import has_stopped
+
+    if has_stopped(connection):
+        warn(
+            "the run stops when decided: intervals of 95 % are true only of a number of samples that was fixed before, "
+            "and those that follow are too narrow (docs/stopping-early.md)"
+        )
+
+
 def tell(*lines: str) -> None:
     """Print lines on stderr."""
     for line in lines:

@@ -5,9 +5,10 @@ A calibration is of one judge, by its id: another model, rubric or parameter mak
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -15,6 +16,7 @@ from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.stats.aggregates import rounded
 from keval.stats.proportions import effective_number
+from keval.stats.reasons import few_clusters
 from keval.stats.rogan_gladen import CHANCE, ErrorRates, really_passing
 
 NAMES = ("specificity", "sensitivity", "failing", "passing")
@@ -42,6 +44,18 @@ class ForeignCalibration:
         return None, f"stale: the calibration is of another version of the judge, {other[:8]}, this is {judge_id[:8]}"
 
 
+class PassShare(NamedTuple):
+    """What the verdicts about one sample's answers come to."""
+
+    passes: float
+    """The share of them that are passes."""
+    verdicts: int
+    cluster: str | None = None
+    """What the sample has in common with those that belong to it; None if it has nothing, or nobody asks."""
+    is_clustered: bool = False
+    """Whether the config names a field for that."""
+
+
 @dataclass(frozen=True, slots=True)
 class RatesCorrection:
     """A pass rate corrected by error rates from elsewhere."""
@@ -62,19 +76,34 @@ class RatesCorrection:
         return {**{name: rounded(getattr(self, name)) for name in numbers}, "rates": rates, "reason": self.reason}
 
 
-def corrected_by(
-    rates: ErrorRates | None, reason: str | None, shares: Mapping[str, tuple[float, int]]
-) -> RatesCorrection:
-    """Return a pass rate corrected by error rates; `shares` has each sample's, and its number of verdicts."""
-    values = [share for share, _ in shares.values()]
+def corrected_by(rates: ErrorRates | None, reason: str | None, shares: Mapping[str, PassShare]) -> RatesCorrection:
+    """Return a pass rate corrected by error rates; `shares` has each sample's.
+
+    Where it is not known which samples belong together, there is no interval.
+    """
+    values = [share.passes for share in shares.values()]
     if not values:
         return RatesCorrection(None, None, rates, None, None, None, reason or "there is no verdict")
-    rate = sum(values) / len(values)
-    number = effective_number(values, sum(verdicts for _, verdicts in shares.values()))
+    rate, number, unclear = sum(values) / len(values), None, _why_no_clusters(shares.values())
+    if unclear is None:
+        clusters = [share.cluster for share in shares.values() if share.cluster is not None] or None
+        number = effective_number(values, sum(share.verdicts for share in shares.values()), clusters)
     if rates is None:
         return RatesCorrection(rate, number, None, None, None, None, reason)
-    corrected, low, high = really_passing(rate, number, rates)
-    return RatesCorrection(rate, number, rates, corrected, low, high, CHANCE if corrected is None else None)
+    corrected, low, high = really_passing(rate, number or len(values), rates)
+    if unclear is not None:
+        low = high = None
+    return RatesCorrection(rate, number, rates, corrected, low, high, CHANCE if corrected is None else unclear)
+
+
+def _why_no_clusters(shares: Collection[PassShare]) -> str | None:
+    """Return why samples in clusters have no interval; None if they have, or are in none."""
+    if not any(share.is_clustered for share in shares):
+        return None
+    clusters = [share.cluster for share in shares]
+    if None not in clusters and len(set(clusters)) > 1:
+        return None
+    return few_clusters({"unclustered": clusters.count(None)})
 
 
 def rates_as_json(rates: ErrorRates) -> JsonObject:

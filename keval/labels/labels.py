@@ -12,7 +12,7 @@ from keval.errors import InputError
 from keval.events import event
 from keval.ids import JsonObject, digest
 from keval.labels.draw import Wanted
-from keval.labels.error_rates import ForeignCalibration, RatesCorrection, corrected_by, rates_as_json
+from keval.labels.error_rates import ForeignCalibration, PassShare, RatesCorrection, corrected_by, rates_as_json
 from keval.logs.line_at import event_at
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
@@ -128,8 +128,8 @@ class CalibratedJudge:
     calibration: Calibration
     error_rates: ErrorRates | None
     """Of answers that were drawn at random; None unless both kinds were."""
-    shares: Mapping[str, tuple[float, int]]
-    """By sample the share of verdicts that are passes, and the number of verdicts."""
+    shares: Mapping[str, PassShare]
+    """By sample."""
 
     def corrected_by(self, elsewhere: ForeignCalibration) -> RatesCorrection:
         """Return the pass rate corrected by error rates from elsewhere."""
@@ -167,7 +167,7 @@ class _Cell:
     kinds: dict[bool, Labelled] = field(default_factory=lambda: {True: Labelled(), False: Labelled()})
     drawn: Counter[tuple[bool, bool]] = field(default_factory=Counter)
     """Of answers drawn at random: whether they passed, and whether they should have."""
-    shares: dict[str, tuple[float, int]] = field(default_factory=dict)
+    shares: dict[str, PassShare] = field(default_factory=dict)
 
     def take(self, passed: bool, said: Sequence[JsonObject], row: JsonObject) -> None:
         """Count what people say of one verdict."""
@@ -199,7 +199,8 @@ def calibrated(connection: DuckDBPyConnection, known: Known, wanted: Wanted) -> 
     for row in rows(connection, load("labels", "counted", strata=strata)):
         cells.setdefault(_stratum(row), _Cell(row)).kinds[row["passed"]] = Labelled(row["verdicts"])
     for row in rows(connection, load("labels", "pass_shares", strata=strata)):
-        cells[_stratum(row)].shares[row["sample_id"]] = (row["share"], row["verdicts"])
+        share = PassShare(row["share"], row["verdicts"], row["cluster"], row["is_clustered"])
+        cells[_stratum(row)].shares[row["sample_id"]] = share
     labelled = _literals(response_id for response_id, _, _ in words)
     for row in rows(connection, load("labels", "verdicts_of", strata=strata, ids=labelled)):
         of_verdict, of_response = (row["response_id"], row["judge_id"], row["metric"]), (row["response_id"], "", "")

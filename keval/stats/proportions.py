@@ -6,8 +6,9 @@ Franco et al. 2019 recommend it for clustered shares; Clopper and Pearson 1934.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from math import sqrt
+from math import fsum, sqrt
 from statistics import fmean, variance
 
 from keval.stats.intervals import LEVEL, Interval
@@ -60,12 +61,21 @@ def effective_size(share: float, se: float, n: int, trials: int, degrees: int | 
     return number if degrees is None else number * (Z / two_sided(LEVEL, degrees)) ** 2
 
 
-def effective_number(values: Sequence[float], trials: int) -> float:
-    """Return with how many independent cases the samples' values, each from 0 to 1, vary as they do."""
-    n = len(values)
+def effective_number(values: Sequence[float], trials: int, clusters: Sequence[str] | None = None) -> float:
+    """Return with how many independent cases the samples' values, each from 0 to 1, vary as they do.
+
+    `clusters` says of samples that belong together which is in which; there are at least two of them.
+    """
+    n, mean = len(values), fmean(values)
     se = sqrt(variance(values) / n) if n > 1 else 0.0
     degrees = n - 1 if any(0 < value < 1 for value in values) else None
-    return effective_size(fmean(values), se, n, trials, degrees)
+    if clusters is not None:
+        sums: dict[str, float] = defaultdict(float)
+        for value, cluster in zip(values, clusters, strict=True):
+            sums[cluster] += value - mean
+        degrees = len(sums) - 1
+        se = max(se, sqrt(len(sums) / degrees * fsum(each**2 for each in sums.values())) / n)
+    return effective_size(mean, se, n, trials, degrees)
 
 
 def share_interval(values: Sequence[float], trials: int) -> Interval:

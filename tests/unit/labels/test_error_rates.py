@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from math import sqrt
 from pathlib import Path
 
 import orjson
@@ -7,7 +8,8 @@ import pytest
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.labels.error_rates import ForeignCalibration, corrected_by, read
+from keval.labels.error_rates import ForeignCalibration, PassShare, RatesCorrection, corrected_by, read
+from keval.stats.proportions import effective_size
 from keval.stats.rogan_gladen import CHANCE, ErrorRates
 
 RATES = ErrorRates(0.7, 0.9, 200, 200)
@@ -65,7 +67,7 @@ def test_what_is_no_calibration_is_refused(tmp_path: Path, row: object, told: st
 
 def test_pass_rates_are_corrected_by_samples() -> None:
     """The authors' example as 1,000 samples; a judge no better than chance, and no verdict, give null and why."""
-    shares = {str(number): (float(number < 400), 1) for number in range(1000)}
+    shares = {str(number): PassShare(float(number < 400), 1) for number in range(1000)}
     found = corrected_by(*ForeignCalibration(RATES).of("any", "j9", "any"), shares)
     assert found.number == 1000
     assert (found.corrected, found.ci_lower, found.ci_upper) == pytest.approx((0.1666667, 0.0563507, 0.2627330))
@@ -73,3 +75,22 @@ def test_pass_rates_are_corrected_by_samples() -> None:
     assert (chance.corrected, chance.reason) == (None, CHANCE)
     assert corrected_by(RATES, None, {}).reason == "there is no verdict"
     assert corrected_by(None, "stale", shares).as_json()["reason"] == "stale"
+
+
+def test_samples_in_clusters_are_as_many_cases_as_there_are_clusters() -> None:
+    """Ten clusters of twenty that all answer alike tell no more than ten samples; what is unclear has no interval."""
+    perfect = ErrorRates(1, 1, 10**9, 10**9)
+
+    def found(clusters: int, **changes: object) -> RatesCorrection:
+        shares = {
+            str(number): PassShare(float(number % 2), 1, str(number % clusters), is_clustered=True)
+            for number in range(200)
+        }
+        shares["0"] = shares["0"]._replace(**changes)  # type: ignore[arg-type]  # any field
+        return corrected_by(perfect, None, shares)
+
+    together = found(10)
+    assert together.number == pytest.approx(effective_size(0.5, sqrt(0.25 / 9), 200, 200, 9))
+    assert (together.ci_lower or 0) < 0.25
+    assert (found(1).ci_lower, found(1).reason) == (None, "one cluster")
+    assert (found(10, cluster=None).ci_lower, found(10, cluster=None).reason) == (None, "samples without a cluster: 1")

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from keval import projections
+from keval import cli, projections
 from keval.config.until_section import Given
 from keval.errors import BudgetReachedError
 from keval.ids import JsonObject
@@ -139,6 +139,21 @@ def test_a_missing_score_gives_a_gate_no_interval(tmp_path: Path) -> None:
         found = [Facts(connection, {}).passes(name, 1, every=True) for name in CLEAR]
     assert any(each.value is None and each.worst is not None for each in found)
     assert {(each.lower, each.upper) for each in found} == {(None, None)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["calibrate", "agreement"])
+def test_who_looks_at_the_judge_of_a_stopped_run_is_told(
+    tmp_path: Path, command: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Their intervals are ordinary ones; of a run that went to its end they hold."""
+    for right, told in ((CLEAR, True), (ALIKE, False)):
+        folder = tmp_path / str(told)
+        folder.mkdir()
+        config, log = write_evaluation(folder, 30), folder / "log.jsonl"
+        run(config, log, Drawn(config, right))
+        cli.run([command, str(log)])
+        assert ("the run stops when decided: intervals of 95 %" in capfd.readouterr().err) is told
 
 
 @pytest.mark.slow
