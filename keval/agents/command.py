@@ -24,7 +24,6 @@ import orjson
 from keval.agents import Agent, AgentError, Answer, Prompt, Status
 from keval.agents._json_output import JsonOutput, as_answer, json_path
 from keval.agents._templates import fill
-from keval.failure_kinds import AgentFailureKind
 from keval.plugins import option
 from keval.processes import local_files, program, temporary
 from keval.processes.local_files import LocalFile
@@ -183,9 +182,9 @@ class Command(Agent):
             ended = await run.program(words, {**prompt.env, **self.env}, self._input(prompt))
             return replace(self._read_answer(ended), orphaned_processes=run.orphans)
         except ProgramError as error:
-            kind: AgentFailureKind = "infra_error" if error.of_machine else "agent_error"
+            # Who was not asked has not answered badly, be it that a text is too long for an argument.
             partial = replace(run.so_far, orphaned_processes=run.orphans)
-            raise AgentError(kind, error.message, retryable=error.of_machine, partial=partial) from error
+            raise AgentError("infra_error", error.message, retryable=error.of_machine, partial=partial) from error
         except AgentError as error:
             error.partial = replace(run.so_far, orphaned_processes=run.orphans)
             raise

@@ -174,10 +174,10 @@ async def test_a_program_that_vanished_is_no_bad_answer(tmp_path: Path, program:
 
 @pytest.mark.parametrize("question", ["null \0 character", "too long" * 1_000_000])
 async def test_a_question_that_no_program_can_be_given_is_a_failure(tmp_path: Path, question: str) -> None:
-    """An impossible argument is impossible again, and is the config's choice."""
+    """An impossible argument is impossible again; a program that was never asked has not answered badly."""
     with pytest.raises(AgentError, match="cannot start 'python': ") as caught:
         await python("", "{question}").answer(prompt(tmp_path, question=question))
-    assert (caught.value.kind, caught.value.retryable) == ("agent_error", False)
+    assert (caught.value.kind, caught.value.retryable) == ("infra_error", False)
 
 
 def script(path: Path, first: str = "#!/bin/sh", mode: int = 0o755) -> Path:
