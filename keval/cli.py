@@ -5,6 +5,7 @@ This is the only place that prints an error and ends the process.
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import io
@@ -19,9 +20,10 @@ import click
 
 from keval import __version__, nearest
 from keval.commands.messages import tell, tell_text
-from keval.errors import InterruptError, KevalError, ReaderGoneError, UsageError
+from keval.errors import EnvironmentLacksError, InterruptError, KevalError, ReaderGoneError, UsageError
 from keval.logs.addresses import no_text
 from keval.logs.standard_streams import give_up_stdout, outlive
+from keval.printable import printable
 from keval.processes import machine
 
 COMMANDS = (
@@ -61,6 +63,9 @@ COMMANDS = (
 
 COLLECTED_AFTER = 50_000
 """New objects after which Python looks for cycles: nearly all that a command makes at its start stays until its end."""
+
+LONGEST_NAME = 100
+"""Characters of a name in a message about it: one that is too long for a file system has more."""
 
 REPORT_BUGS_AT = "This is a bug in keval: please report it with the lines above and the command that you typed."
 
@@ -140,10 +145,28 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("keval: interrupted", err=True)
         return InterruptError.exit_code
-    except Exception:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
+    except Exception as error:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
+        known = _as_told(error)
+        if known is not None:
+            return _failed(known)
         _tell_bug()
         return 70
     return outcome if isinstance(outcome, int) else 0
+
+
+def _as_told(error: Exception) -> KevalError | None:
+    """Return what an error is that any look at a path may raise: of a name that no file can have, or of the machine."""
+    if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop"):  # pathlib's own, before Python 3.13
+        return UsageError(f"{error}: it can be no file")
+    if not isinstance(error, OSError):
+        return None
+    if error.errno in {errno.ENAMETOOLONG, errno.ELOOP}:
+        name = str(error.filename)
+        shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        return UsageError(f"{printable(shown)}: {error.strerror}")
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        return EnvironmentLacksError(f"{error.strerror}: this shell allows too few (`ulimit -n`)")
+    return None
 
 
 def _check_text(arguments: Sequence[str]) -> None:

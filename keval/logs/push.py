@@ -160,8 +160,15 @@ def _place(log: Path, destination: str) -> _Place:
             f"{addresses.shown(destination)}: keval writes to no {scheme}://, only to folders and s3://, where it"
             " can be sure to replace nothing"
         )
+    if not destination:
+        raise UsageError("the destination is empty: name a folder, a file or s3://BUCKET/KEY")
     path = Path(destination)
-    return _File(path / log.name if destination.endswith("/") or path.is_dir() else path)
+    path = path / log.name if destination.endswith("/") or path.is_dir() else path
+    if path.exists() and path.samefile(log):
+        raise UsageError(f"{path} is the log itself; name another place")
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is no file; name a folder or a file")
+    return _File(path)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from keval.cli import COMMANDS, root
+from keval.cli import COMMANDS, root, run
 from keval.commands.options import FiniteRange
+from tests.builders import response_event, run_event, write_log
 from tests.conftest import Keval
 
 
@@ -82,3 +83,32 @@ def test_no_option_takes_what_is_no_number(name: str) -> None:
     assert command is not None
     ranges = [param.type for param in command.params if isinstance(param.type, click.FloatRange)]
     assert all(isinstance(each, FiniteRange) for each in ranges)
+
+
+@pytest.mark.parametrize("command", [["balance"], ["retract", "--reason", "b"], ["push", "log.jsonl"], ["init"]])
+@pytest.mark.parametrize("name", ["x" * 300, "loop.jsonl"])
+def test_a_name_that_no_file_can_have_is_no_bug(
+    command: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is too long for the file system, or a link that leads to itself."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
+    write_log(tmp_path / "log.jsonl", [run_event(), response_event()])
+    more = ["a"] if command[0] == "retract" else []
+    assert run([*command, name, *more]) in {2, 3, 4}
+    said = capfd.readouterr().err
+    assert "a bug in keval" not in said
+    assert len(said) < 500
+
+
+@pytest.mark.parametrize("to", ["", ".", "log.jsonl", "/dev/full"])
+def test_a_push_to_no_other_file_is_refused(
+    to: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An empty name, as of a variable that is not set, would else mean this folder: nothing were saved."""
+    monkeypatch.chdir(tmp_path)
+    write_log(tmp_path / "log.jsonl", [run_event(), response_event()])
+    assert run(["push", "log.jsonl", to]) == 2
+    said = capfd.readouterr().err
+    assert any(why in said for why in ("is empty", "is the log itself", "is no file"))
+    assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"]
