@@ -18,7 +18,7 @@ task as (
         and if($id is null, h.current, $id in (h.id, h.response_id))
 ),
 told as (
-    select place, 1 as part, 'sample' as kind, record.*, '' as judge_name
+    select place, 1 as part, 'sample' as kind, record.*, '' as judge_name, null as id
     from (
         select
             place,
@@ -27,18 +27,18 @@ told as (
         from task, (from newest_samples where sample_id = $sample) as n
     )
     union all
-    select place, 2, type, file, line_offset, position, ''
+    select place, 2, type, file, line_offset, position, '', id
     from task where type <> 'judgment'
     union all
-    select place, 3, 'judgment', h.file, h.line_offset, h.position, h.judge.name
+    select place, 3, 'judgment', h.file, h.line_offset, h.position, h.judge.name, h.id
     from task join here as h using (response_id)
     where h.type = 'judgment' and h.same_answer and h.same_sample and (h.current or not task.current)
     union all
-    select place, 4, 'judge_failure', h.file, h.line_offset, h.position, h.judge.name
+    select place, 4, 'judge_failure', h.file, h.line_offset, h.position, h.judge.name, h.id
     from task join here as h using (response_id)
     where h.type = 'failure' and h.stage = 'judge' and (h.current or not task.current)
     union all
-    select place, 5, 'label', l.file, l.line_offset, l.position, ''
+    select place, 5, 'label', l.file, l.line_offset, l.position, '', l.id
     from task join label_facts as l using (response_id)
     where l.current
 )

@@ -11,7 +11,7 @@ import orjson
 
 from keval.ids import JsonObject
 from keval.projections.line_text import line_in, opened
-from keval.projections.log_file import LogFile
+from keval.projections.log_file import ChangedError, LogFile
 from keval.transcripts.selection import Selection, check_found, lines, lines_of_sample
 
 if TYPE_CHECKING:
@@ -89,8 +89,22 @@ def _read(logs: Sequence[LogFile], lines: Iterator[JsonObject]) -> Iterator[Tran
             told = list(found)
             made = Transcript(told[0]["condition"])
             for row in told:
-                _add(made, row["kind"], orjson.loads(line_in(descriptors[row["file"] - 1], row["line_offset"])))
+                number = row["file"] - 1
+                _add(made, row["kind"], _event(logs[number], descriptors[number], row))
             yield made
+
+
+def _event(log: LogFile, descriptor: int, row: JsonObject) -> JsonObject:
+    """Return the event of a line. Raises ChangedError if another one stands there by now."""
+    try:
+        event = orjson.loads(line_in(descriptor, row["line_offset"]))
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise ChangedError(log.name) from error
+    is_it = isinstance(event, dict) and ("sample" in event if row["id"] is None else event.get("id") == row["id"])
+    if not is_it:
+        raise ChangedError(log.name)
+    found: JsonObject = event
+    return found
 
 
 def _add(transcript: Transcript, kind: str, event: JsonObject) -> None:

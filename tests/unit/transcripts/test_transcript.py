@@ -9,7 +9,7 @@ import pytest
 
 from keval import projections
 from keval.errors import UsageError
-from keval.projections.log_file import LogFile
+from keval.projections.log_file import ChangedError, LogFile, as_log_file
 from keval.transcripts.sections import about, sections, title
 from keval.transcripts.selection import Selection
 from keval.transcripts.transcript import Transcript, of_sample, transcripts
@@ -200,3 +200,19 @@ def test_a_task_has_the_newest_name_of_its_condition_and_judgments_that_count(tm
     for each in (shown, alone):
         assert title(each) == "q1 · plain · repetition 1"
         assert [judgment["judge_id"] for judgment in each.judgments] == [new["judge_id"]]
+
+
+@pytest.mark.slow
+def test_lines_that_have_changed_places_are_not_mixed(tmp_path: Path) -> None:
+    """A log may be replaced while a viewer holds it open: an answer is not shown under the id of another one."""
+    first, second = response_event("q1", text="yes"), response_event("q2", text="no!")
+    path = write_log(tmp_path / "run.jsonl", [run_event(), first, second])
+    written, log = path.read_bytes(), as_log_file(path)
+    run, *answers = written.splitlines(keepends=True)
+    for changed in (run + b"".join(reversed(answers)), b"x" * len(written), b""):
+        path.write_bytes(written)
+        with projections.connect([log]) as connection:
+            assert [each.response for each in of_sample(connection, [log], "q1")] == [first]
+            path.write_bytes(changed)
+            with pytest.raises(ChangedError):
+                list(of_sample(connection, [log], "q1"))
