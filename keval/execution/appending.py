@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from keval.documents.packed import is_packed
@@ -24,6 +25,36 @@ def check_appendable(path: Path) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
     except OSError as error:
         raise EnvironmentLacksError(f"{path}: {error.strerror}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which file had a name: another one may have it by the time that something is to be appended."""
+
+    path: Path
+    device: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Place:
+        """Take note of the file that has a name. Raises EnvironmentLacksError."""
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise EnvironmentLacksError(f"{path}: {error.strerror}") from error
+        return cls(path, found.st_dev, found.st_ino)
+
+    def check(self) -> None:
+        """Raise EnvironmentLacksError if another file has the name, or none: what is appended is about the old one."""
+        try:
+            same = Place.of(self.path) == self
+        except EnvironmentLacksError:
+            same = False
+        if not same:
+            raise EnvironmentLacksError(
+                f"{self.path} was moved, replaced or removed meanwhile, so what was said last is not in it; "
+                "put it back and start again"
+            )
 
 
 def append_all(

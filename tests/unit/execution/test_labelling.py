@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from keval.cli import root
-from keval.errors import KevalError
+from keval.errors import EnvironmentLacksError, KevalError
+from keval.execution.labelling import ask_all, drawn
 from keval.ids import JsonObject
+from keval.labels.draw import Entry, Wanted
+from keval.labels.labels import Said
 from tests.conftest import Keval
 from tests.labelled import judged_log
 
@@ -80,3 +83,25 @@ def test_the_terminal_asks_and_goes_on_where_it_stopped(keval: Keval, tmp_path: 
     assert "── 4 of 4" in second.stderr
     assert labels(log)[1]["scores"] == {"completeness": 4}
     assert len(labels(log)) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("now", ["removed", "replaced"])
+def test_a_label_goes_into_no_other_log(tmp_path: Path, now: str) -> None:
+    """Of a log that is gone a new file would hold labels alone, and another log those of answers that it has not."""
+    log = judged_log(tmp_path, 3, 3)
+    entries = drawn(log, Wanted(3), print, "ada", skip_invalid=False)
+    others = (tmp_path / "other.jsonl").absolute()
+    others.write_bytes(log.read_bytes())
+    before = others.read_bytes()
+
+    def say(entry: Entry, place: int, _of: int) -> Said:
+        if place == 2:
+            log.unlink() if now == "removed" else others.replace(log)
+        return Said((entry.response_id, entry.judge_id, entry.metric), "ada", "valid_failure")
+
+    saying = ask_all(log, entries, say, print)
+    next(saying)
+    with pytest.raises(EnvironmentLacksError, match="was moved, replaced or removed meanwhile"):
+        next(saying)
+    assert not log.exists() if now == "removed" else log.read_bytes() == before
