@@ -159,7 +159,7 @@ def test_every_number_is_of_the_share(tmp_path: Path) -> None:
             trials = list(bare_trials(connection, 1, 2, {}, {"baseline"}))
             scores = connection.execute("select sample_id, repetition, score from scores order by all").fetchall()
             verdict = load("projections", "verdicts", given="(null, null)", passed="share_passed >= 0.5")
-            verdicts = connection.execute(f"select response_id, passed from ({verdict}) order by all").fetchall()  # noqa: S608
+            verdicts = {(row["response_id"], row["passed"]) for row in projections.rows(connection, verdict)}
         (summary,) = summaries(trials)
         return summary, scores, verdicts
 
