@@ -1,9 +1,9 @@
 -- One row per line that tells of a chosen task, in the order in which a person reads them: the newest record of the sample, or
 -- that which a failure brings if it is newer; the answer or failure; what judges said of that answer to that record, where
--- they failed, and what people said. id is that of the event, null for a record, which any event may bring.
+-- they failed, and what people said. response_id is that of the answer, or that it would have.
 with chosen as ($chosen),
 told as (
-    select place, 1 as part, 'sample' as kind, record.*, '' as judge_name, null as id
+    select place, 1 as part, 'sample' as kind, record.*, '' as judge_name
     from (
         select
             place,
@@ -12,22 +12,22 @@ told as (
         from chosen join newest_samples as n using (sample_id)
     )
     union all
-    select place, 2, type, file, line_offset, position, '', id
+    select place, 2, type, file, line_offset, position, ''
     from chosen where type <> 'judgment'
     union all
-    select place, 3, 'judgment', j.file, j.line_offset, j.position, j.judge.name, j.id
+    select place, 3, 'judgment', j.file, j.line_offset, j.position, j.judge.name
     from chosen join judgment_facts as j on j.response_id = chosen.response_id
     where j.same_answer and j.same_sample and (j.current or not chosen.current)
     union all
-    select place, 4, 'judge_failure', f.file, f.line_offset, f.position, f.judge.name, f.id
+    select place, 4, 'judge_failure', f.file, f.line_offset, f.position, f.judge.name
     from chosen join failure_facts as f on f.response_id = chosen.response_id
     where f.stage = 'judge' and (f.current or not chosen.current)
     union all
-    select place, 5, 'label', l.file, l.line_offset, l.position, '', l.id
+    select place, 5, 'label', l.file, l.line_offset, l.position, ''
     from chosen join label_facts as l on l.response_id = chosen.response_id
     where l.current
 )
-select told.*, chosen.condition
+select told.*, chosen.condition, chosen.response_id
 from told
 join chosen using (place)
 order by place, part, judge_name, position

@@ -18,7 +18,7 @@ task as (
         and if($id is null, h.current, $id in (h.id, h.response_id))
 ),
 told as (
-    select place, 1 as part, 'sample' as kind, record.*, '' as judge_name, null as id
+    select place, 1 as part, 'sample' as kind, record.*, '' as judge_name
     from (
         select
             place,
@@ -27,22 +27,22 @@ told as (
         from task, (from newest_samples where sample_id = $sample) as n
     )
     union all
-    select place, 2, type, file, line_offset, position, '', id
+    select place, 2, type, file, line_offset, position, ''
     from task where type <> 'judgment'
     union all
-    select place, 3, 'judgment', h.file, h.line_offset, h.position, h.judge.name, h.id
+    select place, 3, 'judgment', h.file, h.line_offset, h.position, h.judge.name
     from task join here as h using (response_id)
     where h.type = 'judgment' and h.same_answer and h.same_sample and (h.current or not task.current)
     union all
-    select place, 4, 'judge_failure', h.file, h.line_offset, h.position, h.judge.name, h.id
+    select place, 4, 'judge_failure', h.file, h.line_offset, h.position, h.judge.name
     from task join here as h using (response_id)
     where h.type = 'failure' and h.stage = 'judge' and (h.current or not task.current)
     union all
-    select place, 5, 'label', l.file, l.line_offset, l.position, '', l.id
+    select place, 5, 'label', l.file, l.line_offset, l.position, ''
     from task join label_facts as l using (response_id)
     where l.current
 )
-select told.*, task.condition
+select told.*, task.condition, task.response_id
 from told
 join task using (place)
 order by place, part, judge_name, position

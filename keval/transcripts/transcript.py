@@ -100,11 +100,16 @@ def _event(log: LogFile, descriptor: int, row: JsonObject) -> JsonObject:
         event = orjson.loads(line_in(descriptor, row["line_offset"]))
     except (OSError, orjson.JSONDecodeError) as error:
         raise ChangedError(log.name) from error
-    is_it = isinstance(event, dict) and ("sample" in event if row["id"] is None else event.get("id") == row["id"])
-    if not is_it:
+    if not isinstance(event, dict) or not _is_of(event, row):
         raise ChangedError(log.name)
-    found: JsonObject = event
-    return found
+    return event
+
+
+def _is_of(event: JsonObject, row: JsonObject) -> bool:
+    """Return whether an event is about what a row says: it brings a record, or is of the answer, or is the answer."""
+    if row["kind"] == "sample":
+        return "sample" in event
+    return row["response_id"] in {event.get("id"), event.get("response_id")}
 
 
 def _add(transcript: Transcript, kind: str, event: JsonObject) -> None:
