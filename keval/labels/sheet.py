@@ -91,6 +91,8 @@ def read(path: Path, labeler: str | None) -> Filled:
     reader.take(_rows(text) if path.suffix == ".jsonl" else _sections(text))
     if reader.problems:
         raise InputError(*reader.problems, f"{path}: nothing was written to the log")
+    if not reader.said and not reader.empty:
+        raise InputError(f"{path}: no entry of a sheet is in it; keval calibrate LOG -o {path.name} writes one")
     return Filled(tuple(reader.said), reader.answers, reader.empty)
 
 
