@@ -63,8 +63,8 @@ def command(
     with collected(read, warn, skip_invalid=skip_invalid) as files:
         check_named_not_empty(read, files)
         adding = with_details if KINDS[kind].of_samples else None
-        found = reports(files, adding, everything=everything, allow_mixed=allow_mixed)
-        pictures = [drawn(report, kind, ending) for report in _of_metrics(found, metrics)]
+        found = _of_metrics(reports(files, adding, everything=everything, allow_mixed=allow_mixed), metrics)
+        pictures = [drawn(report, kind, ending) for report in found]
     named = [output] if len(found) == 1 else paths(output, [report.header.name or "" for report in found])
     _write([(path, picture.content) for path, picture in zip(named, pictures, strict=True)], read, ending)
     lacking = sorted(set().union(*(picture.lacking for picture in pictures)))
@@ -73,17 +73,21 @@ def command(
 
 
 def _of_metrics(found: Sequence[Report], wanted: Sequence[str]) -> list[Report]:
-    """Return reports with the metrics that are wanted; no name means all. Raises UsageError for an unknown one."""
+    """Return reports with the metrics that are wanted, without those that have none of them; no name means all.
+
+    Raises UsageError for an unknown one.
+    """
     if not wanted:
         return list(found)
     known = [name for report in found for table in report.metrics for name in _names(table)]
     for name in wanted:
         if name not in known:
             raise UsageError(f"--metric {name}: no such metric; {near(name, known)}")
-    return [
+    chosen = (
         replace(report, metrics=tuple(each for each in report.metrics if not set(wanted).isdisjoint(_names(each))))
         for report in found
-    ]
+    )
+    return [report for report in chosen if report.metrics]
 
 
 def _names(table: MetricTable) -> tuple[str, ...]:

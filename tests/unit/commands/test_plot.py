@@ -75,6 +75,20 @@ def test_a_picture_has_the_metrics_that_are_named(tmp_path: Path, capfd: pytest.
     assert "did you mean 'clarity'?" in capfd.readouterr().err
 
 
+@pytest.mark.slow
+def test_an_evaluation_without_the_metric_has_no_picture(log: Path) -> None:
+    """Several evaluations in one command may have different judges; the others are drawn all the same."""
+    prompts = {"baseline": "Guess.", "with_docs": "Guess."}
+    judge = judge_entry([{"name": "clarity", "min": 1, "max": 5}])
+    other = run_event(prompts, config_name="other", config={"name": "other"}, run_id="1" * 16, judges=[judge])
+    answers = [response_event(f"q{n}", name, prompt="Guess.") for n in range(2) for name in ("baseline", "with_docs")]
+    judged = [judgment_event(each, {"clarity": 3.0}) for each in answers]
+    second = write_log(Path("other.jsonl"), [other, *answers, *judged])
+    drawing = ["plot", str(log), str(second), "--kind", "forest", "-o", "plot.svg"]
+    assert cli.run([*drawing, "--metric", "clarity"]) == 0
+    assert "Differences: other" in texts(Path("plot.svg").read_bytes())
+
+
 def test_names_that_come_to_the_same_are_numbered() -> None:
     """No evaluation takes the file of another, and none leads out of the folder."""
     found = paths(Path("out/plot.png"), ["a/b", "a:b", "../c"])
