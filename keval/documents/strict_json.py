@@ -12,7 +12,8 @@ from typing import Any
 
 import orjson
 
-from keval.schema import json_path
+from keval.schema import LONGEST_VALUE, json_path
+from keval.secrets.excerpts import beginning_of
 
 DEEPEST_LINE = 254
 """Levels of objects and arrays in a line: as many as orjson writes, so that what is read can also be written."""
@@ -79,7 +80,7 @@ def _refuse_repeats(raw: bytes) -> None:
     value = json.loads(raw.decode(), object_pairs_hook=checked, parse_int=str, parse_float=str)
     if found:
         keys, key = next(_located(value, ()))
-        raise NotStrictError(f"{json_path(keys)}: the key {key!r} stands twice")
+        raise NotStrictError(f"{json_path(keys)}: the key {beginning_of(key, LONGEST_VALUE)!r} stands twice")
 
 
 def _located(value: object, keys: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -53,6 +53,14 @@ def test_a_repeated_key_that_another_one_hides_is_found() -> None:
     assert problem(b'{"a":{"b":1,"b":2},"a":{}}') == "$: the key 'a' stands twice"
 
 
+def test_of_a_long_repeated_key_the_beginning_is_told() -> None:
+    """A key may have millions of characters, and nobody reads a message of them."""
+    key = b'"' + b"k" * 1_000_000 + b'"'
+    told = problem(b"{" + key + b":1," + key + b":2}")
+    assert told.startswith("$: the key 'kkk")
+    assert len(told) < 150
+
+
 def test_keys_that_are_escaped_differently_are_the_same() -> None:
     """A key counts as it is read, not as it is written."""
     assert problem(rb'{"a":1,"\u0061":2}') == "$: the key 'a' stands twice"
