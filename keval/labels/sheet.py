@@ -92,7 +92,7 @@ def read(path: Path, labeler: str | None) -> Filled:
     if reader.problems:
         raise InputError(*reader.problems, f"{path}: nothing was written to the log")
     if not reader.said and not reader.empty:
-        raise InputError(f"{path}: no entry of a sheet is in it; keval calibrate LOG -o {path.name} writes one")
+        raise InputError(f"{path}: no entry of a sheet is in it; keval calibrate LOG -o NEW.md writes one")
     return Filled(tuple(reader.said), reader.answers, reader.empty)
 
 

@@ -114,7 +114,7 @@ def test_json_lines_are_filled_in_by_programs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["sheet.md", "sheet.jsonl"])
 @pytest.mark.parametrize("text", ["", "\n", "\ufeff"])
 def test_a_file_without_an_entry_is_no_sheet(tmp_path: Path, name: str, text: str) -> None:
-    """A person's work would be missing without a word, such as where the wrong file was named."""
+    """A person's work would be missing without a word; the file is there, so no sheet is written in its place."""
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"no entry of a sheet is in it; keval calibrate LOG -o sheet\."):
+    with pytest.raises(InputError, match=r"no entry of a sheet is in it; keval calibrate LOG -o NEW\.md writes"):
         sheet.read(tmp_path / name, "ada")
