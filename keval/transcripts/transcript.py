@@ -109,7 +109,7 @@ def _is_of(event: JsonObject, row: JsonObject) -> bool:
     """Return whether an event is about what a row says: it brings a record, or is of the answer, or is the answer."""
     if row["kind"] == "sample":
         return "sample" in event
-    return row["response_id"] in {event.get("id"), event.get("response_id")}
+    return row["response_id"] in [event.get("id"), event.get("response_id")]  # of another file they may be anything
 
 
 def _add(transcript: Transcript, kind: str, event: JsonObject) -> None:

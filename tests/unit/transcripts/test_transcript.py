@@ -209,7 +209,8 @@ def test_lines_that_have_changed_places_are_not_mixed(tmp_path: Path) -> None:
     path = write_log(tmp_path / "run.jsonl", [run_event(), first, second])
     written, log = path.read_bytes(), as_log_file(path)
     run, *answers = written.splitlines(keepends=True)
-    for changed in (run + b"".join(reversed(answers)), b"x" * len(written), b""):
+    foreign = run + b'{"id": [], "sample": {}}'.ljust(len(answers[0]) - 1) + b"\n" + answers[1]
+    for changed in (run + b"".join(reversed(answers)), foreign, b"x" * len(written), b""):
         path.write_bytes(written)
         with projections.connect([log]) as connection:
             assert [each.response for each in of_sample(connection, [log], "q1")] == [first]
