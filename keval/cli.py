@@ -164,8 +164,10 @@ def _as_told(error: Exception) -> KevalError | None:
         name = str(error.filename)
         shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
         return UsageError(f"{printable(shown)}: {error.strerror}")
-    if error.errno in {errno.EMFILE, errno.ENFILE}:
+    if error.errno == errno.EMFILE:
         return EnvironmentLacksError(f"{error.strerror}: this shell allows too few (`ulimit -n`)")
+    if error.errno == errno.ENFILE:  # all programs together have too many
+        return EnvironmentLacksError(str(error.strerror))
     return None
 
 

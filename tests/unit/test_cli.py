@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -99,6 +100,22 @@ def test_a_name_that_no_file_can_have_is_no_bug(
     said = capfd.readouterr().err
     assert "a bug in keval" not in said
     assert len(said) < 500
+
+
+@pytest.mark.parametrize(("number", "is_of_shell"), [(errno.EMFILE, True), (errno.ENFILE, False)])
+def test_too_many_open_files_are_no_bug(
+    number: int, is_of_shell: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The limit of a shell can be raised by who typed the command, that of the whole system cannot."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, "Too many open files")
+
+    monkeypatch.setattr(root, "main", fail)
+    assert run(["list"]) == 4
+    said = capfd.readouterr().err
+    assert "a bug in keval" not in said
+    assert ("ulimit" in said) is is_of_shell
 
 
 @pytest.mark.parametrize("to", ["", ".", "log.jsonl", "/dev/full"])
