@@ -1,15 +1,17 @@
 -- One row per trial, a task that is planned and was tried: whether it passed, by every metric that says so, and its scores.
--- outside: no judge is for the sample. not_sampled: the task is in the share of no judge by whose metric tasks pass. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
+-- outside: no judge is for the sample. not_sampled: the task is in the share of no judge of its condition by whose metric tasks pass. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
 with verdict as materialized ($verdicts),
 deciding as (
-    select d.judge_id, seed, below
-    from (select distinct judge_id from verdict where passed is not null) as d
+    select condition_id, agent_id, seed, below
+    from (select distinct condition_id, agent_id, judge_id from series)
+    semi join (from verdict where passed is not null) using (judge_id)
     left join sampling using (judge_id)
 ),
 in_no_share as (
     select t.task
-    from tasks as t, (from deciding where below is not null)
-    where not exists (from deciding where below is null)
+    from tasks as t
+    join deciding using (condition_id, agent_id)
+    anti join (from deciding where below is null) using (condition_id, agent_id)
     group by t.task
     having bool_and(substr(sha256(seed || ' ' || t.repetition || ' ' || t.sample_id), 1, 13) >= below)
 ),

@@ -20,6 +20,7 @@ from keval.reports.trials import Summary, bare_trials, summaries
 from keval.sampling import Sampling
 from tests.builders import (
     failure_event,
+    judge_entry,
     judgment_event,
     plan_event,
     response_event,
@@ -170,6 +171,25 @@ def test_every_number_is_of_the_share(tmp_path: Path) -> None:
     assert (summary.samples, summary.not_judged, summary.unknown) == (len(in_any), 20 - len(in_any), 0)
     assert isinstance(scores, list)
     assert (summary.pass_at_k, len(scores)) == (1, len(sampled))
+
+
+@pytest.mark.slow
+def test_a_judge_of_another_evaluation_changes_no_share(tmp_path: Path, answers: list[JsonObject]) -> None:
+    """One log may hold several: what a judge without a share is for says nothing of the trials of the others."""
+    sampled = [answer for answer in answers if answer["sample"]["id"] in chosen(0.5)]
+    other, whole = response_event("other", "other"), judge_entry([{"name": "ok", "min": 0, "max": 1}])
+    passed = {"ok": {"score": 1, "reasoning": None, "min": 0, "max": 1, "passed": True}}
+    plan = plan_event([other["question_id"]])
+    second = [
+        run_event(["other"], samples=1, judges=[whole], plan_id=plan["plan_id"], config_name="other", run_id="1" * 16),
+        plan,
+        other,
+        judgment_event(other, judge_id=whole["judge_id"]) | {"scores": passed},
+    ]
+    log = write_log(tmp_path / "run.jsonl", [*run_of(0.5, answers), *answers, *map(judged, sampled), *second])
+    with projections.connect([log]) as connection:
+        (summary,) = summaries(list(bare_trials(connection, 1, 1, {}, {"baseline"})))
+    assert (summary.samples, summary.unknown, summary.pass_at_k) == (len(sampled), 0, 1)
 
 
 CONFIG = """\
