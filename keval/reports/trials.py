@@ -46,7 +46,7 @@ class SampleTrials:
 
     @property
     def is_judged(self) -> bool:
-        """Whether any judge is for the sample; as it is the same to all trials, one that was judged tells."""
+        """Whether any judge is for the sample, and has one of the trials in its share."""
         return not any(trial["outside"] or trial["not_sampled"] for trial in self.trials)
 
     @property
@@ -64,7 +64,7 @@ class SampleTrials:
     def why_unknown(self) -> str | None:
         """Why nothing can be said: a trial that was not measured is no trial that failed. None if all is known."""
         if not self.is_judged:
-            return "no judge is for it"
+            return "in the share of no judge" if self.trials[0]["not_sampled"] else "no judge is for it"
         unknown = [trial["why"] for trial in self.trials if trial["passed"] is None]
         if unknown:
             return f"{len(unknown)} of {self.planned} trials not measured ({', '.join(sorted(set(unknown)))})"

@@ -158,6 +158,7 @@ def test_every_number_is_of_the_share(tmp_path: Path) -> None:
     def said(log: Path) -> tuple[object, ...]:
         with projections.connect([log]) as connection:
             trials = list(bare_trials(connection, 1, 2, {}, {"baseline"}))
+            assert {each.why_unknown for each in trials if not each.is_judged} == {"in the share of no judge"}
             scores = connection.execute("select sample_id, repetition, score from scores order by all").fetchall()
             verdict = load("projections", "verdicts", given="(null, null)", passed="share_passed >= 0.5")
             verdicts = {(row["response_id"], row["passed"]) for row in projections.rows(connection, verdict)}
