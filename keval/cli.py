@@ -161,7 +161,7 @@ def _as_told(error: Exception) -> KevalError | None:
     if not isinstance(error, OSError):
         return None
     if error.errno in {errno.ENAMETOOLONG, errno.ELOOP}:
-        name = str(error.filename)
+        name = str(error.filename or "a name")
         shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
         return UsageError(f"{printable(shown)}: {error.strerror}")
     if error.errno == errno.EMFILE:

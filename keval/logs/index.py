@@ -134,8 +134,8 @@ def make(log: LogFile, spare: Path, check: Check, kept: ExitStack) -> Index:
     target = path_of(log.path)
     if _has_changes_beside(target):
         check.warn(
-            f"{target}.wal holds what another program wrote into the index, which would count in every number, so "
-            f"{log.name} is read without one that lasts; remove the file"
+            f"{_changes_beside(target)} holds what another program wrote into the index, which would count in every "
+            f"number, so {log.name} is read without one that lasts; remove the file"
         )
         return _made(log, spare, check, kept)
     if _is_others(target):
@@ -181,7 +181,12 @@ def _has_changes_beside(index: Path) -> bool:
 
     keval never writes to an index, so they are of another program; and what they are, no hash tells.
     """
-    return os.path.lexists(f"{os.path.realpath(index)}.wal")
+    return os.path.lexists(_changes_beside(index))
+
+
+def _changes_beside(index: Path) -> str:
+    """Return where DuckDB has what was written into a file and is not in it yet: beside what a link leads to."""
+    return f"{os.path.realpath(index)}.wal"
 
 
 def _is_others(path: Path) -> bool:
