@@ -1,6 +1,6 @@
 -- One row per failure of which nothing has come since. A task's failure counts until the task has a response, and not
 -- again if that is retracted: then the task is not done. A judge's counts until the response has a judgment of that
--- judge; of several the last one counts; and only for what is current.
+-- judge; of several the last one counts; and only for what is current, in the share that the judge judges now.
 with failed as (
     select position, stage, sample_id, condition_id, agent_id, repetition, response_id, judge_id
     from latest
@@ -40,8 +40,10 @@ left join response as r on r.id = failed.response_id
 left join retracted as gone on gone.id = failed.response_id
 left join changed_answers as w on w.response_id = failed.response_id
 left join condition_repetitions as p on p.condition_id = failed.condition_id and p.agent_id = failed.agent_id
+left join sampling as d on d.judge_id = failed.judge_id
 anti join judged on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id
 where stage = 'judge'
+    and coalesce(substr(sha256(d.seed || ' ' || failed.repetition || ' ' || failed.sample_id), 1, 13) < d.below, true)
     and failed.judge_id not in (from replaced_judges)
     and case
         when r.id is not null then r.current

@@ -10,7 +10,7 @@ select
     row_number() over (
         order by
             not (l.mock and exists (from latest where type = 'response' and not mock)),
-            plan_id in (select plan_id from whole_plans), position
+            plan_id is null or plan_id in (select plan_id from whole_plans), position
     ) as rank
 from latest as l
 join declarations as d using (position)

@@ -2,7 +2,7 @@
 -- outside: no judge is for the sample. not_sampled: the task is in the share of no judge of its condition by whose metric tasks pass. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
 with verdict as materialized ($verdicts),
 deciding as (
-    select condition_id, agent_id, seed, below
+    select condition_id, agent_id, judge_id, seed, below
     from (select distinct condition_id, agent_id, judge_id from series)
     semi join (from verdict where passed is not null) using (judge_id)
     left join sampling using (judge_id)
@@ -28,10 +28,21 @@ judged as (
 unjudged as (
     select condition_id, agent_id, sample_id, repetition, any_value(kind) as kind
     from failure_facts
-    left join sampling using (judge_id)
     where stage = 'judge' and current
-        and coalesce(substr(sha256(seed || ' ' || repetition || ' ' || sample_id), 1, 13) < below, true)
     group by all
+),
+-- What a judge has still to say could be that it did not pass. A judge of pairs is not asked about every answer.
+awaited as (
+    select distinct t.task
+    from tasks as t
+    join deciding as d using (condition_id, agent_id)
+    anti join verdict as v
+        on v.condition_id = t.condition_id and v.agent_id = t.agent_id and v.sample_id = t.sample_id
+        and v.repetition = t.repetition and v.judge_id = d.judge_id
+    anti join not_for as n on n.judge_id = d.judge_id and n.sample_id = t.sample_id
+    where t.planned and t.failed is null
+        and d.judge_id not in (select judge_id from judge_baselines where of_pairs)
+        and coalesce(substr(sha256(d.seed || ' ' || t.repetition || ' ' || t.sample_id), 1, 13) < d.below, true)
 )
 select
     c.condition, c.planned_samples, c.place, t.condition_id, t.agent_id, t.sample_id, t.repetition, null as sample,
@@ -40,13 +51,14 @@ select
     case
         when s.task is not null then null
         when k.counts_as = 'minimum' or not j.passed then false
-        when t.failed is null and u.kind is null then j.passed
+        when t.failed is null and u.kind is null and a.task is null then j.passed
     end as passed,
     case
         when s.task is not null then 'in the share of no judge'
         when t.failed is not null then t.failed
-        when j.passed is not null and (u.kind is null or not j.passed) then null
+        when not j.passed or (j.passed and u.kind is null and a.task is null) then null
         when u.kind is not null then u.kind
+        when j.passed then 'not judged'
         when len(j.scores) > 0 then 'no metric says which score passes'
         when j.outside then 'no judge is for it'
         when j.scores is null and j.outside is not null then 'no metric applies to it'
@@ -55,6 +67,7 @@ select
     coalesce(j.outside, false) as outside, s.task is not null as not_sampled
 from tasks as t
 left join in_no_share as s on s.task = t.task
+left join awaited as a on a.task = t.task
 join conditions as c using (condition_id, agent_id)
 left join newest_samples as n on n.sample_id = t.sample_id
 left join judged as j on j.condition_id = t.condition_id and j.agent_id = t.agent_id

@@ -21,6 +21,7 @@ from keval.sampling import Sampling
 from tests.builders import (
     failure_event,
     judge_entry,
+    judge_failure_event,
     judgment_event,
     plan_event,
     response_event,
@@ -143,6 +144,28 @@ def test_a_smaller_share_counts_as_if_no_more_had_been_judged(tmp_path: Path, an
         sum(answer in sampled for answer in given),
     )
     assert lowered == from_the_start
+
+
+@pytest.mark.slow
+def test_a_run_after_a_judge_command_says_the_share(tmp_path: Path, answers: list[JsonObject]) -> None:
+    """`keval judge` plans nothing; it ranks by where it stands, as any other run."""
+    run, plan = run_of(1, answers)
+    judging = run_event((), judges=[judge(0.5).described()], command="judge", run_id="1" * 16)
+    later = run | {"run_id": "2" * 16, "id": "2" * 24}
+    for more, share in (([judging], 0.5), ([judging, later], 1)):
+        row = counted(tmp_path, run, plan, *answers, *map(judged, answers), *more)
+        sampled = len(chosen(share) & {answer["sample"]["id"] for answer in answers})
+        assert (row["scored"], row["not_sampled"]) == (sampled, len(answers) - sampled)
+
+
+@pytest.mark.slow
+def test_a_judge_that_failed_outside_of_the_share_has_not_failed(tmp_path: Path, answers: list[JsonObject]) -> None:
+    """Its failures are in no list and no count, as in a log that had this share from its beginning."""
+    failed = [judge_failure_event(answer, judge_id=judge(1).judge_id) for answer in answers]
+    events = [*run_of(1, answers), *answers, *failed, *run_of(0.5, answers)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        current = connection.execute("select sample_id from failure_facts where current").fetchall()
+    assert {name for (name,) in current} == chosen(0.5) & {answer["sample"]["id"] for answer in answers}
 
 
 @pytest.mark.slow

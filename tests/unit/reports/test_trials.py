@@ -85,6 +85,19 @@ def test_a_trial_that_was_not_measured_did_not_fail(tmp_path: Path, outcome: str
     assert [trial["pass"] for trial in said["trials"]] == [True, None]
 
 
+def test_what_a_judge_has_still_to_say_is_not_known(tmp_path: Path) -> None:
+    """Of two judges one has judged everything: an answer that it passes may yet fail by the other one."""
+    both = [judge_entry([{**METRICS[0], "pass_from": 4}], judge_id=letter * 24, name=letter) for letter in "ab"]
+    answers = [response_event(f"q{number}") for number in range(3)]
+    plan = plan_event([each["question_id"] for each in answers])
+    events: list[JsonObject] = [run_event(("baseline",), samples=3, judges=both, plan_id=plan["plan_id"]), plan]
+    for answer, said in zip(answers, ({"a": 4, "b": 4}, {"a": 4}, {"a": 3}), strict=True):
+        events += [answer, *(judgment_event(answer, score, judge_id=judge * 24) for judge, score in said.items())]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        trials = [each.trials[0] for each in sample_trials(connection, 1, 1, {}, {"baseline"})]
+    assert [(each["passed"], each["why"]) for each in trials] == [(True, None), (None, "not judged"), (False, None)]
+
+
 def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
     """The lucky subset is never averaged over: neither k of fewer trials, nor the samples that happen to be done."""
     assert found(tmp_path, 3, PASS, PASS).why_unknown == "k exceeds trials (3 of 2)"
