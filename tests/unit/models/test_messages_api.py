@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import anthropic
@@ -165,6 +166,8 @@ async def test_a_service_that_drips_is_left_after_the_timeout() -> None:
         while not writer.is_closing():
             writer.write(b" ")
             await asyncio.sleep(0.02)
+        with suppress(OSError):
+            await writer.wait_closed()  # else its socket may be open when the loop ends
         left.set()
 
     left = asyncio.Event()
