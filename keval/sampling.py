@@ -2,7 +2,7 @@
 
 The draw is a hash of the sample, the repetition and a seed. So the same share is chosen after a resume, in every
 condition (which keeps comparisons paired), and whatever samples are added; a larger share has all of a smaller one.
-SQL draws the same: see `keval/projections/sampling.sql`.
+SQL draws the same: see `keval/projections/in_share.sql`.
 """
 
 from __future__ import annotations

@@ -4,4 +4,4 @@ select e.position, u.place, u.replicate, null::bigint as other_position
 from (select position, repetition, sample_id from events where type = 'response') as e
 join unjudged_responses as u on get_bit(u.left_to_do, (e.position - 1)::integer) = 1
 join judging as j on j.place = u.place
-where j.below is null or substr(sha256(j.seed || ' ' || e.repetition || ' ' || e.sample_id), 1, 13) < j.below
+where session.in_share(j.seed, j.below, e.repetition, e.sample_id)

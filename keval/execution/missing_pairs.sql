@@ -16,7 +16,7 @@ wanted as (
         on o.condition_id = p.baseline_id and o.question_id = e.question_id and o.agent_id = e.agent_id
         and o.repetition = e.repetition
     where e.type = 'response'
-        and (j.below is null or substr(sha256(j.seed || ' ' || e.repetition || ' ' || e.sample_id), 1, 13) < j.below)
+        and session.in_share(j.seed, j.below, e.repetition, e.sample_id)
 )
 select w.position, w.place, w.replicate, w.other_position
 from wanted as w

@@ -131,7 +131,7 @@ def _database(
             interruption.told_as_such(),
             duckdb.connect(str(path), read_only=ready is not None, config=config) as connection,
         ):
-            _name(connection, logs)
+            _make_session(connection, logs)
             yield connection
     except duckdb.InvalidInputException as error:
         raise InputError(f"{', '.join(log.name for log in logs)}: {error}") from error
@@ -159,12 +159,13 @@ def _raise_if_gone(logs: Sequence[LogFile], error: Exception) -> None:
             raise VanishedError(log.name) from error
 
 
-def _name(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]) -> None:
-    """Say what the user calls the logs, beside the database: one that is stored does not know it."""
+def _make_session(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]) -> None:
+    """Make what stands beside the database: what the user calls the logs, which one that is stored does not know."""
     connection.execute("ATTACH ':memory:' AS session (READ_WRITE)")
     given = load("projections", "files", files="(select unnest(?) as number, unnest(?) as name)")
     names = [log.name for log in logs]
     connection.execute(made("TABLE", "session.files", given), [list(range(1, len(names) + 1)), names])
+    connection.execute(load("projections", "in_share"))
 
 
 def _settings(logs: Sequence[LogFile], folder: Path) -> dict[str, str | bool | int | float | list[str]]:

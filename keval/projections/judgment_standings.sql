@@ -22,7 +22,7 @@ judgment as (
         j.position, j.response_id, j.condition_id, j.agent_id, j.repetition,
         j.judge_id not in (from replaced_judges)
             and if(o.condition_id is null, e.judge_id is null, coalesce(list_contains(b.baselines, o.condition_id), true))
-            and coalesce(substr(sha256(d.seed || ' ' || j.repetition || ' ' || j.sample_id), 1, 13) < d.below, true)
+            and session.in_share(d.seed, d.below, j.repetition, j.sample_id)
             as as_now,
         r.position as answer, r.planned, coalesce(j.sample_id <> r.sample_id, false) as strays,
         coalesce(r.asked, true) as asked,

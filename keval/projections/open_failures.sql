@@ -43,7 +43,7 @@ left join condition_repetitions as p on p.condition_id = failed.condition_id and
 left join sampling as d on d.judge_id = failed.judge_id
 anti join judged on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id
 where stage = 'judge'
-    and coalesce(substr(sha256(d.seed || ' ' || failed.repetition || ' ' || failed.sample_id), 1, 13) < d.below, true)
+    and session.in_share(d.seed, d.below, failed.repetition, failed.sample_id)
     and failed.judge_id not in (from replaced_judges)
     and case
         when r.id is not null then r.current

@@ -70,7 +70,7 @@ not_sampled as (
     select distinct concerned.judge_id, sample_id, repetition
     from tasks, sampling as s
     join concerned on judging = s.judge_id
-    where substr(sha256(s.seed || ' ' || repetition || ' ' || sample_id), 1, 13) >= s.below
+    where not session.in_share(s.seed, s.below, repetition, sample_id)
 ),
 -- How the baseline's task ended with which a judge of pairs compares: null as long as one of them has an answer.
 baseline_task as (

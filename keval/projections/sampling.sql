@@ -1,5 +1,4 @@
--- One row per judge that judges a share of the responses only, by the newest run that names it. A response is judged if its
--- draw, the first 13 hex digits of a hash, is below `below`: `seed` is of the hash. keval/sampling.py draws the same.
+-- One row per judge that judges a share of the tasks only, by the newest run that names it: see `in_share`.
 select judge_id, sampling.seed as seed, format('{:013x}', floor(sampling.rate * (1::bigint << 52))::bigint) as below
 from (
     select judge.judge_id as judge_id, arg_max({newest: judge.sampling}, rank).newest as sampling

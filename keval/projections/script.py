@@ -29,6 +29,7 @@ def views_sql(logs: Sequence[LogFile | Path], *, everything: bool = False, apart
 def _script(logs: Sequence[LogFile], *, everything: bool) -> Iterator[str]:
     names = ", ".join(f"({number}, {literal(log.name)})" for number, log in enumerate(logs, start=1))
     yield made("OR REPLACE VIEW", "files", load("projections", "files", files=f"(values {names})"))
+    yield f"CREATE SCHEMA IF NOT EXISTS session;\n{load('projections', 'in_share').rstrip()};\n"
     lines = (
         load("projections", "lines", file=str(number), limit="", **_source(log)) for number, log in enumerate(logs, 1)
     )

@@ -32,7 +32,7 @@ told as (
     select judge.*, type, 1
     from current_line as line, (from judge where below is not null) as judge
     where (type = 'response' or (line.judge_id = judge.judge_id and replicate <= replicates))
-        and substr(sha256(seed || ' ' || repetition || ' ' || sample_id), 1, 13) < below
+        and session.in_share(seed, below, repetition, sample_id)
 ),
 counted as (
     -- An open failure is of a response without a judgment of the judge, so of all its replicates.

@@ -13,7 +13,7 @@ in_no_share as (
     join deciding using (condition_id, agent_id)
     anti join (from deciding where below is null) using (condition_id, agent_id)
     group by t.task
-    having bool_and(substr(sha256(seed || ' ' || t.repetition || ' ' || t.sample_id), 1, 13) >= below)
+    having not bool_or(session.in_share(seed, below, t.repetition, t.sample_id))
 ),
 judged as (
     select
@@ -42,7 +42,7 @@ awaited as (
     anti join not_for as n on n.judge_id = d.judge_id and n.sample_id = t.sample_id
     where t.planned and t.failed is null
         and d.judge_id not in (select judge_id from judge_baselines where of_pairs)
-        and coalesce(substr(sha256(d.seed || ' ' || t.repetition || ' ' || t.sample_id), 1, 13) < d.below, true)
+        and session.in_share(d.seed, d.below, t.repetition, t.sample_id)
 )
 select
     c.condition, c.planned_samples, c.place, t.condition_id, t.agent_id, t.sample_id, t.repetition, null as sample,

@@ -30,7 +30,7 @@ anti join (select response_id from failure_facts where current and stage = 'judg
 where e.type = 'response' and (
     not exists (from sampling) or exists (
         from judge as j
-        where j.below is null or substr(sha256(j.seed || ' ' || e.repetition || ' ' || e.sample_id), 1, 13) < j.below
+        where session.in_share(j.seed, j.below, e.repetition, e.sample_id)
     )
 )
 group by condition_id, agent_id
