@@ -82,20 +82,12 @@ def resampled_kappa_interval(sums: Sums, seed: int) -> Interval:
     of_samples = np.asarray(sums, dtype=float)
     if len(of_samples) < FEWEST_SAMPLES:
         return None, None
-    found = _kappas(_resampled(of_samples, seed))
+    found = kappas(_resampled(of_samples, seed))
     defined = found[~np.isnan(found)]
     if len(defined) < FEWEST_DEFINED * RESAMPLES:
         return None, None
     low, high = map(float, np.quantile(defined, (0.025, 0.975)))
     return (None, None) if isclose(low, high) else (low, high)
-
-
-def kappa_of_sums(sums: Sums) -> float | None:
-    """Return the quadratic weighted kappa from sums over samples, as kappa.sql has it; None if undefined."""
-    import numpy as np
-
-    found = float(_kappas(np.asarray(sums, dtype=float).sum(axis=0, keepdims=True))[0])
-    return None if np.isnan(found) else found
 
 
 def _resampled(of_samples: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
@@ -111,7 +103,7 @@ def _resampled(of_samples: NDArray[np.float64], seed: int) -> NDArray[np.float64
     return np.concatenate(parts)
 
 
-def _kappas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def kappas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 1 - Σ(a - b)² / (ΣΣ n_a m_b (a - b)² / N) of each row of sums; NaN where no two values differ."""
     import numpy as np
 
