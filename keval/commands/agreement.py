@@ -16,7 +16,7 @@ from keval.exports import _agreement
 from keval.exports.markdown import Markdown
 from keval.exports.text import Text
 from keval.logs.collect import check_not_empty, collected
-from keval.reports.agreement import Wanted, agreements, is_mock, judge_variations
+from keval.reports.agreement import Raters, agreements, is_mock, judge_variations
 from keval.reports.diagnostics import diagnostics
 from keval.reports.model import BANNER
 
@@ -55,14 +55,14 @@ def command(
     """
     if seed < 0:
         raise UsageError(f"--seed {seed}: a seed is 0 or more")
-    wanted = Wanted(judges, replicates, labels, seed)
+    raters = Raters(judges, replicates, labels, seed)
     with collected(chosen(logs), warn, skip_invalid=skip_invalid) as files:
         check_not_empty(files)
         with projections.connect(files, everything=everything) as connection:
             warn_of_several(connection)
             warn_of_stopped(connection)
-            found = agreements(connection, wanted)
-            variations = judge_variations(connection) if wanted.takes_replicates else ()
+            found = agreements(connection, raters)
+            variations = judge_variations(connection) if raters.takes_replicates else ()
             looked = diagnostics(connection) if with_diagnostics else None
             banner = BANNER if is_mock(connection) else None
     if written == "json":

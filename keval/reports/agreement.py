@@ -43,7 +43,7 @@ _CONSTANT = "one side does not vary, or there are fewer than 3 pairs"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Raters:
     """Which raters are to be compared; all that a log holds unless something is asked for."""
 
     judges: tuple[str, str] | None = None
@@ -116,11 +116,11 @@ class JudgeVariation:
     variance: JudgeVariance
 
 
-def agreements(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[Agreement, ...]:
+def agreements(connection: DuckDBPyConnection, raters: Raters) -> tuple[Agreement, ...]:
     """Return how far raters agree, judges first. Raises UsageError for a judge that the log does not have."""
     for name in ("people_scores", "rated_twice"):
         connection.execute(f"create or replace table session.{name} as {load('reports', name)}")
-    series = load("reports", "rated_series", wanted=_condition(connection, wanted))
+    series = load("reports", "rated_series", wanted=_condition(connection, raters))
     connection.execute(f"create or replace table session.compared_series as {series}")
     compared = load("reports", "compared_pairs")
     connection.execute(f"create or replace table session.compared_pairs as {compared}")
@@ -134,7 +134,7 @@ def agreements(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[Agreemen
     for row in list(rows(connection, "from session.compared_series order by series")):
         number = row["series"]
         values = {**summaries[number], **found.get(number, {}), **_correlated(connection, number)}
-        material = _Material(row, values, sums.get(number, []), cells.get(number, []), wanted.seed)
+        material = _Material(row, values, sums.get(number, []), cells.get(number, []), raters.seed)
         made.append(_agreement(material, names))
     return tuple(made)
 
@@ -157,16 +157,16 @@ def is_mock(connection: DuckDBPyConnection) -> bool:
     return any(row["mock"] for row in ask(connection, "mock_scores"))
 
 
-def _condition(connection: DuckDBPyConnection, wanted: Wanted) -> str:
+def _condition(connection: DuckDBPyConnection, raters: Raters) -> str:
     """Return the SQL of which pairs are wanted."""
     chosen = []
-    if wanted.judges is not None:
-        first, second = (_judge_ids(connection, name) for name in wanted.judges)
+    if raters.judges is not None:
+        first, second = (_judge_ids(connection, name) for name in raters.judges)
         both = f"(first_id in {first} and second_id in {second}) or (first_id in {second} and second_id in {first})"
         chosen.append(f"(kind = 'judges' and ({both}))")
-    if wanted.replicates:
+    if raters.replicates:
         chosen.append("kind = 'replicates'")
-    if wanted.labels:
+    if raters.labels:
         chosen.append("kind in ('labels', 'people')")
     return " or ".join(chosen) or "true"
 

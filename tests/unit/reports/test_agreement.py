@@ -9,7 +9,7 @@ from keval import ids, projections
 from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.labels.labels import Said
-from keval.reports.agreement import FIXED, Agreement, JudgeVariation, Wanted, agreements, is_mock, judge_variations
+from keval.reports.agreement import FIXED, Agreement, JudgeVariation, Raters, agreements, is_mock, judge_variations
 from tests.builders import (
     JUDGE,
     JUDGE_ID,
@@ -53,7 +53,7 @@ def label(answer: JsonObject, score: float, labeler: str = "ada", judge_id: str 
 
 def compared(log: Path) -> tuple[Agreement, ...]:
     with projections.connect([log]) as connection:
-        return agreements(connection, Wanted())
+        return agreements(connection, Raters())
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[Agreemen
     events = [*scored(A), *second(B), *scored(A, replicate=2), *labels]
     log = log_of(tmp_path_factory.mktemp("agreement"), *events)
     with projections.connect([log]) as connection:
-        return agreements(connection, Wanted()), judge_variations(connection)
+        return agreements(connection, Raters()), judge_variations(connection)
 
 
 def test_whatever_was_scored_twice_is_compared(everything: tuple[tuple[Agreement, ...], object]) -> None:
@@ -114,11 +114,11 @@ def test_what_is_asked_for_is_compared_and_nothing_else(tmp_path: Path) -> None:
     log = log_of(tmp_path, *scored(A), *second(B), label(ANSWERS[0], 5))
     with projections.connect([log]) as connection:
         for names in (("stricter", "rubric"), (JUDGE_ID[:6], OTHER_ID)):
-            assert [each.kind for each in agreements(connection, Wanted(judges=names))] == ["judges"]
-        assert {each.kind for each in agreements(connection, Wanted(labels=True))} == {"labels"}
-        assert agreements(connection, Wanted(replicates=True)) == ()
+            assert [each.kind for each in agreements(connection, Raters(judges=names))] == ["judges"]
+        assert {each.kind for each in agreements(connection, Raters(labels=True))} == {"labels"}
+        assert agreements(connection, Raters(replicates=True)) == ()
         with pytest.raises(UsageError, match="--judges nobody: no such judge in the log; there are: rubric"):
-            agreements(connection, Wanted(judges=("rubric", "nobody")))
+            agreements(connection, Raters(judges=("rubric", "nobody")))
 
 
 @pytest.mark.slow
