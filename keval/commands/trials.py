@@ -19,7 +19,7 @@ from keval.execution.config_session import default_log, run_all
 from keval.logs.collect import collected
 from keval.logs.folder import is_log
 from keval.reports.thresholds import Scale, thresholds
-from keval.reports.trials import SampleTrials, Summary, sample_trials, summaries
+from keval.reports.trials import ConditionTrials, SampleTrials, condition_trials, sample_trials
 from keval.reports.verdicts import undecided
 
 
@@ -82,15 +82,15 @@ def _print(found: Sequence[SampleTrials], k: int) -> None:
         known = f"pass@{k} {_share(trials.pass_at_k)}  pass^{k} {_share(trials.pass_every_k)}"
         said = known if trials.why_unknown is None else trials.why_unknown
         say(f"{trials.condition}  {trials.sample['id']}  {trials.passes}/{trials.planned} passed  {said}")
-    for summary in summaries(found):
+    for summary in condition_trials(found):
         say(_summary(summary, k))
 
 
-def _summary(summary: Summary, k: int) -> str:
+def _summary(summary: ConditionTrials, k: int) -> str:
     at = f"pass@{k} {_share(summary.pass_at_k)}{_range(summary.pass_at_k_interval)}"
     every = f"pass^{k} {_share(summary.pass_every_k)}{_range(summary.pass_every_k_interval)}"
     unknown = f", {summary.unknown} not known" if summary.unknown else ""
-    others = f"; {summary.not_judged} more that no judge is for" if summary.not_judged else ""
+    others = f"; {summary.not_judged} more that no judge judges" if summary.not_judged else ""
     samples = counted(summary.samples, "sample")
     return f"{summary.condition}: {samples}, {at}, {every}, {summary.flaky} flaky{unknown}{others}"
 

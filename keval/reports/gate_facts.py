@@ -16,7 +16,7 @@ from keval.reports.conclusions import ConditionScore, Difference, MetricTable, m
 from keval.reports.queries import ask
 from keval.reports.since import Since, differences_since
 from keval.reports.tool_use import tool_use
-from keval.reports.trials import Summary, bare_trials, summaries
+from keval.reports.trials import ConditionTrials, bare_trials, condition_trials
 from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
 from keval.stats.conclusions import MOST_MISSING, Conclusion
@@ -217,10 +217,10 @@ class Facts:
             return None
         return f"nothing says from which score an answer passes; --pass-from {(silent or ['METRIC'])[0]}=SCORE does"
 
-    def _trials(self, condition: str, k: int) -> Summary | None:
+    def _trials(self, condition: str, k: int) -> ConditionTrials | None:
         planned = self._row(condition, 0.5)["repetitions"]
         found = list(bare_trials(self.connection, k, planned or 0, self.pass_from, {condition}))
-        return next(summaries(found), None)
+        return next(condition_trials(found), None)
 
     def _scores(self, condition: str) -> list[ConditionScore]:
         judged = (table.score(condition) for table in self.tables if table.computed is None)
@@ -265,7 +265,7 @@ def _as_found(found: Difference) -> Found:
     )
 
 
-def _of_all_ways(found: Summary, *, every: bool) -> Found:
+def _of_all_ways(found: ConditionTrials, *, every: bool) -> Found:
     """Return where pass^k, or pass@k, lies whatever the missing scores would have been: there is no number then."""
     why = f"not known of {found.unknown} of {counted(found.samples, 'sample')}"
     if found.worst is None or found.best is None:

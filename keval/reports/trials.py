@@ -121,8 +121,8 @@ class Chances:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """All samples of one condition that a judge is for.
+class ConditionTrials:
+    """The trials of all samples of one condition that a judge judges.
 
     A number is null as soon as one of them is not known: the lucky ones are no fair choice.
     """
@@ -130,7 +130,7 @@ class Summary:
     condition: str
     samples: int
     not_judged: int
-    """Samples beside these, that no judge is for."""
+    """Samples beside these: no judge is for them, or they are in the share of none."""
     flaky: int
     unknown: int
     """Samples of which nothing can be said."""
@@ -193,7 +193,7 @@ def _of_samples(
         yield SampleTrials(sample, condition, k, planned - len(all_of_them) + len(trials), trials)
 
 
-def summaries(all_trials: Sequence[SampleTrials]) -> Iterator[Summary]:
+def condition_trials(all_trials: Sequence[SampleTrials]) -> Iterator[ConditionTrials]:
     """Yield what the samples of each condition come to."""
     for condition, found in groupby(all_trials, key=lambda trials: trials.condition):
         tried = list(found)
@@ -201,7 +201,7 @@ def summaries(all_trials: Sequence[SampleTrials]) -> Iterator[Summary]:
         untried = max(0, (tried[0].trials[0]["planned_samples"] or 0) - len(tried))
         unknown = sum(trials.why_unknown is not None for trials in samples) + untried
         known = NOTHING_KNOWN if unknown or not samples else _chances(samples, 0, best=False)
-        yield Summary(
+        yield ConditionTrials(
             condition=condition,
             samples=len(samples) + untried,
             not_judged=len(tried) - len(samples),

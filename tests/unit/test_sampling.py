@@ -16,7 +16,7 @@ from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
 from keval.judges.exact_match import ExactMatch
 from keval.projections.sql_file import load
-from keval.reports.trials import Summary, bare_trials, summaries
+from keval.reports.trials import ConditionTrials, bare_trials, condition_trials
 from keval.sampling import Sampling
 from tests.builders import (
     failure_event,
@@ -185,12 +185,12 @@ def test_every_number_is_of_the_share(tmp_path: Path) -> None:
             scores = connection.execute("select sample_id, repetition, score from scores order by all").fetchall()
             verdict = load("projections", "verdicts", given="(null, null)", passed="share_passed >= 0.5")
             verdicts = {(row["response_id"], row["passed"]) for row in projections.rows(connection, verdict)}
-        (summary,) = summaries(trials)
+        (summary,) = condition_trials(trials)
         return summary, scores, verdicts
 
     assert said(lowered) == said(few)
     summary, scores, _ = said(few)
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, ConditionTrials)
     in_any = {each["sample"]["id"] for each in sampled}
     assert (summary.samples, summary.not_judged, summary.unknown) == (len(in_any), 20 - len(in_any), 0)
     assert isinstance(scores, list)
@@ -212,7 +212,7 @@ def test_a_judge_of_another_evaluation_changes_no_share(tmp_path: Path, answers:
     ]
     log = write_log(tmp_path / "run.jsonl", [*run_of(0.5, answers), *answers, *map(judged, sampled), *second])
     with projections.connect([log]) as connection:
-        (summary,) = summaries(list(bare_trials(connection, 1, 1, {}, {"baseline"})))
+        (summary,) = condition_trials(list(bare_trials(connection, 1, 1, {}, {"baseline"})))
     assert (summary.samples, summary.unknown, summary.pass_at_k) == (len(sampled), 0, 1)
 
 

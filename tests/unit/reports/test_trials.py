@@ -9,7 +9,7 @@ import pytest
 from keval import projections
 from keval.ids import JsonObject, sample_sha256
 from keval.reports.gate_facts import Facts
-from keval.reports.trials import SampleTrials, sample_trials, summaries
+from keval.reports.trials import SampleTrials, condition_trials, sample_trials
 from keval.stats.aggregates import aggregate
 from keval.stats.asked import Asked
 from tests.builders import (
@@ -101,8 +101,8 @@ def test_what_a_judge_has_still_to_say_is_not_known(tmp_path: Path) -> None:
 def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
     """The lucky subset is never averaged over: neither k of fewer trials, nor the samples that happen to be done."""
     assert found(tmp_path, 3, PASS, PASS).why_unknown == "k exceeds trials (3 of 2)"
-    (whole,) = summaries([found(tmp_path, 2, PASS, PASS)])
-    (part,) = summaries([found(tmp_path, 2, PASS, PASS, samples=3)])
+    (whole,) = condition_trials([found(tmp_path, 2, PASS, PASS)])
+    (part,) = condition_trials([found(tmp_path, 2, PASS, PASS, samples=3)])
     assert (whole.pass_at_k, whole.unknown, part.pass_at_k, part.samples, part.unknown) == (1, 0, None, 3, 2)
 
 
@@ -118,7 +118,7 @@ def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: Jso
             answer["sample_sha256"] = sample_sha256(answer["sample"])
             events += [answer, judgment_event(answer, 4 if number // 2 + repetition > 2 else 3)]
     with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
-        (said,) = summaries(list(sample_trials(connection, 2, 2, {}, {"baseline"})))
+        (said,) = condition_trials(list(sample_trials(connection, 2, 2, {}, {"baseline"})))
         body = next(aggregate(connection, levels={"condition"}, asked=Asked(full=True, ks=(2,))))
     known = {each["statistic"]: each for each in body["pass_k"]}
     at, every = known["pass@k"], known["pass^k"]
@@ -145,7 +145,7 @@ def test_where_clusters_tell_too_little_there_is_no_interval(
         answer["sample_sha256"] = sample_sha256(answer["sample"])
         events += [answer, judgment_event(answer, 4 if number else 3)]
     with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
-        (said,) = summaries(list(sample_trials(connection, 1, 1, {}, {"baseline"})))
+        (said,) = condition_trials(list(sample_trials(connection, 1, 1, {}, {"baseline"})))
         body = next(aggregate(connection, levels={"condition"}, asked=Asked(full=True, ks=(1,))))
         told = Facts(connection, {}).passes("baseline", 1, every=True)
     assert {(each["ci_lower"], each["reason"]) for each in body["pass_k"]} == {(None, reason)}
@@ -210,7 +210,7 @@ def test_a_sample_that_no_judge_is_for_is_in_no_share(keval: Keval, tmp_path: Pa
     assert one == "plain  a  2/2 passed  pass@2 100.0%  pass^2 100.0%"
     assert other == "plain  b  0/2 passed  no judge is for it"
     assert summary.startswith("plain: 1 sample, pass@2 100.0%, pass^2 100.0%, ")
-    assert summary.endswith(", 0 flaky; 1 more that no judge is for")
+    assert summary.endswith(", 0 flaky; 1 more that no judge judges")
 
 
 def test_a_threshold_that_means_nothing_is_told_before_anything_is_asked(keval: Keval, tmp_path: Path) -> None:
