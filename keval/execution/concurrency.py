@@ -19,12 +19,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 DECREASE = 0.95
-"""What is left of what is allowed after a refusal."""
+"""What is left of what is allowed after one attempt too many."""
+
+TOO_CLOSE = 0.98
+"""What is left of it where attempts only came too close to each other: they are spread more, too."""
+
+LOST = 0.8
+"""What is left of it where a service takes far fewer than it did: less than `FEWER` of what is allowed are running."""
+
+FEWER = 0.75
+
+REGAINED = 3
+"""So many places come back with each success, up to what is known to be taken."""
 
 MOST_ROUNDS = 8
 """At most so many rounds of successes lie between two questions whether the service takes one more."""
 
-DURATIONS = 50
+DURATIONS = 200
 """The mean duration of an attempt is about that of the last so many."""
 
 LEAD = 1.25
@@ -73,7 +84,7 @@ class Concurrency:
         if begun.window < self.window or self.allowed >= self.most:
             return
         if self.allowed < self.known:
-            self.allowed = min(self.allowed + 1, self.known)
+            self.allowed = min(self.allowed + REGAINED, self.known)
         else:
             self._ask_for_more()
 
@@ -106,8 +117,9 @@ class Concurrency:
         self._rounds = min(self._rounds * 2, MOST_ROUNDS) if asked else 1
         if running + 1 < self.known:
             # Fewer than are known to be taken: they came too close to each other, or there is less capacity.
+            left = LOST if running + 1 < self.allowed * FEWER else TOO_CLOSE
             self._lead = 1 + (self._lead - 1) * 0.7
-            self.known = self.allowed = max(1.0, self.allowed * DECREASE)
+            self.known = self.allowed = max(1.0, self.allowed * left)
             return
         self._lead = (self._lead + LEAD) / 2
         self.known = min(self.known if asked else self.allowed, running)

@@ -40,12 +40,21 @@ def test_one_window_has_one_decrease() -> None:
     concurrency = Concurrency(50)
     early = Begun(0.0, concurrency.window)
     concurrency.refuse(early, 48)
-    once = concurrency.allowed
+    assert 48 < concurrency.allowed < 50
     for _ in range(10):
         concurrency.refuse(early, 48)
-    assert concurrency.allowed == once < 48
+    assert concurrency.allowed == 48
     concurrency.refuse(Begun(1.0, concurrency.window), 47)
-    assert concurrency.allowed < once
+    assert 47 < concurrency.allowed < 48
+
+
+def test_far_fewer_than_are_allowed_say_that_capacity_is_gone() -> None:
+    """What came too close takes little; a service that refuses beside few others takes much less than it did."""
+    close, gone = Concurrency(100), Concurrency(100)
+    close.refuse(Begun(0.0, 0), 90)
+    gone.refuse(Begun(0.0, 0), 10)
+    assert close.allowed == 98
+    assert gone.allowed == 80
 
 
 def test_after_a_burst_all_places_are_back_within_a_few_rounds() -> None:
@@ -133,6 +142,8 @@ SERVICES = {
     "5 a second, 5 together": Service(per_second=always(5), bucket=5),
     "8 a second, and it says how long to wait": Service(per_second=always(8), bucket=8, tells_when=True),
     "5 a second, 60 together": Service(per_second=always(5), bucket=60),
+    "5 a second, for a while 1": Service(per_second=less_between(5, 1, 600, 1200), bucket=5),
+    "50 at once and 3 a second": Service(at_once=always(50), per_second=always(3), bucket=3),
 }
 
 
