@@ -1,11 +1,13 @@
 -- One row per condition, agent, judge and metric, and per number of trials and of passes: how many samples have them, of each
 -- cluster. trials are those that are planned and that the metric applies to: one that the agent failed did not pass.
 -- is_clustered: the config names a field by which samples belong together; then a null says that a sample has none.
--- unknown: trials of them that were not measured, or not done. decides: some verdict says pass or fail.
+-- unknown: trials of them that were not measured, or not done. decides: the config says from which score an answer passes,
+-- or some verdict says pass or fail, be it under another condition: this one may have failed throughout. Of older conditions
+-- only their own do.
 with sample as (
     select
         s.condition_id, s.agent_id, s.judge_id, s.metric, s.expected - s.unplanned as trials,
-        s.passes, greatest(trials - s.decided - s.agent_failed, 0) as unknown, s.decided > 0 as decides,
+        s.passes, greatest(trials - s.decided - s.agent_failed, 0) as unknown, s.decided > 0 as decides, c.current,
         if(c.has_clusters, n.cluster, null) as cluster, c.has_clusters as is_clustered
     from $samples as s
     join conditions as c using (condition_id, agent_id)
@@ -17,7 +19,10 @@ with sample as (
 )
 select
     condition_id, agent_id, judge_id, metric, is_clustered, cluster, trials, passes,
-    count(*) as samples, sum(unknown)::bigint as unknown, bool_or(decides) as decides
+    count(*) as samples, sum(unknown)::bigint as unknown,
+    bool_or(bool_or(decides) or (current and any_value(pass_from) is not null)) over (partition by judge_id, metric, current)
+        as decides
 from sample
-group by all
+left join thresholds using (judge_id, metric)
+group by condition_id, agent_id, judge_id, metric, current, is_clustered, cluster, trials, passes
 order by all

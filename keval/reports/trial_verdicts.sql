@@ -1,5 +1,5 @@
 -- One row per trial, a task that is planned and was tried: whether it passed, by every metric that says so, and its scores.
--- outside: no judge is for the sample. not_sampled: the task is in the share of no judge of its condition by whose metric tasks pass. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
+-- outside: no judge is for the sample. not_sampled: of those that are, by whose metric tasks pass, it is in the share of none. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
 with verdict as materialized ($verdicts),
 deciding as (
     select condition_id, agent_id, judge_id, seed, below
@@ -7,13 +7,24 @@ deciding as (
     semi join (from verdict where passed is not null) using (judge_id)
     left join sampling using (judge_id)
 ),
-in_no_share as (
-    select t.task
-    from tasks as t
-    join deciding using (condition_id, agent_id)
-    anti join (from deciding where below is null) using (condition_id, agent_id)
-    group by t.task
-    having not bool_or(session.in_share(seed, below, t.repetition, t.sample_id))
+conditional as (
+    -- Where one judge is for all samples and judges all tasks, nothing has to be looked up.
+    from deciding
+    anti join (
+        from deciding where below is null and judge_id not in (select judge_id from not_for)
+    ) using (condition_id, agent_id)
+),
+not_judged as (
+    -- By whichever of the judges a task may pass, it is not judged, whether the agent failed it or not.
+    select task, not bool_or(is_for) as outside, bool_or(is_for) as not_sampled
+    from (
+        select t.task, n.sample_id is null as is_for, session.in_share(d.seed, d.below, t.repetition, t.sample_id) as is_sampled
+        from tasks as t
+        join conditional as d using (condition_id, agent_id)
+        left join not_for as n on n.judge_id = d.judge_id and n.sample_id = t.sample_id
+    )
+    group by task
+    having not bool_or(is_for and is_sampled)
 ),
 judged as (
     select
@@ -26,8 +37,12 @@ judged as (
     group by all
 ),
 unjudged as (
+    -- A judge that says of no score whether it passes cannot fail to say it.
     select condition_id, agent_id, sample_id, repetition, any_value(kind) as kind
     from failure_facts
+    anti join (
+        select judge_id from verdict group by judge_id having count(score) > 0 and count(passed) = 0
+    ) using (judge_id)
     where stage = 'judge' and current
     group by all
 ),
@@ -49,26 +64,29 @@ select
     c.has_clusters as is_clustered, if(c.has_clusters, n.cluster, null) as cluster,
     coalesce(j.scores, []) as scores,
     case
-        when s.task is not null then null
+        when s.task is not null or (d.condition_id is null and j.outside) then null
         when k.counts_as = 'minimum' or not j.passed then false
         when t.failed is null and u.kind is null and a.task is null then j.passed
     end as passed,
     case
-        when s.task is not null then 'in the share of no judge'
+        when s.not_sampled then 'in the share of no judge'
+        when s.outside or (d.condition_id is null and j.outside) then 'no judge is for it'
         when t.failed is not null then t.failed
         when not j.passed or (j.passed and u.kind is null and a.task is null) then null
         when u.kind is not null then u.kind
         when j.passed then 'not judged'
         when len(j.scores) > 0 then 'no metric says which score passes'
-        when j.outside then 'no judge is for it'
         when j.scores is null and j.outside is not null then 'no metric applies to it'
         else 'not judged'
     end as why,
-    coalesce(j.outside, false) as outside, s.task is not null as not_sampled
+    -- Where nothing decides, what all judges said of the sample has to do.
+    coalesce(s.outside, if(d.condition_id is null, j.outside, false), false) as outside,
+    coalesce(s.not_sampled, false) as not_sampled
 from tasks as t
-left join in_no_share as s on s.task = t.task
+left join not_judged as s on s.task = t.task
 left join awaited as a on a.task = t.task
 join conditions as c using (condition_id, agent_id)
+left join (select distinct condition_id, agent_id from deciding) as d using (condition_id, agent_id)
 left join newest_samples as n on n.sample_id = t.sample_id
 left join judged as j on j.condition_id = t.condition_id and j.agent_id = t.agent_id
     and j.sample_id = t.sample_id and j.repetition = t.repetition

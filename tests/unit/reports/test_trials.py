@@ -9,7 +9,8 @@ import pytest
 from keval import projections
 from keval.ids import JsonObject, sample_sha256
 from keval.reports.gate_facts import Facts
-from keval.reports.trials import SampleTrials, condition_trials, sample_trials
+from keval.reports.trials import SampleTrials, bare_trials, condition_trials, sample_trials
+from keval.sampling import Sampling
 from keval.stats.aggregates import aggregate
 from keval.stats.asked import Asked
 from tests.builders import (
@@ -226,3 +227,84 @@ def test_a_threshold_that_means_nothing_is_told_before_anything_is_asked(keval: 
             assert (done.returncode, len(list(tmp_path.glob("*.jsonl")))) == (2, 1), done.stderr
         assert keval(command, "eval.yaml", "-q", "--pass-from", "exact_match/exact_match=1").returncode == 0
         (tmp_path / "t.jsonl").unlink(missing_ok=True)
+
+
+AGENT = """
+def query(question, prompt, sample):
+    if prompt == "bad" and question.endswith("de"):
+        raise RuntimeError("broke")
+    return question
+"""
+PYTHON_JUDGES = """
+def passes(case):
+    return {"pass": True}
+
+
+def grades(case):
+    if case["question"] == "q3 en":
+        raise RuntimeError("broke")
+    return {"score": 0.5}
+"""
+
+
+def passing(keval: Keval, folder: Path, *judges: str) -> dict[str, tuple[float | None, int]]:
+    """Return the pass rate and the number of samples of each condition, where `bad` fails what is not English."""
+    (folder / "agent.py").write_text(AGENT)
+    (folder / "judges.py").write_text(PYTHON_JUDGES)
+    samples = [
+        {"id": f"s{number}", "question": f"q{number} {lang}", "answer": "x", "lang": lang}
+        for number, lang in enumerate(["en", "de"] * 6)
+    ]
+    (folder / "questions.jsonl").write_text("".join(f"{json.dumps(sample)}\n" for sample in samples))
+    (folder / "eval.yaml").write_text(
+        "name: t\ndataset: {path: questions.jsonl}\nagent: {type: python, function: 'agent.py:query'}\n"
+        "conditions: {good: {system_prompt: good}, bad: {system_prompt: bad}}\n"
+        f"judges: [{', '.join(judges)}]\nexecution: {{repetitions: 2, retry: {{max_attempts: 1}}}}\n"
+    )
+    keval("run", "eval.yaml", "-o", "log.jsonl", "-q")
+    with projections.connect([folder / "log.jsonl"]) as connection:
+        found = list(condition_trials(list(bare_trials(connection, 1, 2, {}, {"good", "bad"}))))
+    return {each.condition: (each.pass_every_k, each.samples) for each in found}
+
+
+ENGLISH = "{type: python, name: english, function: 'judges.py:passes', only_for: {lang: en}}"
+SOME = "{type: python, name: some, function: 'judges.py:passes', sample_rate: 0.4}"
+GRADER = "{type: python, name: grader, function: 'judges.py:grades'}"
+
+
+def test_what_an_agent_fails_counts_only_where_a_judge_is_for_it(keval: Keval, tmp_path: Path) -> None:
+    """Both conditions are of the same samples: one that no judge is for is in neither, be it answered or failed."""
+    found = passing(keval, tmp_path, ENGLISH)
+    assert found == {"good": (1.0, 6), "bad": (1.0, 6)}
+
+
+def test_a_judge_that_is_not_for_a_sample_takes_no_trial_out_of_the_share_of_another(
+    keval: Keval, tmp_path: Path
+) -> None:
+    """A sample has the trials that any judge is for and has in its share, under both conditions the same."""
+    share = Sampling(0.4)
+    drawn = {f"s{number}" for number in range(12) if share.has(f"s{number}", 1) or share.has(f"s{number}", 2)}
+    found = passing(keval, tmp_path, ENGLISH, SOME)
+    judged = {f"s{number}" for number in range(0, 12, 2)} | drawn
+    assert found["good"] == (1.0, len(judged))
+    assert found["bad"] == (pytest.approx(6 / len(judged)), len(judged))
+    assert 6 < len(judged) < 12
+
+
+def test_a_judge_that_only_grades_leaves_no_trial_unknown(keval: Keval, tmp_path: Path) -> None:
+    """Where it fails, nothing is missing of whether the answer passes: the other judge says that."""
+    every = ENGLISH.replace(", only_for: {lang: en}", "")
+    assert passing(keval, tmp_path, every, GRADER) == {"good": (1.0, 12), "bad": (0.5, 12)}
+
+
+def test_a_condition_that_failed_throughout_has_the_pass_rate_of_the_gate(keval: Keval, tmp_path: Path) -> None:
+    """The config, or another condition, says what passes: the numbers of the judge's metric say so, too."""
+    found = passing(keval, tmp_path, SOME.replace("0.4", "1.0"))
+    assert found["bad"] == (0.5, 12)
+    (tmp_path / "agent.py").write_text(AGENT.replace(' and question.endswith("de")', ""))
+    (tmp_path / "log.jsonl").unlink()
+    keval("run", "eval.yaml", "-o", "log.jsonl", "-q")
+    events = [json.loads(line) for line in keval("aggregate", "log.jsonl").stdout.splitlines()]
+    of = {event["condition"]: event["pass_k"] for event in events if event["type"] == "aggregate"}
+    assert {each["value"] for each in of["bad"]} == {0.0}
+    assert {each["value"] for each in of["good"]} == {1.0}
