@@ -91,12 +91,12 @@ FAILURE_KINDS = (
     FailureKind(
         "judge_error", JUDGE, "judge", "missing", "if temporary",
         "the judge could not be reached or broke",
-        "`keval judge LOG` judges again what failed",
+        "`keval judge LOG` judges again what failed; a judge that was added with `-j` needs it again",
     ),
     FailureKind(
         "judge_invalid", JUDGE, "judge", "missing", "no",
         "the judge's reply could not be read or was out of scale, twice",
-        "`keval judge LOG` judges again what failed; if it stays so, change the rubric or the model",
+        "as after `judge_error`; if it stays so, change the rubric or the model",
     ),
     FailureKind(
         "code_refused", JUDGE, "code", "missing", "no",

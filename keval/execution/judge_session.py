@@ -222,9 +222,22 @@ class JudgeWork:
             return "every response that is chosen has its judgments, or none is like that"
         if not left or self.request.judge_all:
             shares = any(judge.sampling.rate < 1 for judge in self.judges(past))
-            return f"every response{' of the share that is judged' if shares else ''} has its judgments"
+            share = " of the share that is judged" if shares else ""
+            return f"every response{share} has its judgments{self._beside_these(past)}"
         responses = f"{counted(left, 'response')} that {'is' if left == 1 else 'are'}"
         return f"every planned response has its judgments; {responses} not in the newest plan can be judged with --all"
+
+    def _beside_these(self, past: Past) -> str:
+        """Return what has to be known of the log's other judges by somebody who wonders why there is nothing to do."""
+        known = list(past.rows(load("execution", "known_judges")))
+        if not self.given:
+            added = [str(name) for _, name, is_added in known if is_added]
+            return f"; those that were added ({', '.join(added)}) are asked with -j" if added else ""
+        names = (
+            (judge.name, name) for judge in self.given for judge_id, name, _ in known if judge_id == judge.judge_id
+        )
+        same = [f"{given} is {name} under another name" for given, name in names if given != name]
+        return "".join(f"; {each}, which replicates ask again" for each in same)
 
     async def session(
         self, judges: Sequence[JudgeConfig], past: Past | PassedBy, sink: Sink, stop: asyncio.Event

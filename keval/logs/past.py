@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ASKED = (
     "config_conditions",
+    "current_judges",
     "events",
     "facts",
     "planned_conditions",

@@ -56,6 +56,7 @@ SHARED = (
     "run_facts",
     "plans",
     "replaced_judges",
+    "current_judges",
     "config_conditions",
     "judge_baselines",
     "stopped_conditions",

@@ -1,8 +1,10 @@
 -- One row per judge that a run of a config named, and that the newest run of that config does not name any more: it was
 -- edited, or taken out. Its judgments stay in the log and are not current, unless somebody judged with it apart from the config.
+-- And one per judge that was added apart from a config and had judged nothing when another one of its name was added: it was
+-- mended.
 with run as (
     select
-        position, rank, list_transform(judges, lambda judge: judge.judge_id) as judge_ids,
+        position, rank, judges, list_transform(judges, lambda judge: judge.judge_id) as judge_ids,
         coalesce(cardinality(conditions) > 0, false) as is_of_config,
         -- As in plans: imports of other conditions stand beside each other.
         {name: config_name, imported: if(command = 'import', map_keys(conditions), null)} as config
@@ -20,8 +22,8 @@ named as (
 ),
 -- Named by no config at that time: `keval judge` without a judge takes those of the config.
 added as (
-    select judge_id
-    from (select position, unnest(judge_ids) as judge_id from run where not is_of_config) as r
+    select judge_id, name, position
+    from (select position, unnest(judges, max_depth := 2) from run where not is_of_config) as r
     where not exists (
         from named as n
         where n.judge_id = r.judge_id and n.position < r.position and coalesce(r.position < n.replaced_at, true)
@@ -29,6 +31,13 @@ added as (
 )
 select judge_id
 from named
-where not $everything and judge_id not in (from added)
+where not $everything and judge_id not in (select judge_id from added)
 group by judge_id
 having not bool_or(is_newest)
+union
+select before.judge_id
+from (select judge_id, name, max(position) as position from added group by judge_id, name) as before
+join added as later on later.name = before.name and later.judge_id <> before.judge_id and later.position > before.position
+where not $everything and not exists (
+    from latest as j where j.type = 'judgment' and j.judge_id = before.judge_id and j.position < later.position
+)

@@ -26,6 +26,7 @@ DERIVED = {
     "run_facts": "TABLE",
     "plans": "TABLE",
     "replaced_judges": "TABLE",
+    "current_judges": "TABLE",
     "sampling": "TABLE",
     "config_conditions": "TABLE",
     "judge_baselines": "TABLE",

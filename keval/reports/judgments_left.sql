@@ -1,12 +1,12 @@
--- One row per judge of single answers that the newest run of a config names and that can be asked, if there are current
--- responses for it: how many judgments of them it is to make and has not made, and of these, in how many it failed. Of a
--- share: see sampling.
+-- One row per judge of single answers that the newest run of a config names, or that was added to the log, and that can be
+-- asked, if there are current responses for it: how many judgments of them it is to make and has not made, and of these, in
+-- how many it failed. Of a share: see sampling.
 with run as (
-    select judges, conditions from run_facts where cardinality(conditions) > 0 order by rank desc limit 1
+    select conditions from run_facts where cardinality(conditions) > 0 order by rank desc limit 1
 ),
 judge as (
-    select name, j.judge_id, greatest(coalesce(replicates, 1), 1) as replicates, seed, below
-    from (select unnest(judges, max_depth := 2) from run) as j
+    select name, judge_id, is_added, replicates, seed, below
+    from current_judges
     left join sampling using (judge_id)
     where type not in ('pairwise', 'imported')
 ),
@@ -39,12 +39,13 @@ counted as (
     select
         name,
         judge_id,
+        is_added,
         coalesce(replicates * sum(number) filter (type = 'response'), 0)::bigint as planned,
         coalesce(sum(number) filter (type = 'judgment'), 0)::bigint as made,
         coalesce(replicates * sum(number) filter (type = 'failure'), 0)::bigint as failed
     from told
-    group by name, judge_id, replicates
+    group by name, judge_id, is_added, replicates
 )
-select name as judge, greatest(planned - made - failed, 0) as missing, failed
+select name as judge, is_added, greatest(planned - made - failed, 0) as missing, failed
 from counted
 order by name

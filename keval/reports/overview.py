@@ -58,6 +58,7 @@ class Overview:
 
 READ = (
     "conditions",
+    "current_judges",
     "current_lines",
     "events",
     "judgment_facts",

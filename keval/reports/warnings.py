@@ -45,12 +45,14 @@ def unjudged(
     """Yield what the judges have still to do, and what does it: of answers of a stand-in, for nothing."""
     command = "keval judge LOG --mock" if mock else "keval judge LOG"
     judges = list(ask(connection, "judgments_left"))
-    missing = {judge["judge"]: judge["missing"] for judge in judges if judge["missing"]}
-    if missing:
-        number = sum(missing.values())
-        are = f"{number:,} {'judgment is' if number == 1 else 'judgments are'} missing"
-        which = ", ".join(f"{name} {n:,}" for name, n in missing.items())
-        yield ReportWarning("unjudged", f"{are} ({which}): {command}")
+    for is_added, does in ((False, command), (True, f"{command} -j JUDGE.yaml")):
+        these = [each for each in judges if each["is_added"] is is_added]
+        missing = {each["judge"]: each["missing"] for each in these if each["missing"]}
+        if missing:
+            number = sum(missing.values())
+            are = f"{number:,} {'judgment is' if number == 1 else 'judgments are'} missing"
+            which = ", ".join(f"{name} {n:,}" for name, n in missing.items())
+            yield ReportWarning("unjudged", f"{are} ({which}): {does}")
     if judges:
         return
     # Of the judges of pairs, and of those that the log does not name, it is not known what they are to do.

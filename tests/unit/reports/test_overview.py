@@ -60,14 +60,16 @@ def test_judgments_that_are_missing_or_failed_are_counted(tmp_path: Path) -> Non
     assert of(tmp_path, run, first, second, *judged, run_event(("baseline",), samples=2)).state == "complete"
 
 
-def test_only_the_judges_of_the_newest_run_of_a_config_count(tmp_path: Path) -> None:
-    """Who judged by `keval judge -j`, or by an earlier config, has nothing to do any more."""
+def test_the_judges_of_the_newest_config_count_and_those_that_were_added(tmp_path: Path) -> None:
+    """Who judged by `keval judge -j` has something left to do, as a gate says; one of an earlier config has not."""
     answers = [response_event(), response_event("q2")]
     other = judge_entry(name="other", judge_id="b" * 24)
     by_other = judgment_event(answers[0], judge_id="b" * 24)
     config, by_hand = run_event(("baseline",), samples=2, judges=[]), run_event((), judges=[other])
+    before = run_event(("baseline",), samples=2, judges=[other])
     assert of(tmp_path, config, *answers).state == "complete"
-    assert of(tmp_path, config, *answers, by_hand, by_other).state == "complete"
+    assert of(tmp_path, config, *answers, by_hand, by_other).state == "1 judgment missing"
+    assert of(tmp_path, before, *answers, by_other, config).state == "complete"
 
 
 def test_of_several_evaluations_nothing_is_said_together(tmp_path: Path) -> None:

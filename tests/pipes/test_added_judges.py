@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Keval
+
+pytestmark = pytest.mark.slow  # each test starts a dozen processes
+
+BROKEN = 'def judge(case):\n    raise RuntimeError("broke")\n'
+GOOD = "def judge(case):\n    return True\n"
+HALF = 'def judge(case):\n    if case["question"] == "Rome":\n        raise RuntimeError("broke")\n    return True\n'
+
+
+@pytest.fixture
+def run(keval: Keval, tmp_path: Path) -> Keval:
+    """Run keval in a folder with a log of two answers that exact_match judged, and the file of another judge."""
+    (tmp_path / "questions.jsonl").write_text(
+        '{"id": "a", "question": "Rome", "answer": "Rome"}\n{"id": "b", "question": "Oslo", "answer": "Oslo"}\n'
+    )
+    (tmp_path / "eval.yaml").write_text(
+        "name: t\ndataset: {path: questions.jsonl}\nagent: {type: echo}\n"
+        'conditions: {plain: {system_prompt: "Answer."}}\njudge: {type: exact_match}\nexecution: {repetitions: 1}\n'
+    )
+    (tmp_path / "mine.yaml").write_text("type: python\nname: mine\nfunction: mine.py:judge\n")
+    keval("run", "eval.yaml", "-o", "log.jsonl", "-q")
+    return keval
+
+
+def judged(run: Keval, folder: Path, code: str) -> int:
+    """Add a judge of this code, and return the exit code."""
+    (folder / "mine.py").write_text(code)
+    return run("judge", "log.jsonl", "-j", "mine.yaml", "-q").returncode
+
+
+def missing_rule(run: Keval) -> int:
+    """Return the exit code of a gate on what is missing."""
+    return run("gate", "log.jsonl", "--rule", "missing <= 5%").returncode
+
+
+def test_a_judge_that_was_mended_takes_the_place_of_one_that_judged_nothing(run: Keval, tmp_path: Path) -> None:
+    """Its failures count for nothing any more; with --all they do."""
+    assert (judged(run, tmp_path, BROKEN), missing_rule(run)) == (1, 1)
+    assert (judged(run, tmp_path, GOOD), missing_rule(run)) == (0, 0)
+    assert "broke" not in run("report", "log.jsonl").stdout
+    assert "broke" in run("report", "log.jsonl", "--all").stdout
+
+
+def test_two_versions_that_both_judged_stand_beside_each_other(run: Keval, tmp_path: Path) -> None:
+    """To compare them is what they were added for, also if one of them failed on some answers."""
+    assert (judged(run, tmp_path, HALF), judged(run, tmp_path, GOOD)) == (1, 0)
+    rows = run("sql", "log.jsonl", "-f", "jsonl", "select count(*) as n from scores where current and judge = 'mine'")
+    assert json.loads(rows.stdout) == {"n": 3}
+
+
+def test_what_an_added_judge_has_not_judged_is_missing_wherever_it_is_told(run: Keval, tmp_path: Path) -> None:
+    """`list`, the report and `judge` say so, as a gate does; and that it is asked again with -j."""
+    judged(run, tmp_path, HALF)
+    config = tmp_path / "eval.yaml"
+    config.write_text(config.read_text().replace("repetitions: 1", "repetitions: 2"))
+    run("run", "eval.yaml", "-o", "log.jsonl", "-q")
+    (found,) = map(json.loads, run("list", "-f", "jsonl").stdout.splitlines())
+    assert (found["missing_judgments"], found["failed_judgments"]) == (2, 1)
+    assert "2 judgments are missing (mine 2): keval judge LOG -j JUDGE.yaml" in " ".join(
+        run("report", "log.jsonl").stdout.split()
+    )
+    said = run("judge", "log.jsonl").stderr
+    assert "every response has its judgments; those that were added (mine) are asked with -j" in said
+
+
+def test_a_judge_under_another_name_is_told_to_be_the_same(run: Keval, tmp_path: Path) -> None:
+    """It would judge what is judged already, so it does nothing; a user who wonders why is told."""
+    (tmp_path / "again.yaml").write_text("type: exact_match\nname: again\n")
+    done = run("judge", "log.jsonl", "-j", "again.yaml")
+    assert done.returncode == 0
+    assert "again is exact_match under another name, which replicates ask again" in done.stderr
