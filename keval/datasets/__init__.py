@@ -7,7 +7,6 @@ no value is turned into text, no empty question is sent to an agent that costs m
 from __future__ import annotations
 
 import codecs
-import hashlib
 import math
 import re
 from abc import ABC, abstractmethod
@@ -26,6 +25,7 @@ from keval.documents.row_problems import RowProblems
 from keval.documents.strict_json import DEEPEST_VALUE, is_deeper
 from keval.errors import InputError
 from keval.ids import JsonObject, digest
+from keval.processes.local_files import sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,6 @@ __all__ = [
     "parse_json",
     "read",
     "reader",
-    "sha256_of",
     "unfit",
 ]
 
@@ -130,12 +129,6 @@ def reader(path: Path, columns: tuple[str, ...] = ()) -> Dataset:
         raise InputError(f"columns: a {name} file names its fields itself")
     named: dict[str, Any] = {"columns": columns}
     return plugin(**named)
-
-
-def sha256_of(path: Path) -> str:
-    """Return the hash of a file's bytes, as `sha256sum` prints it."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def count(path: Path, layout: Layout) -> int | None:

@@ -18,6 +18,7 @@ from keval.ids import JsonObject
 from keval.logs import index
 from keval.logs.past import Past
 from keval.processes import environment
+from keval.processes.local_files import sha256_of
 from keval.projections.sql_file import literal, load
 
 
@@ -40,7 +41,7 @@ def is_same(config: Config, past: Past, request: Request) -> bool:
 def _is_same_dataset(config: Config, recorded: JsonObject, limit: int | None) -> bool:
     """Return whether the samples of a run are those of the files as they are now: the first ones of each."""
     try:
-        if recorded["sha256"] != sha256_of_all([datasets.sha256_of(each.path) for each in config.datasets]):
+        if recorded["sha256"] != sha256_of_all([sha256_of(each.path) for each in config.datasets]):
             return False
         counts = [datasets.count(each.path, each.layout) for each in config.datasets]
     except OSError:

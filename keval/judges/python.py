@@ -10,7 +10,6 @@ What it raises is a `judge_error` that names the line, and the response stays as
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from keval.judges import Case, Context, JudgeError, Judgment
 from keval.judges._own_code import OUTPUT_BYTES, OwnCodeJudge, given
 from keval.plugins import option
 from keval.processes import functions
+from keval.processes.local_files import sha256_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Python(OwnCodeJudge):
         if path is None:
             raise UsageError("function: its module has no file, so nobody could tell an edited one")
         try:
-            return hashlib.sha256(path.read_bytes()).hexdigest()
+            return sha256_of(path)
         except OSError as error:
             raise EnvironmentLacksError(f"function: there is no file {path}") from error
 

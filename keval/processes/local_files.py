@@ -38,7 +38,7 @@ class LocalFile:
         if self.path is None or not _is_file(self.path):  # a pipe would be waited for
             return False
         try:
-            return _sha256(self.path) != self.sha256
+            return sha256_of(self.path) != self.sha256
         except OSError:
             return False
 
@@ -122,7 +122,7 @@ def _is_file(path: Path) -> bool:
 def _local_file(path: Path, folder: Path) -> LocalFile:
     name = path.relative_to(folder) if path.is_relative_to(folder) else path
     try:
-        return LocalFile(str(name), _sha256(path), path)
+        return LocalFile(str(name), sha256_of(path), path)
     except OSError as error:
         raise InputError(
             f"{path}: {error.strerror}; the agent of the config names this file, and what is in it decides "
@@ -130,6 +130,7 @@ def _local_file(path: Path, folder: Path) -> LocalFile:
         ) from error
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the hash of a file's bytes, as `sha256sum` prints it."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
