@@ -17,12 +17,10 @@ from keval.commands.report import reports, with_details
 from keval.errors import UsageError
 from keval.logs.collect import check_named_not_empty, collected
 from keval.logs.outputs import STDIN, check_no_input, check_output, replaced
-from keval.metric_names import names
 from keval.nearest import near
 from keval.plots.kinds import KINDS, drawn
 
 if TYPE_CHECKING:
-    from keval.reports.conclusions import MetricTable
     from keval.reports.model import Report
 
 
@@ -79,19 +77,15 @@ def _of_metrics(found: Sequence[Report], wanted: Sequence[str]) -> list[Report]:
     """
     if not wanted:
         return list(found)
-    known = [name for report in found for table in report.metrics for name in _names(table)]
+    known = [name for report in found for table in report.metrics for name in table.names]
     for name in wanted:
         if name not in known:
             raise UsageError(f"--metric {name}: no such metric; {near(name, known)}")
     chosen = (
-        replace(report, metrics=tuple(each for each in report.metrics if not set(wanted).isdisjoint(_names(each))))
+        replace(report, metrics=tuple(each for each in report.metrics if not set(wanted).isdisjoint(each.names)))
         for report in found
     )
     return [report for report in chosen if report.metrics]
-
-
-def _names(table: MetricTable) -> tuple[str, ...]:
-    return names(table.metric, table.judge, table.judge_id)
 
 
 def _ending(output: Path) -> str:

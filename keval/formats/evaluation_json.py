@@ -15,7 +15,7 @@ import orjson
 from keval.errors import UsageError
 from keval.formats import Format, Source, part_of_path
 from keval.ids import JsonObject
-from keval.metric_names import full_name, names
+from keval.metric_names import full_name
 from keval.nearest import near
 from keval.plugins import option
 from keval.projections import rows
@@ -68,7 +68,7 @@ class EvaluationJson(Format):
         """Return the metric of a column; raises UsageError for a name that none has, or several have."""
         given: str | None = getattr(self, column)
         for asked in (given,) if given else _USUAL[column]:
-            found = [table for table in tables if asked in names(table.metric, table.judge, table.judge_id)]
+            found = [table for table in tables if asked in table.names]
             if found:
                 break
         if len(found) > 1:

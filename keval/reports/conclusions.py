@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from keval.counted import counted
 from keval.ids import JsonObject
-from keval.metric_names import full_name
+from keval.metric_names import full_name, names
 from keval.projections import NOISE
 from keval.stats.conclusions import Conclusion, concluded, missing_share
 from keval.stats.intervals import FEWEST_SAMPLES
@@ -127,6 +127,11 @@ class MetricTable:
     """Whether `keval run CONFIG` asks for what is missing: nothing does of answers that were imported."""
     is_of_config: bool = True
     """Whether it is a config's judge that scores it, and not one that `keval judge` was told."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """By what a user may name it, the most exact name last."""
+        return names(self.metric, self.judge, self.judge_id)
 
     def score(self, condition: str) -> ConditionScore | None:
         """Return what a condition scored, None if it has no row."""

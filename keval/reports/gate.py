@@ -166,7 +166,7 @@ def _condition(text: str, name: str, now: Facts) -> str:
 
 def _tables(text: str, name: str, tables: Sequence[MetricTable]) -> list[MetricTable]:
     """Return the metrics that a name means: METRIC, JUDGE/METRIC, JUDGE_ID/METRIC, or the type of a formula."""
-    meant = [each for each in tables if name in names(each.metric, each.judge, each.judge_id)]
+    meant = [each for each in tables if name in each.names]
     meant = meant or [each for each in tables if name == each.computed]
     if not meant:
         known = [called for each in tables for called in names(each.metric, each.judge)]
