@@ -13,7 +13,7 @@ from keval.errors import UsageError
 from keval.logs.collect import check_not_empty, collected
 from keval.metric_names import names
 from keval.nearest import near
-from keval.stats.next_spend import Prices
+from keval.stats.next_spend import UnitCosts
 from keval.stats.power import Aim, Components
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def command(
     from keval.exports import _planning
 
     aim = Aim(difference, power, alpha)
-    prices = Prices(cost_response, cost_judgment, cost_sample)
+    prices = UnitCosts(cost_response, cost_judgment, cost_sample)
     if any(variance is not None for variance in (var_samples, var_responses, var_judgments)):
         if until:
             raise UsageError("--until draws runs from a pilot: give it as LOG, in the place of variances")
@@ -110,7 +110,7 @@ def command(
 
 
 def _pilots(
-    logs: Sequence[Path], prices: Prices, *, everything: bool, allow_mixed: bool, skip_invalid: bool
+    logs: Sequence[Path], prices: UnitCosts, *, everything: bool, allow_mixed: bool, skip_invalid: bool
 ) -> tuple[list[Pilot], Mapping[Key, PilotDifferences]]:
     from keval import projections
     from keval.reports import drift, planning

@@ -16,7 +16,7 @@ from keval.reports.conclusions import FEW_SAMPLES
 from keval.reports.model import BANNER
 from keval.reports.planned_stops import PlannedStops
 from keval.reports.planning import SURE, Pilot, Plan
-from keval.stats.next_spend import Prices, Purchase, from_nothing
+from keval.stats.next_spend import Purchase, UnitCosts, from_nothing
 from keval.stats.power import Aim, Components
 
 REPETITIONS = (1, 3, 5, 10)
@@ -79,7 +79,7 @@ class Designs:
 
     components: Components
     aim: Aim
-    prices: Prices
+    prices: UnitCosts
 
     @property
     def _purchases(self) -> list[Purchase]:

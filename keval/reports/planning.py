@@ -10,7 +10,7 @@ from keval.ids import JsonObject
 from keval.metric_names import names
 from keval.reports.queries import ask
 from keval.stats.declared import declared
-from keval.stats.next_spend import Design, Prices, Purchase, purchases
+from keval.stats.next_spend import Design, Purchase, UnitCosts, purchases
 from keval.stats.power import (
     Aim,
     Components,
@@ -51,7 +51,7 @@ class Pilot:
     """Why nothing is known of the variance."""
     clusters: int | None
     """How many clusters its samples are in; None where each is one of its own."""
-    prices: Prices
+    prices: UnitCosts
     unpriced: tuple[str, ...]
     """What has a part in its cost and no known price: `a response`, and judges as `a judgment by NAME`."""
 
@@ -84,7 +84,7 @@ class Plan:
         return self.power is not None and self.power >= self.aim.power
 
 
-def pilots(connection: DuckDBPyConnection, given: Prices) -> Iterator[Pilot]:
+def pilots(connection: DuckDBPyConnection, given: UnitCosts) -> Iterator[Pilot]:
     """Yield each comparison of a log with what it varies by and what its parts cost.
 
     Prices are those that the log paid; one that is given takes its place, that of a judgment for all judges.
@@ -150,7 +150,7 @@ def _components(row: JsonObject) -> Components | None:
     return Components(samples, max(0.0, within - row["judging"]), row["var_judgments"])
 
 
-def _prices(paid: Sequence[JsonObject], row: JsonObject, given: Prices) -> tuple[Prices, tuple[str, ...]]:
+def _prices(paid: Sequence[JsonObject], row: JsonObject, given: UnitCosts) -> tuple[UnitCosts, tuple[str, ...]]:
     """Return what both conditions of a comparison cost, and what has no known price: it makes the sum unknown."""
     conditions = {row["condition_id"], row["baseline_id"]}
     concerned = [
@@ -168,10 +168,10 @@ def _prices(paid: Sequence[JsonObject], row: JsonObject, given: Prices) -> tuple
     response = [_times(each["usd"], each["calls"] / asked[each["condition_id"]]) for each in others]
     in_order = sorted(concerned, key=lambda each: (each["stage"], each["judge"] or ""))
     unpriced = dict.fromkeys(_priced(each) for each in in_order if each["usd"] is None)
-    return Prices(known_sum(response), known_sum([each["usd"] for each in own]), given.sample), tuple(unpriced)
+    return UnitCosts(known_sum(response), known_sum([each["usd"] for each in own]), given.sample), tuple(unpriced)
 
 
-def _usd(each: JsonObject, given: Prices) -> float | None:
+def _usd(each: JsonObject, given: UnitCosts) -> float | None:
     """Return what a call under one condition costs; a price that is given is of both."""
     of_both = given.response if each["stage"] == "generate" else given.judgment
     paid: float | None = each["usd"]

@@ -27,7 +27,7 @@ class Design:
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class UnitCosts:
     """What one of each costs for both conditions; None is unknown."""
 
     response: float | None
@@ -51,7 +51,7 @@ class Purchase:
     """None if a price is unknown."""
 
 
-def purchases(found: Components, now: Design, aim: Aim, prices: Prices) -> Iterator[Purchase]:
+def purchases(found: Components, now: Design, aim: Aim, prices: UnitCosts) -> Iterator[Purchase]:
     """Yield the ways to reach the aim that there are: more of one thing each, and the cheapest of all.
 
     Where it is not known what repetitions, or judgments, vary by, no other number of them is planned.
@@ -66,7 +66,7 @@ def purchases(found: Components, now: Design, aim: Aim, prices: Prices) -> Itera
 
 
 def from_nothing(
-    found: Components, aim: Aim, prices: Prices, repetitions: Iterable[int], replicates: Iterable[int]
+    found: Components, aim: Aim, prices: UnitCosts, repetitions: Iterable[int], replicates: Iterable[int]
 ) -> list[Purchase]:
     """Return what it takes to reach the aim where nothing is measured, for each number of repetitions and judgments."""
     nothing = Design(0, 0, 0)
@@ -106,7 +106,7 @@ def _up_to(most: int, now: int) -> Iterable[int]:
     return range(1, max(most, now) + 1)
 
 
-def _purchase(name: str, to: Design, now: Design, prices: Prices) -> Purchase:
+def _purchase(name: str, to: Design, now: Design, prices: UnitCosts) -> Purchase:
     """Return what is to be paid: what is there already is used as far as the design asks for it."""
     kept = now.samples * min(to.repetitions, now.repetitions)
     responses = to.samples * to.repetitions - kept

@@ -13,7 +13,7 @@ from keval.config.until_section import Given
 from keval.ids import JsonObject
 from keval.reports.planned_stops import PlannedStop, pilot_differences, planned_stops
 from keval.reports.planning import pilots, plan
-from keval.stats.next_spend import Prices
+from keval.stats.next_spend import UnitCosts
 from keval.stats.power import Aim
 from tests.builders import write_log
 from tests.stopping_runs import Drawn, run, write_evaluation
@@ -30,7 +30,7 @@ def pilot(tmp_path: Path) -> Path:
 def stops(log: Path, difference: float, samples: int | None) -> list[PlannedStop]:
     """Return what runs would come to."""
     with projections.connect([log]) as connection:
-        (found,) = pilots(connection, Prices(None, None))
+        (found,) = pilots(connection, UnitCosts(None, None))
         return list(planned_stops(plan(found, Aim(difference)), pilot_differences(connection), samples).stops)
 
 

@@ -12,7 +12,7 @@ from keval.cli import run
 from keval.exports._planning import Plans
 from keval.ids import JsonObject
 from keval.reports.planning import Pilot, named, pilots, plan
-from keval.stats.next_spend import Design, Prices
+from keval.stats.next_spend import Design, UnitCosts
 from keval.stats.power import Aim, power, reach_of_variance, samples_needed
 from tests.builders import judgment_event, response_event, run_event, write_log
 
@@ -43,7 +43,7 @@ def log_of(path: Path, scores: Scores) -> Path:
 def pilot_of(path: Path, scores: Scores) -> Pilot:
     """Return the only comparison of such a log."""
     with projections.connect([log_of(path, scores)], texts=False, tools=False) as connection:
-        (found,) = pilots(connection, Prices(None, None))
+        (found,) = pilots(connection, UnitCosts(None, None))
     return found
 
 
@@ -98,7 +98,7 @@ def test_samples_in_clusters_vary_by_their_larger_error(tmp_path: Path) -> None:
             if number < len(clusters):
                 event["sample"]["cluster"] = clusters[number]
         with projections.connect([write_log(tmp_path / "run.jsonl", [run, *rest])]) as connection:
-            (pilot,) = pilots(connection, Prices(None, None))
+            (pilot,) = pilots(connection, UnitCosts(None, None))
         return pilot
 
     # d is -1, -1, 1, 1, 3, 3: the sums of the clusters' deviations are -4, 0 and 4.
@@ -137,14 +137,14 @@ def test_a_given_price_takes_the_place_of_what_the_log_paid(tmp_path: Path) -> N
             events += [answer, judgment_event(answer, score, cost_usd=None)]
     path = write_log(tmp_path / "run.jsonl", events)
 
-    def priced(given: Prices) -> tuple[float | None, float | None, tuple[str, ...]]:
+    def priced(given: UnitCosts) -> tuple[float | None, float | None, tuple[str, ...]]:
         with projections.connect([path], texts=False, tools=False) as connection:
             (found,) = pilots(connection, given)
         return found.prices.response, found.prices.judgment, found.unpriced
 
-    assert priced(Prices(None, None)) == (0.5, None, ("a judgment by rubric",))
-    assert priced(Prices(None, 0)) == (0.5, 0, ())
-    assert priced(Prices(0.03, 0.01)) == (0.03, 0.01, ())
+    assert priced(UnitCosts(None, None)) == (0.5, None, ("a judgment by rubric",))
+    assert priced(UnitCosts(None, 0)) == (0.5, 0, ())
+    assert priced(UnitCosts(0.03, 0.01)) == (0.03, 0.01, ())
 
 
 @pytest.mark.slow

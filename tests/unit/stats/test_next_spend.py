@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keval.stats.next_spend import Design, Prices, Purchase, from_nothing, purchases
+from keval.stats.next_spend import Design, Purchase, UnitCosts, from_nothing, purchases
 from keval.stats.power import Aim, Components, power
 
 FOUND = Components(samples=0.4320, responses=3.1352, judgments=1.0620)
 NOW = Design(samples=60, repetitions=3, replicates=1)
 
 
-def bought(found: Components = FOUND, now: Design = NOW, prices: Prices | None = None) -> dict[str, Purchase]:
+def bought(found: Components = FOUND, now: Design = NOW, prices: UnitCosts | None = None) -> dict[str, Purchase]:
     """Return the ways to find a difference of 0.3, by name."""
-    return {each.name: each for each in purchases(found, now, Aim(0.3), prices or Prices(0.02, 0.01))}
+    return {each.name: each for each in purchases(found, now, Aim(0.3), prices or UnitCosts(0.02, 0.01))}
 
 
 def test_what_is_there_is_not_paid_for_again() -> None:
@@ -45,12 +45,12 @@ def test_questions_that_cost_nothing_come_first() -> None:
     """The cheapest has one repetition then, and more of them when a question costs a hundred responses."""
     few = Design(5, 1, 1)
     assert bought(now=few)["cheapest"].design.repetitions == 1
-    assert bought(now=few, prices=Prices(0.02, 0.01, sample=5))["cheapest"].design.repetitions == 10
+    assert bought(now=few, prices=UnitCosts(0.02, 0.01, sample=5))["cheapest"].design.repetitions == 10
 
 
 def test_no_price_is_no_cost() -> None:
     """Where a price is unknown the cost is null, and the cheapest is what takes the fewest calls."""
-    for prices in (Prices(None, 0.01), Prices(0.02, None)):
+    for prices in (UnitCosts(None, 0.01), UnitCosts(0.02, None)):
         found = bought(prices=prices)
         assert found["cheapest"].cost_usd is None
         assert found["cheapest"].responses <= found["more samples"].responses
@@ -77,7 +77,7 @@ def test_every_way_reaches_the_aim(
 
 def test_a_plan_from_nothing_pays_for_all() -> None:
     """The planning table: 406 samples once, or 142 with three repetitions judged three times."""
-    found = from_nothing(FOUND, Aim(0.3), Prices(0.02, 0.01), (1, 3), (1, 3))
+    found = from_nothing(FOUND, Aim(0.3), UnitCosts(0.02, 0.01), (1, 3), (1, 3))
     assert [each.design for each in found] == [
         Design(406, 1, 1), Design(344, 1, 3), Design(162, 3, 1), Design(142, 3, 3),
     ]  # fmt: skip
