@@ -19,8 +19,8 @@ from keval.reports.model import (
     Header,
     JudgeInfo,
     Report,
+    ReportedServer,
     Retraction,
-    ServerInfo,
     ServerUse,
     Total,
 )
@@ -169,7 +169,7 @@ def small_report(**changes: object) -> Report:
             failures=2,
             retracted=2,
             files=("run.jsonl",),
-            servers=(ServerInfo("docs", "docs-server", "1.4", ("search", "read"), None),),
+            servers=(ReportedServer("docs", "docs-server", "1.4", ("search", "read"), None),),
         ),
         conditions=(summary("baseline", tool_calls=0, tool_calls_failed=0), summary("with_docs", servers=(docs,))),
         metrics=(
@@ -229,7 +229,7 @@ def hostile_report(text: str) -> Report:
             failures=1,
             retracted=1,
             files=(text,),
-            servers=(ServerInfo(text, text, text, (text,), text),),
+            servers=(ReportedServer(text, text, text, (text,), text),),
         ),
         conditions=(summary(text, failed={text: 1}, servers=(server,)),),
         metrics=(

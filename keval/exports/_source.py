@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from keval.counted import counted
 from keval.exports._blocks import Cell, Quote, Section, Table
 from keval.exports._words import count, cut
-from keval.reports.model import AgentInfo, DatasetInfo, Header, JudgeInfo, LogSource, Retraction, ServerInfo
+from keval.reports.model import AgentInfo, DatasetInfo, Header, JudgeInfo, LogSource, ReportedServer, Retraction
 
 _NOT_RECORDED = "not recorded in the input"
 
@@ -70,7 +70,7 @@ def _dataset(dataset: DatasetInfo) -> str:
     return f"{dataset.path}, {counted(dataset.samples, 'sample')}, sha256 {dataset.sha256[:12]}"
 
 
-def _server(server: ServerInfo) -> str:
+def _server(server: ReportedServer) -> str:
     """Return what a server said of itself, as far as it did."""
     said = " ".join(part for part in (server.server_name, server.version) if part)
     tools = "tools unknown" if server.tools is None else counted(len(server.tools), "tool")

@@ -27,8 +27,8 @@ from keval.reports.model import (
     Header,
     JudgeInfo,
     Report,
+    ReportedServer,
     Retraction,
-    ServerInfo,
     ServerUse,
     Total,
 )
@@ -166,7 +166,7 @@ def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str], taken_back
         retracted=sum(found.events for found in taken_back),
         files=tuple("stdin" if row["log"] == "-" else row["log"] for row in ask(connection, "read_logs")),
         servers=tuple(
-            ServerInfo(**row | {"tools": None if row["tools"] is None else tuple(row["tools"])})
+            ReportedServer(**row | {"tools": None if row["tools"] is None else tuple(row["tools"])})
             for row in ask(connection, "servers")
         ),
         **counts,

@@ -63,7 +63,7 @@ class LogSource:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerInfo:
+class ReportedServer:
     """What an MCP server said of itself before the newest run."""
 
     name: str
@@ -109,7 +109,7 @@ class Header:
     """Events that somebody took back."""
     files: tuple[str, ...] = ()
     """The logs that were read, by the names they were given."""
-    servers: tuple[ServerInfo, ...] = ()
+    servers: tuple[ReportedServer, ...] = ()
     """The MCP servers of the newest run."""
     logs: tuple[LogSource, ...] = ()
     """Each log of a comparison; `agent`, `dataset` and `seed` are None where these differ."""
