@@ -54,8 +54,8 @@ class ConfigPast:
 
     @property
     def mock(self) -> bool:
-        """Whether this is a mock run, to which answers of the mock are answers."""
-        return self.prepared.mock_url is not None
+        """Whether the answers of the mock are answers, as they are to a mock run."""
+        return self.prepared.mock
 
     def tasks_of(self, event_type: str, *, mock: bool) -> str:
         """Return the query for the tasks that events of a type are about, with `mock` those of the mock too."""

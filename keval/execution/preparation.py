@@ -47,6 +47,11 @@ class Prepared:
     servers: Mapping[str, ServerInfo] = field(default_factory=dict)
     """What each MCP server turned out to be, once they were asked (`identify`)."""
 
+    @property
+    def mock(self) -> bool:
+        """Whether this is a mock run, to which answers of the mock are answers."""
+        return self.mock_url is not None
+
     @cached_property
     def question_ids(self) -> tuple[str, ...]:
         """The plan: what is to be answered under each condition, in the dataset's order."""
@@ -142,7 +147,7 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str],
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
     check_gate(config, warn)
     for warning in (
-        *agent_doubts(config, mock=prepared.mock_url is not None),
+        *agent_doubts(config, mock=prepared.mock),
         *checks.check(config.secrets, samples, prompts),
     ):
         warn(warning)

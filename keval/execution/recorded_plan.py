@@ -53,7 +53,7 @@ def _is_same_dataset(config: Config, recorded: JsonObject, limit: int | None) ->
 
 def is_done(prepared: Prepared, past: Past) -> bool:
     """Return whether all that `is_same` found planned has been answered, by the agent and conditions of now."""
-    config, mock = prepared.config, prepared.mock_url is not None
+    config, mock = prepared.config, prepared.mock
     newest = past.newest_run(config.name, mock=mock)
     if newest is None or not has_the_same(newest, config):
         return False

@@ -108,7 +108,7 @@ def _there(past: Past) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _is_planned(prepared: Prepared, past: Past) -> bool:
-    newest = past.newest_run(prepared.config.name, mock=prepared.mock_url is not None)
+    newest = past.newest_run(prepared.config.name, mock=prepared.mock)
     return newest is not None and (newest["plan_id"], newest["config_sha256"]) == (
         prepared.plan_id,
         prepared.config.sha256,
@@ -142,5 +142,5 @@ def _response(prepared: Prepared, sample: JsonObject, run_id: str) -> JsonObject
         num_turns=1,
         attempts=1,
         failed_attempts=[],
-        mock=prepared.mock_url is not None,
+        mock=prepared.mock,
     )

@@ -70,7 +70,7 @@ def run_event(prepared: Prepared, command: str, run_id: str) -> JsonObject:
         repetitions=config.execution.repetitions,
         plan_id=prepared.plan_id,
         environment=environment.fingerprint(config.path.parent),
-        mock=prepared.mock_url is not None,
+        mock=prepared.mock,
     )
     return redacted(written, config.secrets)
 

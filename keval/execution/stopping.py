@@ -75,12 +75,12 @@ class Stopping:
         return [
             event(
                 "until_rule",
-                digest("until_rule", self._mock, self.prepared.plan_id, self.rule.rule_id),
+                digest("until_rule", self.prepared.mock, self.prepared.plan_id, self.rule.rule_id),
                 run_id,
                 config_name=self.prepared.config.name,
                 plan_id=self.prepared.plan_id,
                 rule_id=self.rule.rule_id,
-                mock=self._mock,
+                mock=self.prepared.mock,
                 rule=self.rule.as_json(),
             )
         ]
@@ -111,7 +111,7 @@ class Stopping:
         await session.sink.append(
             event(
                 "until_end",
-                digest("until_end", self._mock, self.prepared.plan_id, self.rule.rule_id, run_id),
+                digest("until_end", self.prepared.mock, self.prepared.plan_id, self.rule.rule_id, run_id),
                 run_id,
                 **self._of_rule(),
                 why=why,
@@ -131,16 +131,12 @@ class Stopping:
 
     async def _write(self, found: Sequence[Decided], session: Session) -> None:
         for member, look in found:
-            names = (self._mock, self.prepared.plan_id, self.rule.rule_id, member.key)
+            names = (self.prepared.mock, self.prepared.plan_id, self.rule.rule_id, member.key)
             fields = self._of_rule() | look_fields(member, look, self.rule.samples)
             await session.sink.append(event("until_decided", digest("until_decided", *names), session.run_id, **fields))
 
     def _of_rule(self) -> JsonObject:
-        return {"plan_id": self.prepared.plan_id, "rule_id": self.rule.rule_id, "mock": self._mock}
-
-    @property
-    def _mock(self) -> bool:
-        return self.prepared.mock_url is not None
+        return {"plan_id": self.prepared.plan_id, "rule_id": self.rule.rule_id, "mock": self.prepared.mock}
 
     def told(self, why: Why, ledger: Ledger | None = None) -> str:
         """Return the sentence for the user: why nothing more is asked, and what that saves."""
