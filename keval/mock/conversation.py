@@ -99,7 +99,7 @@ def problem(request: object) -> str | None:
 
 def read(request: JsonObject) -> Conversation:
     """Return what matters of a request that has no problem."""
-    messages = [(message["role"], _blocks(message["content"])) for message in request["messages"]]
+    messages = [(message["role"], blocks_of(message["content"])) for message in request["messages"]]
     texts = [
         (index, text)
         for index, (role, blocks) in enumerate(messages)
@@ -125,7 +125,8 @@ def read(request: JsonObject) -> Conversation:
     )
 
 
-def _blocks(content: str | Sequence[JsonObject]) -> Sequence[JsonObject]:
+def blocks_of(content: str | Sequence[JsonObject]) -> Sequence[JsonObject]:
+    """Return the blocks of a message or of a system prompt, which may be a text alone."""
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
@@ -138,7 +139,7 @@ def _text(block: JsonObject) -> str:
 
 
 def _tool_result(block: JsonObject) -> ToolResult:
-    parts = map(_own_text, _blocks(block.get("content") or ""))
+    parts = map(_own_text, blocks_of(block.get("content") or ""))
     return ToolResult("\n\n".join(_readable(part) for part in parts if part), bool(block.get("is_error")))
 
 

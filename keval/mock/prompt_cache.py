@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from keval.ids import JsonObject, digest
+from keval.mock.conversation import blocks_of
 from keval.mock.stand_in import tokens
 from keval.models.cacheable import SHORTEST
 
@@ -57,11 +58,7 @@ def _prefixes(request: JsonObject) -> Iterator[list[object]]:
 
 def _parts(request: JsonObject) -> Iterator[JsonObject]:
     yield from request.get("tools") or []
-    yield from _blocks(request.get("system") or [])
+    yield from blocks_of(request.get("system") or [])
     for message in request["messages"]:
         yield {"role": message["role"]}
-        yield from _blocks(message["content"])
-
-
-def _blocks(content: str | list[JsonObject]) -> list[JsonObject]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+        yield from blocks_of(message["content"])
