@@ -455,7 +455,7 @@ class ConfigWork:
         self.generated.remark = lambda: executor.remark
 
         def may_leave() -> bool:
-            return self.request.detach or (session.stop.is_set() and not session.ledger.refused)
+            return self.request.detach or session.is_interrupted
 
         stage = session.generation(self.prepared.config, self.generated, executor.recorded)
         left = executor.remark if not await executor.work_off(stage.work_off(tasks), may_leave) else ""

@@ -205,7 +205,7 @@ class JudgeWork:
         self.progress.remark = lambda: executor.remark
 
         def may_leave() -> bool:
-            return self.request.detach or (session.stop.is_set() and not session.ledger.refused)
+            return self.request.detach or session.is_interrupted
 
         stage = session.judging(self.progress, executor.recorded)
         left = executor.remark if not await executor.work_off(stage.work_off(backlog), may_leave) else ""

@@ -85,6 +85,11 @@ class Session:
     items: int = 0
     """About how many there are to be done, where that is known: many are checked in another way."""
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the user asked to stop, and it is not the budget that ends the work."""
+        return self.stop.is_set() and not self.ledger.refused
+
     def generation(self, config: Config, progress: Progress, on_written: OnWritten | None = None) -> Generation:
         """Return the stage that asks the agent."""
         return Generation(
