@@ -5,15 +5,9 @@ select
     position, log, id, time, run_id, stage, kind, line ->> '$.message' as message,
     line -> '$.sample' as sample, sample_id, sample_sha256, question_id, condition, condition_id, repetition, agent_id,
     response_id, judge, judge_id, replicate,
-    try_cast(line -> '$.turns' as struct(
-        type varchar, text varchar, id varchar, name varchar, server varchar, input json, result varchar,
-        error boolean, duration_ms bigint
-    )[]) as turns,
+    $turns as turns,
     mcp, usage, cost_usd, duration_ms, attempts,
-    try_cast(line -> '$.failed_attempts' as struct(
-        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
-        orphaned_processes varchar[]
-    )[]) as failed_attempts,
+    $failed_attempts as failed_attempts,
     mock, current
 from (
     -- Not by a join, which would put the rows into another order.

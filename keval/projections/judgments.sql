@@ -11,10 +11,7 @@ select
     try_cast(line -> '$.unverified_claims' as varchar[]) as unverified_claims,
     line -> '$.outcome' as outcome,
     usage, cost_usd, duration_ms, attempts,
-    try_cast(line -> '$.failed_attempts' as struct(
-        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
-        orphaned_processes varchar[]
-    )[]) as failed_attempts,
+    $failed_attempts as failed_attempts,
     mock, planned, current
 from (
     -- Not by a join, which would put the rows into another order.

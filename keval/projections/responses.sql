@@ -7,16 +7,10 @@ select
     line -> '$.sample' as sample, sample_id, sample_sha256, question_id,
     condition, condition_id, repetition, agent, agent_id,
     status, line ->> '$.text' as text,
-    try_cast(line -> '$.turns' as struct(
-        type varchar, text varchar, id varchar, name varchar, server varchar, input json, result varchar,
-        error boolean, duration_ms bigint
-    )[]) as turns,
+    $turns as turns,
     mcp, try_cast(line -> '$.sources' as varchar[]) as sources,
     usage, cost_usd, duration_ms, num_turns, models, attempts,
-    try_cast(line -> '$.failed_attempts' as struct(
-        kind varchar, message varchar, cost_usd double, usage json, duration_ms bigint,
-        orphaned_processes varchar[]
-    )[]) as failed_attempts,
+    $failed_attempts as failed_attempts,
     mock, planned, current
 from (
     -- Not by a join, which would put the rows into another order.

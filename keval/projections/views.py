@@ -163,6 +163,8 @@ def definition(name: str, *, everything: bool = False, line: str = "null", file:
         line=line,
         samples="sample_means",
         passed=load("projections", "passed"),
+        turns=load("projections", "turns"),
+        failed_attempts=load("projections", "failed_attempts"),
     )
     return query if file is None else _FIELD.sub(rf"field_at({file}, line_offset, '\2') \1 '$'", query)
 
