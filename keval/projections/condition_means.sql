@@ -41,10 +41,7 @@ with counted as (
         coalesce(bool_or(s.mock), false) as mock
     from series
     join metrics as m using (judge_id, metric)
-    left join (
-        -- A failure has a value, or the config excludes it: then it is as if it had not been tried.
-        select *, expected - (scored + agent_failed - valued) as counting from sample_means
-    ) as s using (condition_id, agent_id, judge_id, metric)
+    left join sample_means as s using (condition_id, agent_id, judge_id, metric)
     group by condition_id, agent_id, judge_id, metric
 )
 select

@@ -1,7 +1,8 @@
 -- One row per condition, agent, judge, metric and sample that was tried, by ids: what `sample_scores` says in names; and one
 -- per sample that was not, where other conditions tell that the judge is not for it.
 -- planned counts the repetitions that the newest plan has and those that are there beside it; expected those of them
--- that are, or could be, a number; excused those that were never tried, and that the judge is not for: they are in no other.
+-- that are, or could be, a number; counting those of expected that no config excludes: a failure has a value, or it is as if it had not
+-- been tried; excused those that were never tried, and that the judge is not for: they are in no other.
 -- Of what was scored: weight is Σ j, j being the judgments of an answer, weight_squares Σ j², weighted_mean the mean of the
 -- judgments; won are those that a judge of pairs was not asked about, as the baseline has no answer; squares_judgments is Σ (y − mean of the answer)², squares_responses Σ j (mean of the answer − weighted_mean)².
 -- is_binary: each judgment is 0 or 1; null without any. decided are the repetitions that pass or fail, passes those that pass. empty, refused
@@ -82,6 +83,7 @@ select
     -- greatest() passes over nulls: of an unknown plan it would make a number.
     if(repetitions is null, null, greatest(repetitions, tried) + unplanned) as planned,
     greatest(coalesce(repetitions, 0), tried) + unplanned - not_applicable - not_sampled as expected,
+    expected - (scored + agent_failed - valued) as counting,
     if(repetitions is null, null, greatest(repetitions - tried, 0)) as untried,
     tried, unplanned, valued, total, scored, won, agent_failed, not_measured, not_applicable, not_sampled, n_responses, n_judgments,
     mean, mean_complete_case, var_within_sample, largest, kinds, mock, excused, decided, passes, empty, refused, cut_off, is_binary,
@@ -89,7 +91,7 @@ select
 from known
 union all by name
 select
-    *, 0 as planned, 0 as expected, 0 as untried, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as won, 0 as agent_failed,
-    0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes,
+    *, 0 as planned, 0 as expected, 0 as counting, 0 as untried, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as won,
+    0 as agent_failed, 0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes,
     0 as empty, 0 as refused, 0 as cut_off, null as is_binary, [] as kinds, false as mock
 from never_tried

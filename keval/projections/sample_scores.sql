@@ -17,10 +17,7 @@ select
     s.var_within_sample, sqrt(s.var_within_sample) as sd_within_sample,
     s.mock, s.kinds, s.largest, c.place as condition_place, m.place as metric_place,
     m.computed
-from (
-    -- As in condition_means: a failure has a value, or the config excludes it.
-    select *, expected - (scored + agent_failed - valued) as counting from sample_means
-) as s
+from sample_means as s
 join conditions as c using (condition_id, agent_id)
 join metrics as m using (judge_id, metric)
 where s.tried + s.unplanned > 0
