@@ -166,14 +166,18 @@ class Option:
     """
     example: object = None
     """A value that a config may have; of an option that is needed, by itself or with others, there is one."""
+    is_template: bool = False
+    """Whether `{placeholders}` are filled in; what comes of a variable is no part of the template."""
 
 
-def option(help_text: str, *, identity: Identity = True, example: object = None) -> dict[str, object]:
+def option(
+    help_text: str, *, identity: Identity = True, example: object = None, is_template: bool = False
+) -> dict[str, object]:
     """Return the field metadata of an option: its help text, whether it is part of the identity, and an example.
 
-    The examples of a judge's options together make one that can judge.
+    The examples of a judge's options together make one that can judge. `is_template`: `{placeholders}` are filled in.
     """
-    return {"help": help_text, "identity": identity, "example": example}
+    return {"help": help_text, "identity": identity, "example": example, "is_template": is_template}
 
 
 def options(plugin_class: type) -> list[Option]:
@@ -190,6 +194,7 @@ def options(plugin_class: type) -> list[Option]:
             help=str(field.metadata.get("help", "")),
             identity=field.metadata.get("identity", True),
             example=field.metadata.get("example"),
+            is_template=bool(field.metadata.get("is_template")),
         )
         for field in dataclasses.fields(plugin_class)
         if not field.name.startswith("_")

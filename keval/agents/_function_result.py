@@ -29,7 +29,9 @@ def read_result(returned: object, servers: Sequence[str], *, tool_calls: bool) -
         raise AgentError("agent_error", f"what the function returned {wrong}, but reports_tool_calls is {said}")
     usage = told.get("usage")
     answer = as_answer(
-        told["text"], known_usage(usage) if isinstance(usage, Mapping) else None, known_cost_usd(told.get("cost_usd"))
+        _plain(told["text"]),
+        known_usage(usage) if isinstance(usage, Mapping) else None,
+        known_cost_usd(told.get("cost_usd")),
     )
     calls = tuple(_call(call, servers) for call in _list(told, "tool_calls"))
     return replace(
@@ -51,16 +53,25 @@ def _list(told: Mapping[str, Any], key: str) -> Sequence[Any]:
 def _call(call: object, servers: Sequence[str]) -> Turn:
     if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
         raise AgentError("agent_error", f"returned a tool call without a name: {call!r:.200}")
-    name, result, given = call["name"], call.get("result"), call.get("input")
+    name, result, given, error = _plain(call["name"]), call.get("result"), call.get("input"), call.get("error")
+    if given is not None and not isinstance(given, Mapping):
+        raise AgentError("agent_error", f"returned {type(given).__name__} as the input of {name}, not a mapping")
+    if isinstance(error, str):  # what went wrong is what the call brought
+        error, result = bool(error), (error or None) if result is None else result
     return Turn(
         "tool_call",
         id=str(call["id"]) if call.get("id") is not None else None,
         name=name,
         server=server_of(name, servers),
-        input=given if isinstance(given, Mapping) else None,
+        input=given,
         result=None if result is None else str(result),
-        error=bool(call.get("error", False)),
+        error=bool(error),
     )
+
+
+def _plain(text: str) -> str:
+    """Return a text as one of Python's own kind: of another, such as `numpy.str_`, no event can be made."""
+    return str.__str__(text)
 
 
 def use_of(server: str, calls: Sequence[Turn]) -> McpUse:

@@ -59,7 +59,8 @@ class Command(Agent):
         metadata=option(
             "the program, in the path or relative to the config's folder, and its arguments; "
             "{question}, {system_prompt}, {repetition}, {workspace} and {folder} "
-            "(the config's folder) are filled in, a literal brace is {{"
+            "(the config's folder) are filled in, a literal brace is {{",
+            is_template=True,
         ),
     )
     adapter: Path | None = field(

@@ -52,7 +52,8 @@ class Http(Agent):
         hash=False,
         metadata=option(
             "the JSON to post; in its texts {question}, {system_prompt}, {repetition}, {turns} and {mcp_servers} are "
-            "filled in, a literal brace is {{"
+            "filled in, a literal brace is {{",
+            is_template=True,
         ),
     )
     headers: Mapping[str, str] = field(

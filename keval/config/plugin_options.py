@@ -21,6 +21,7 @@ if typing.TYPE_CHECKING:
 
     from keval.documents.yaml_document import Keys
     from keval.ids import JsonObject
+    from keval.secrets.variables import Secrets
 
 Mistake = tuple["Keys", str]
 """Where among the options, and what is wrong there."""
@@ -69,6 +70,12 @@ def read(
         except TypeError as error:
             raise PluginError(f"{plugin_class.__module__}: the option {name!r} is declared as {error}") from error
     return values, mistakes
+
+
+def resolved(plugin_class: type, written: Mapping[str, Any], secrets: Secrets) -> JsonObject:
+    """Return options with `${VAR}` replaced where the variable is set."""
+    templates = {option.name for option in plugins.options(plugin_class) if option.is_template}
+    return {name: secrets.resolve_known(value, in_template=name in templates) for name, value in written.items()}
 
 
 def identity(plugin_class: type, written: Mapping[str, Any]) -> JsonObject:

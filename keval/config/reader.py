@@ -162,7 +162,7 @@ def _rebuilt(judge_class: type[Judge], description: Mapping[str, Any], secrets: 
     named = any(option.name == "model" for option in plugins.options(judge_class))
     if description["model"] is not None and named:
         options.setdefault("model", description["model"])  # another version may have another default
-    values, mistakes = plugin_options.read(judge_class, secrets.resolve_known(options))
+    values, mistakes = plugin_options.read(judge_class, plugin_options.resolved(judge_class, options, secrets))
     if mistakes:
         raise InputError("; ".join(f"{schema.json_path(keys)}: {message}" for keys, message in mistakes))
     metrics = [Metric(**metric) for metric in description["metrics"]]
@@ -302,7 +302,8 @@ class _Draft:
             self.problem((*keys, "type"), str(error))
             return None
         options = _without(section, AGENT_KEYS if kind == "agent" else JUDGE_KEYS)
-        values, mistakes = plugin_options.read(plugin_class, self.secrets.resolve_known(options), self.folder)
+        resolved = plugin_options.resolved(plugin_class, options, self.secrets)
+        values, mistakes = plugin_options.read(plugin_class, resolved, self.folder)
         for where, message in mistakes:
             self.problem((*keys, *where), message)
         if mistakes:

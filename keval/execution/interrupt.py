@@ -57,7 +57,8 @@ def _in_this_folder() -> Iterator[None]:
         yield
     finally:
         if here is not None:
-            os.chdir(here)
+            with suppress(FileNotFoundError):  # it was removed meanwhile, and the log with it: that is told
+                os.chdir(here)
 
 
 class _Redacting(logging.Formatter):

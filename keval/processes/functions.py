@@ -120,12 +120,22 @@ async def _apart(returned: Awaitable[object]) -> object:
 
 
 async def _awaited(returned: Awaitable[object]) -> object:
+    running = asyncio.current_task()
     try:
         return await returned
-    except (Exception, asyncio.CancelledError, GeneratorExit):
+    except (Exception, asyncio.CancelledError):
         raise  # a cancellation may be ours: only who waits can tell
     except BaseException as error:  # it is raised again, but as what ends no run
+        if isinstance(error, GeneratorExit) and _current_task() is not running:
+            raise  # it is not the function's: nobody waits any more, and this is closed
         raise _raisable(error) from error
+
+
+def _current_task() -> asyncio.Task[object] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no loop is running
+        return None
 
 
 def _raisable(error: BaseException) -> BaseException:

@@ -66,14 +66,17 @@ class Secrets:
             raise EnvironmentLacksError(f"not set: {', '.join(missing)}; export what the config names")
         return self.resolve_known(value)
 
-    def resolve_known(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        """Return a JSON value with `${VAR}` replaced where the variable is set, and as written where not."""
+    def resolve_known(self, value: Any, *, in_template: bool = False) -> Any:  # noqa: ANN401 - any JSON value
+        """Return a JSON value with `${VAR}` replaced where the variable is set, and as written where not.
+
+        `in_template`: in the texts `{placeholders}` will be filled in, so braces that come of a variable are doubled.
+        """
         if isinstance(value, str):
-            return VARIABLE.sub(self._replacement, value)
+            return VARIABLE.sub(self._in_template if in_template else self._replacement, value)
         if isinstance(value, Mapping):
-            return {key: self.resolve_known(item) for key, item in value.items()}
+            return {key: self.resolve_known(item, in_template=in_template) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.resolve_known(item) for item in value]
+            return [self.resolve_known(item, in_template=in_template) for item in value]
         return value
 
     def missing(self, value: object) -> list[str]:
@@ -175,6 +178,10 @@ class Secrets:
             self._resolved[name] = self._environ[name]
             self._remember(name, self._environ[name])
         return self._resolved[name]
+
+    def _in_template(self, match: re.Match[str]) -> str:
+        found = self._replacement(match)
+        return found if match.group(1) is None else found.replace("{", "{{").replace("}", "}}")
 
     def _remember(self, name: str, value: str) -> None:
         from keval.secrets.encodings import encoded, encodings, numbers  # loads half of what Python knows of the web

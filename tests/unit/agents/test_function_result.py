@@ -47,6 +47,11 @@ def test_a_mapping_tells_more() -> None:
         ({"text": "yes", "tool_calls": []}, False, "has tool_calls, but reports_tool_calls is false"),
         ({"text": "yes", "tool_calls": [{"input": {}}]}, True, "a tool call without a name"),
         ({"text": "yes", "sources": "a"}, False, "returned str as sources"),
+        (
+            {"text": "yes", "tool_calls": [{"name": "n", "input": "q"}]},
+            True,
+            "returned str as the input of n, not a mapping",
+        ),
     ],
 )
 def test_what_is_no_answer_is_the_agents_failure(returned: Any, tool_calls: bool, said: str) -> None:  # noqa: ANN401 - anything
@@ -54,3 +59,29 @@ def test_what_is_no_answer_is_the_agents_failure(returned: Any, tool_calls: bool
     with pytest.raises(AgentError, match=said) as caught:
         read_result(returned, (), tool_calls=tool_calls)
     assert caught.value.kind == "agent_error"
+
+
+class Said(str):
+    """A text of another kind, as numpy has one; what it says of itself is another one."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "another"
+
+
+def test_a_text_of_another_kind_becomes_a_plain_one() -> None:
+    """Also the name of a tool: what is written down takes Python's own texts alone."""
+    told = {"text": Said("yes"), "tool_calls": [{"name": Said("own")}]}
+    call, text = read_result(told, (), tool_calls=True).turns
+    assert (type(text.text), text.text, type(call.name), call.name) == (str, "yes", str, "own")
+
+
+def test_what_a_tool_call_says_of_its_error_is_kept() -> None:
+    """A text is its result, unless it has one; an empty text is no error."""
+    errors: list[dict[str, object]] = [{"error": "index is down"}, {"error": "down", "result": "partly"}, {"error": ""}]
+    calls = [{"name": "own", **error} for error in errors]
+    *turns, _ = read_result({"text": "yes", "tool_calls": calls}, (), tool_calls=True).turns
+    assert [(turn.error, turn.result) for turn in turns] == [
+        (True, "index is down"), (True, "partly"), (False, None)
+    ]  # fmt: skip

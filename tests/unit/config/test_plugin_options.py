@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keval.agents.command import Command
 from keval.agents.messages import Messages
 from keval.config import plugin_options
 from keval.errors import PluginError
 from keval.plugins import option
+from keval.secrets.variables import Secrets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,3 +193,10 @@ def test_an_option_that_came_later_changes_no_identity_until_it_is_set() -> None
     assert not {"provider", "base_url", "headers"} & plugin_options.identity(Messages, before).keys()
     for name, value in {"provider": "bedrock", "base_url": "http://g", "headers": {"anthropic-beta": "x"}}.items():
         assert plugin_options.identity(Messages, {**before, name: value})[name] == value
+
+
+def test_what_a_variable_holds_is_part_of_no_template() -> None:
+    """Only the options in which placeholders are filled in have its braces doubled."""
+    written = {"command": ["ask", "${A}"], "env": {"KEY": "${A}"}}
+    resolved = plugin_options.resolved(Command, written, Secrets({"A": "{question}"}))
+    assert resolved == {"command": ["ask", "{{question}}"], "env": {"KEY": "{question}"}}

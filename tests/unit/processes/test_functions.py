@@ -108,6 +108,16 @@ def test_a_function_that_cancels_itself_cancels_nobody_who_waits() -> None:
     assert asyncio.run(worker()) == 0
 
 
+def test_a_coroutine_that_raises_what_closes_one_ends_like_any_other() -> None:
+    """`GeneratorExit` of its own is an error of the function; one that closes it stays what it is."""
+
+    async def leaves() -> None:
+        raise GeneratorExit
+
+    with pytest.raises(RuntimeError, match="GeneratorExit"):
+        asyncio.run(functions.called(leaves))
+
+
 def test_who_is_cancelled_cancels_the_function() -> None:
     """It does not run on unseen."""
     seen = []

@@ -55,6 +55,13 @@ def test_a_doubled_dollar_makes_a_literal(written: str, resolved: str) -> None:
     assert secrets.missing(written) == []
 
 
+def test_what_a_variable_holds_is_no_template() -> None:
+    """Its braces are doubled where placeholders are filled in, and so are those of a variable that is not set."""
+    written = ["{question} ${A}", {"a": "$${A}"}, "${UNSET}"]
+    resolved = Secrets({"A": "x{question}{{"}).resolve_known(written, in_template=True)
+    assert resolved == ["{question} x{{question}}{{{{", {"a": "${A}"}, "${{UNSET}}"]
+
+
 def test_what_a_variable_holds_is_not_looked_at_again() -> None:
     """A value that looks like a variable is a value."""
     assert Secrets({"A": "${B}", "B": "never"}).resolve("${A}") == "${B}"
