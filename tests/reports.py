@@ -137,7 +137,7 @@ def summary(condition: str, **changes: object) -> ConditionSummary:
 
 def small_report(**changes: object) -> Report:
     """Return a report of two conditions and one metric."""
-    docs = ServerUse("docs", responses=17, responses_using=12, called=3, failed=1)
+    docs = ServerUse("docs", tasks=18, connected=18, responses=17, responses_using=12, called=3, failed=1)
     report = Report(
         mock=False,
         banner=None,
@@ -208,7 +208,7 @@ def small_report(**changes: object) -> Report:
 
 def hostile_report(text: str) -> Report:
     """Return a report in which every text that comes out of a log is the given one."""
-    server = ServerUse(text, responses=1, responses_using=1, called=1, failed=0)
+    server = ServerUse(text, tasks=1, connected=1, responses=1, responses_using=1, called=1, failed=0)
     return small_report(
         warnings_first=(ReportWarning("incomplete", text),),
         headlines=(Headline(text, text, text, (text,), text, (text,)),),

@@ -147,12 +147,16 @@ def _answer_leakage() -> Iterator[Row[ConditionSummary]]:
 def _servers(conditions: Sequence[ConditionSummary]) -> Iterator[Table]:
     """Yield a table of the MCP servers, each with the conditions that have it."""
     rows: list[tuple[Cell, ...]] = [
-        (found.name, use.server, _calls(use.called, use.failed), _share(use))
+        (found.name, use.server, _connected(use), _calls(use.called, use.failed), _share(use))
         for found in conditions
         for use in found.servers
     ]
     if rows:
-        yield Table(("condition", "MCP server", "calls", "answers using it"), tuple(rows))
+        yield Table(("condition", "MCP server", "connected", "calls", "answers using it"), tuple(rows))
+
+
+def _connected(use: ServerUse) -> str:
+    return "–" if use.connected is None else f"{count(use.connected)} of {count(use.tasks)}"
 
 
 def _share(use: ServerUse) -> str:

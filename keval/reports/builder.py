@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -221,10 +221,7 @@ def _summary(
         tokens={kind: _tokens(answered.get(kind), answered.get(f"{kind}_known", 0), n) for kind in TOKENS},
         tool_calls=used.calls,
         tool_calls_failed=used.failed,
-        servers=tuple(
-            ServerUse(use["server"], use["responses"], use["responses_using"], use["called"], use["failed"])
-            for use in servers
-        ),
+        servers=tuple(ServerUse(**{each.name: use[each.name] for each in fields(ServerUse)}) for use in servers),
         answers_searched=used.searched,
         answers_with_leakage=used.found,
         p90_duration_ms=rounded(answered.get("p90_duration_ms")),

@@ -127,9 +127,13 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """What became of one MCP server over all responses of a condition."""
+    """What became of one MCP server over all tasks of a condition, those that failed included."""
 
     server: str
+    tasks: int
+    """Responses and failed tasks in which the server was to be there."""
+    connected: int | None
+    """Of these, those in which it was connected; None if nobody knows of any."""
     responses: int
     """Responses in which the server was there."""
     responses_using: int

@@ -1,11 +1,16 @@
--- One row per condition, agent and MCP server: in how many answers it was there and used.
+-- One row per condition, agent and MCP server: in how many tasks it was connected and in how many answers used; calls
+-- are those of all tasks, also of those that failed. connected is null where nobody knows.
 select
-    condition_id, agent_id, server, count(*) as responses, count(*) filter (use.called > 0) as responses_using,
+    condition_id, agent_id, server,
+    count(*) as tasks,
+    if(bool_or(use.status <> 'unknown'), count(*) filter (use.status in ('connected', 'reconnected')), null) as connected,
+    count(*) filter (type = 'response') as responses,
+    count(*) filter (type = 'response' and use.called > 0) as responses_using,
     sum(use.called)::bigint as called, sum(use.failed)::bigint as failed
 from (
-    select condition_id, agent_id, unnest(map_keys(mcp)) as server, unnest(map_values(mcp)) as use
+    select type, condition_id, agent_id, unnest(map_keys(mcp)) as server, unnest(map_values(mcp)) as use
     from current_lines
-    where type = 'response' and cardinality(mcp) > 0
+    where (type = 'response' or stage = 'generate') and cardinality(mcp) > 0
 )
 group by condition_id, agent_id, server
 order by server

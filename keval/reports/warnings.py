@@ -71,9 +71,15 @@ def unjudged(
 
 
 def useless_servers(conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
-    """Yield where no call of an MCP server succeeded: such scores are those of an agent without it."""
+    """Yield where an MCP server was never connected, or no call of it succeeded: so it is as if there were none."""
     for found in conditions:
         for use in found.servers:
+            if use.connected == 0:
+                yield ReportWarning(
+                    "never_connected",
+                    f"{found.name}: {use.server} was connected in none of {counted(use.tasks, 'task')}; the scores say "
+                    "nothing about this server",
+                )
             if use.called and use.failed == use.called:
                 calls = "its only call" if use.called == 1 else f"{use.called} of {use.called} calls"
                 yield ReportWarning(

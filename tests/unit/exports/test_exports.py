@@ -95,9 +95,9 @@ Conditions
 
  - agent cost, each condition: unknown for 3 of 18 attempts
 
-  condition   MCP server   calls          answers using it
- ──────────────────────────────────────────────────────────
-  with_docs   docs         3 (1 failed)   12 of 17 (71%)
+  condition   MCP server   connected   calls          answers using it
+ ──────────────────────────────────────────────────────────────────────
+  with_docs   docs         18 of 18    3 (1 failed)   12 of 17 (71%)
 
 Failures
 
@@ -246,7 +246,7 @@ def test_no_word_and_no_interval_of_a_table_of_scores_is_cut_in_two(width: int) 
 
 def test_a_row_of_a_server_stands_only_where_it_is_used() -> None:
     """Eight conditions with six servers have as many rows as pairs that exist, not 48."""
-    use = [ServerUse(f"server_{number}", 3, 2, 2, 0) for number in range(3)]
+    use = [ServerUse(f"server_{number}", 3, 3, 3, 2, 2, 0) for number in range(3)]
     conditions = (summary("a", servers=(use[0],)), summary("b", servers=(use[1], use[2])), summary("c"))
     drawn = Text().render(small_report(conditions=conditions)).decode()
     assert re.findall(r"(?m)^  (\w) +(server_\d) ", drawn) == [("a", "server_0"), ("b", "server_1"), ("b", "server_2")]

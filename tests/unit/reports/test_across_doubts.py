@@ -19,7 +19,7 @@ def test_agents_models_servers_and_conditions_are_named() -> None:
         header=dataclasses.replace(REPORT.header, agent=AgentInfo("other", "echo", None), models=("claude-opus-5",)),
         conditions=(
             summary("baseline", condition_id="edited", agent_id="older"),
-            summary("with_docs", servers=(ServerUse("web", 1, 1, 1, 0),)),
+            summary("with_docs", servers=(ServerUse("web", 1, 1, 1, 1, 1, 0),)),
         ),
     )
     sides = [Side(1, "a.jsonl", REPORT, Declared()), Side(2, "b.jsonl", changed, Declared(margin=0.5))]

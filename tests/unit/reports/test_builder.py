@@ -19,7 +19,7 @@ from keval.exports.text import Text
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
 from keval.reports import builder
-from keval.reports.model import BANNER, Claim, Report, Total
+from keval.reports.model import BANNER, Claim, Report, ServerUse, Total
 from keval.stats.aggregates import aggregate
 from tests.builders import (
     AGENT,
@@ -220,6 +220,31 @@ def test_a_server_none_of_whose_calls_succeeded_is_told_before_any_number(
     answers = [response_event(name, "with_docs", mcp={"docs": use}) for name in ("q1", "q2")]
     found = built([run_event(), *answers], tmp_path)
     assert [warning.text for warning in found.warnings_first if warning.code == "all_calls_failed"] == said
+
+
+@pytest.mark.slow
+def test_what_became_of_a_server_is_known_of_failed_tasks_too(tmp_path: Path) -> None:
+    """Where it was connected and called; where it never was, that is said before any number, unless nobody knows."""
+    called = {"status": "connected", "offered": ["search"], "called": 1, "failed": 1}
+    without = {"status": "failed", "offered": [], "called": 0, "failed": 0}
+
+    def found(*servers: JsonObject) -> tuple[ServerUse, list[str]]:
+        tasks = [response_event(f"q{number}", "with_docs") for number, _ in enumerate(servers)]
+        failures = [
+            failure_event(task, "mcp_failed") | {"mcp": {"docs": use}} for task, use in zip(tasks, servers, strict=True)
+        ]
+        report = built([run_event(["with_docs"], samples=len(tasks)), *failures], tmp_path)
+        ((use,),) = (summary.servers for summary in report.conditions)
+        return use, [warning.text for warning in report.warnings_first if warning.code == "never_connected"]
+
+    assert found(called, without) == (ServerUse("docs", 2, 1, 0, 0, 1, 1), [])
+    assert found(called | {"status": "reconnected"}) == (ServerUse("docs", 1, 1, 0, 0, 1, 1), [])
+    assert found(without, without) == (
+        ServerUse("docs", 2, 0, 0, 0, 0, 0),
+        ["with_docs: docs was connected in none of 2 tasks; the scores say nothing about this server"],
+    )
+    unknown = without | {"status": "unknown"}
+    assert found(unknown) == (ServerUse("docs", 1, None, 0, 0, 0, 0), [])
 
 
 @pytest.mark.slow
