@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -140,7 +141,16 @@ def _write(log: Path, output: Path, wanted: Wanted, labeler: str | None, *, skip
         written = sheet.markdown(entries, labeler).encode() if output.suffix == ".md" else sheet.jsonl(entries, labeler)
         temporary.write_bytes(written)
     what = "scores to be given" if wanted.scores else "verdicts"
-    warn(f"{len(entries)} {what} are in {output}; fill it in, then: keval calibrate {log} --read {output}")
+    again = shlex.join(["keval", "calibrate", str(log), "--read", str(output), *_options(wanted)])
+    warn(f"{len(entries)} {what} are in {output}; fill it in, then: {again}")
+
+
+def _options(wanted: Wanted) -> Iterator[str]:
+    """Yield the options that what is drawn has to be read with, to be counted as it was drawn."""
+    for field in wanted.by:
+        yield from ("--by", field)
+    for name, score in (wanted.pass_from or {}).items():
+        yield from ("--pass-from", f"{name}={score:.12g}")
 
 
 def _print(judge: CalibratedJudge, by_rates: RatesCorrection | None) -> None:

@@ -38,6 +38,7 @@ from keval.execution.unjudged import Unjudged
 from keval.execution.work_ahead import generation_ahead, nothing_to_generate
 from keval.logs import past
 from keval.logs.costs import Spent
+from keval.nearest import hint
 from keval.processes.servers import ServerInfo
 from keval.projections.sql_file import load
 from keval.reports.doubts import doubts
@@ -82,6 +83,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
         *_judging_themselves(config),
         *_judging_unknown_calls(config),
         *_unjudged(prepared),
+        *_misspelt_models(config),
         *doubts(prepared.samples),
         *(() if until is None else remarks(recorded_rule(config, prepared.samples, until))),
     ):
@@ -121,6 +123,11 @@ def _over_budget(
     daily = config.execution.daily_budget_usd
     if daily is not None and today.usd >= daily:
         warn(f"daily_budget_usd {daily:g} is reached: ${today.usd:.4f} spent today (UTC); nothing will be asked for")
+    elif daily is not None and today.usd + total > daily:
+        warn(
+            f"daily_budget_usd is ${daily:.2f}, of which ${today.usd:.4f} is spent today (UTC), and the estimate of "
+            f"all calls, also those made already, ${total:.2f}"
+        )
 
 
 def _not_as_begun(prepared: Prepared, found: past.Past, request: Request) -> Iterator[UsageError]:
@@ -151,6 +158,15 @@ def _ahead(about: ConfigPast) -> Iterator[str]:
     backlog = Backlog(about.past.log, unjudged.missing(responses), judges)
     if backlog.planned:
         yield backlog.told()
+
+
+def _misspelt_models(config: Config) -> Iterator[str]:
+    """Yield which models have no price, though one of nearly the same name has."""
+    agent = (config.agent.model,) if config.agent.agent.uses_models else ()
+    asked = (*agent, *(model for judge in config.judges for model in judge.judge.calls))
+    for model in dict.fromkeys(model for model in asked if model is not None):
+        if config.prices.price_of(model) is None and (meant := hint(model, config.prices.models)):
+            yield f"nothing is known of the model {model!r}, so neither is its price{meant}"
 
 
 def _judging_themselves(config: Config) -> Iterator[str]:

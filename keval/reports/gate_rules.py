@@ -69,6 +69,8 @@ PRESETS: dict[str, tuple[str, ...]] = {
 }
 """Rules by name: two levels for an agent that looks things up, for the judge `sources` and the rubric `quality`."""
 
+_NO_SPACES = "a rule can name a condition only if there is no space in its name; rename it in the config"
+
 _LEVEL = re.compile(r"(?P<quantity>[^<>=]+?)(?: of (?P<condition>[^\s<>=]+))?\s*(?P<sign>[<>=]+)\s*(?P<limit>[^<>=]+)")
 _COMPARISON = re.compile(
     r"(?:(?P<metric>\S+) of )?(?P<condition>\S+) (?:is )?"
@@ -157,7 +159,8 @@ def _quantity(written: str, text: str) -> Quantity:
                 raise UsageError(f"rule {text!r}: {name} begins at 1")
             return Quantity(name, unit, int(found[1]))
     if " " in written:
-        raise UsageError(f"rule {text!r}: nothing is called {written!r}; {near(written, [*PHRASES, *NUMBERED])}")
+        why = _NO_SPACES if " of " in written else near(written, [*PHRASES, *NUMBERED])
+        raise UsageError(f"rule {text!r}: nothing is called {written!r}; {why}")
     return Quantity(written)
 
 
@@ -219,7 +222,7 @@ def _what_is_missing(text: str) -> str:
     if (relation := next((phrase for phrase in phrases if phrase in RELATIONS), None)) is not None:
         _, by, margin = text.partition(f" {relation} ")[2].partition(" by ")
         if by:
-            return f"{margin!r} is no margin; {_MARGIN}"
+            return _NO_SPACES if 0 <= _number(margin) < math.inf else f"{margin!r} is no margin; {_MARGIN}"
     for phrase in phrases:
         if found := difflib.get_close_matches(phrase, RELATIONS, n=1, cutoff=0.75):
             if phrase == found[0]:

@@ -216,7 +216,7 @@ def _headline(condition: str, baseline: str, compared: Sequence[_Compared]) -> s
     failed = _failed_name(compared)
     if failed is None:
         return _compared_on_all(condition, baseline, compared)
-    score = compared[0].table.score(failed)
+    score = _most_failures(failed, compared)
     if _unscored_name(compared) is not None:
         return _nothing_scored(failed, score)
     yet = "is scored yet" if score is not None and score.not_done else "was scored"
@@ -275,6 +275,12 @@ def _nothing_scored(name: str, score: ConditionScore | None) -> str:
     if score is None or score.not_done or not failed:
         return f"Nothing of {name} is scored yet{f'; failed: {failed}' if failed else ''}."
     return f"Nothing of {name} was scored: {failed}. See its failures."
+
+
+def _most_failures(name: str, compared: Sequence[_Compared]) -> ConditionScore | None:
+    """Return the score that tells of most of a condition's failures: a judge may be for some samples only."""
+    scores = [score for each in compared if (score := each.table.score(name)) is not None]
+    return max(scores, key=lambda score: sum(score.failed.values()), default=None)
 
 
 def _kinds_of_failure(score: ConditionScore | None) -> str:

@@ -198,6 +198,26 @@ def test_a_budget_that_a_run_would_refuse_is_refused_by_the_check(
     assert "budget_usd is set" in refused.problems[0]
 
 
+def test_a_daily_budget_that_the_run_will_reach_is_told_by_the_check(tmp_path: Path) -> None:
+    """With what today cost already; one that has room for all is no matter of a warning."""
+    log = tmp_path / "run.jsonl"
+    config = asked_of(tmp_path, log)[0].prepared
+    answer = answer_to(config, tasks_of(config)[0]) | {"cost_usd": 0.3, "time": now()}
+    write_log(log, [run_event(config, "generate", new_run_id()), answer])
+    for budget, is_told in ((0.31, True), (1000, False)):
+        _, said = asked_of(tmp_path, log, f"execution: {{daily_budget_usd: {budget}}}\n")
+        assert any("of which $0.3000 is spent today (UTC), and the estimate" in line for line in said) == is_told
+
+
+def test_a_model_of_nearly_a_known_name_is_told_by_the_check(tmp_path: Path) -> None:
+    """One of another name altogether may be anybody's own: of that nothing is said."""
+    for model, is_told in (("claude-sonet-5", True), ("of-our-own", False), ("claude-sonnet-5", False)):
+        said = told(tmp_path, f"{{type: rubric, model: {model}}}")
+        assert (
+            any(line.endswith("so neither is its price; did you mean 'claude-sonnet-5'?") for line in said) == is_told
+        )
+
+
 def test_a_daily_budget_that_is_spent_is_told_by_the_check(tmp_path: Path) -> None:
     """What the log's events of today cost is compared with it; those of another day are not of today."""
     log = tmp_path / "run.jsonl"

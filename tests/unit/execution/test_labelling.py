@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,18 @@ def test_a_sheet_goes_out_and_comes_back_once(keval: Keval, tmp_path: Path) -> N
     again = keval("calibrate", log, "--read", "sheet.jsonl")
     assert (log.read_bytes(), "corrected pass rate  68.9%" in again.stdout) == (before, True), again.stderr
     assert keval("calibrate", log, "-o", "sheet.jsonl").returncode == 2
+
+
+@pytest.mark.slow
+def test_the_command_that_is_told_counts_a_sheet_as_it_was_drawn(keval: Keval, tmp_path: Path) -> None:
+    """It has the options without which the labels would be of no verdict, or of another stratum."""
+    log = judged_log(tmp_path, 4, 4)
+    drawing = ("--pass-from", "completeness=4", "--by", "id")
+    made = keval("calibrate", log, "-o", "sheet.md", "-n", "2", *drawing)
+    told = shlex.join(
+        ["keval", "calibrate", str(log), "--read", "sheet.md", "--by", "id", "--pass-from", "completeness=4"]
+    )
+    assert made.stderr.rstrip().endswith(f"fill it in, then: {shlex.join(again)}")
 
 
 @pytest.mark.parametrize(

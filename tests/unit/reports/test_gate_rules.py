@@ -58,6 +58,8 @@ MISTAKES = [
     ("a not lower than b by 5%", "'5%' is no margin; it is a number from 0 on, of the metric's scale"),
     ("a higher than b by inf", "'inf' is no margin"),
     ("x of my condition higher than b", "both without spaces"),
+    ("my condition not lower than b by 0.1", "a rule can name a condition only if there is no space in its name"),
+    ("completeness of my condition >= 4", "nothing is called 'completeness of my condition'; a rule can name"),
     ("", "it compares nothing"),
 ]
 
