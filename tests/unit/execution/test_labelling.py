@@ -48,9 +48,7 @@ def test_the_command_that_is_told_counts_a_sheet_as_it_was_drawn(keval: Keval, t
     log = judged_log(tmp_path, 4, 4)
     drawing = ("--pass-from", "completeness=4", "--by", "id")
     made = keval("calibrate", log, "-o", "sheet.md", "-n", "2", *drawing)
-    told = shlex.join(
-        ["keval", "calibrate", str(log), "--read", "sheet.md", "--by", "id", "--pass-from", "completeness=4"]
-    )
+    again = ["keval", "calibrate", str(log), "--read", "sheet.md", "--by", "id", "--pass-from", "completeness=4"]
     assert made.stderr.rstrip().endswith(f"fill it in, then: {shlex.join(again)}")
 
 
