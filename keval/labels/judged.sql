@@ -19,7 +19,5 @@ from (
     join response_facts as r on r.position = v.position
     where v.score is not null
         -- A person who sees one answer cannot say which of two is better.
-        and v.judge_id not in (
-            select judge.judge_id from (select unnest(judges) as judge from run_facts) where judge.type = 'pairwise'
-        )
+        and v.judge_id not in (from pair_judges)
 )

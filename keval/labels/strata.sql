@@ -12,6 +12,4 @@ join response_facts as r on r.position = v.position
 left join samples as s on s.sample_id = v.sample_id
 where v.passed is not null
     -- A person who sees one answer cannot say which of two is better.
-    and v.judge_id not in (
-        select judge.judge_id from (select unnest(judges) as judge from run_facts) where judge.type = 'pairwise'
-    )
+    and v.judge_id not in (from pair_judges)

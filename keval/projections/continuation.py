@@ -58,6 +58,7 @@ SHARED = (
     "replaced_judges",
     "current_judges",
     "config_conditions",
+    "pair_judges",
     "judge_baselines",
     "stopped_conditions",
     "planned_questions",

@@ -2,11 +2,10 @@
 -- a judge of pairs: the one of its option baseline, else the baseline of the config. A judge that no config names any more, or that never
 -- was in one, compares within every config. of_pairs: a run said that it is one.
 with judge as (
-    select
+    select distinct
         judge.judge_id as judge_id, judge.parameters ->> '$.baseline' as baseline,
-        bool_or(judge.type = 'pairwise' or judge.unit is not null) as of_pairs
+        judge.judge_id in (from pair_judges) as of_pairs
     from (select unnest(judges) as judge from run_facts)
-    group by all
 ),
 named as (
     select distinct r.command = 'import' as imported, r.config_name, unnest(r.judges).judge_id as judge_id

@@ -29,6 +29,7 @@ DERIVED = {
     "current_judges": "TABLE",
     "sampling": "TABLE",
     "config_conditions": "TABLE",
+    "pair_judges": "TABLE",
     "judge_baselines": "TABLE",
     "planned_conditions": "VIEW",
     "condition_repetitions": "OR REPLACE TEMP VIEW",

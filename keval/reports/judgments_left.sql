@@ -8,7 +8,7 @@ judge as (
     select name, judge_id, is_added, replicates, seed, below
     from current_judges
     left join sampling using (judge_id)
-    where type not in ('pairwise', 'imported')
+    where type <> 'imported' and judge_id not in (from pair_judges)
 ),
 current_line as (
     -- What the newest plan leaves out nobody is to judge, also where --all takes it.

@@ -64,6 +64,7 @@ READ = (
     "judgment_facts",
     "line_standings",
     "missing",
+    "pair_judges",
     "response_facts",
     "run_facts",
     "sampling",

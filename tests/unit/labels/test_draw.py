@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from keval import ids, projections
 from keval.errors import UsageError
+from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted, draw, spread
 from keval.labels.sheet import jsonl, read
 from tests.builders import (
@@ -117,9 +118,12 @@ def test_a_metric_that_two_judges_have_is_asked_for_once(tmp_path: Path) -> None
 def test_of_a_judge_of_pairs_nothing_is_drawn(tmp_path: Path, scores: bool) -> None:
     """A person who sees one answer cannot say whether it is better than another one."""
     answer = response_event()
-    for kind, is_asked in (("pairwise", False), ("rubric", True)):
-        judge = judge_entry() | {"type": kind}
-        log = write_log(tmp_path / f"{kind}.jsonl", [run_event(judges=[judge]), answer, judgment_event(answer, 4)])
+    own_kind: JsonObject = {"type": "own", "unit": "pair"}  # of another package
+    for kind, is_asked in (({"type": "pairwise"}, False), (own_kind, False), ({"type": "rubric"}, True)):
+        judge = judge_entry() | kind
+        log = write_log(
+            tmp_path / f"{kind['type']}.jsonl", [run_event(judges=[judge]), answer, judgment_event(answer, 4)]
+        )
         found = drawn(log, Wanted(3, passes=not scores, scores=scores, pass_from={"completeness": 4}))
         assert bool(found) == is_asked
 
