@@ -82,6 +82,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
     for told in (
         *_judging_themselves(config),
         *_judging_unknown_calls(config),
+        *_repeating_themselves(config),
         *_unjudged(prepared),
         *_misspelt_models(config),
         *doubts(prepared.samples),
@@ -183,6 +184,16 @@ def _judging_unknown_calls(config: Config) -> Iterator[str]:
             yield (
                 f"judge {judge.name} looks at tool calls, which agent {config.agent.name} does not report: metrics of "
                 "them are not applicable"
+            )
+
+
+def _repeating_themselves(config: Config) -> Iterator[str]:
+    """Yield which judges are asked several times for what they say each time."""
+    for judge in config.judges:
+        if judge.judge.deterministic and judge.replicates > 1:
+            yield (
+                f"judge {judge.name} says the same of an answer each time: {judge.replicates} replicates do not say "
+                "how far it varies"
             )
 
 

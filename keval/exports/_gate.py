@@ -11,12 +11,12 @@ import orjson
 from keval.exports._words import NOTHING, dollars, number
 from keval.exports.markdown import escaped
 from keval.printable import printable, printable_json
-from keval.reports.gate import VERDICTS, Finding, Outcome
+from keval.reports.gate import VERDICTS, Finding, GateResult
 from keval.reports.gate_rules import Unit
 from keval.reports.model import BANNER
 
 
-def text(outcome: Outcome) -> Iterator[str]:
+def text(outcome: GateResult) -> Iterator[str]:
     """Yield a line per rule: the verdict, what was asked, what was found, and why it counts."""
     if outcome.mock:
         yield BANNER
@@ -27,7 +27,7 @@ def text(outcome: Outcome) -> Iterator[str]:
     yield f"gate: {summary(outcome)} (intervals are of 95 %)"
 
 
-def markdown(outcome: Outcome) -> Iterator[str]:
+def markdown(outcome: GateResult) -> Iterator[str]:
     """Yield a table for pull requests."""
     if outcome.mock:
         yield f"> **{escaped(BANNER)}**"
@@ -41,14 +41,14 @@ def markdown(outcome: Outcome) -> Iterator[str]:
         yield f"| {' | '.join(map(escaped, cells))} |"
 
 
-def json(outcome: Outcome) -> Iterator[str]:
+def json(outcome: GateResult) -> Iterator[str]:
     """Yield one JSON object."""
     findings = [asdict(each) for each in outcome.findings]
     made = {"verdict": outcome.verdict, "mock": outcome.mock, "findings": findings}
     yield printable_json(orjson.dumps(made, option=orjson.OPT_INDENT_2)).decode()
 
 
-def junit(outcome: Outcome) -> Iterator[str]:
+def junit(outcome: GateResult) -> Iterator[str]:
     """Yield JUnit XML: a rule that is not met is a failure, one of which nobody can tell is an error."""
     counts = {
         "tests": len(outcome.findings),
@@ -75,7 +75,7 @@ def junit(outcome: Outcome) -> Iterator[str]:
 DIGITS = range(3, 13)
 """Significant digits that a number close to its limit is shown with: as few as tell them apart, and all that it has."""
 
-FORMATS: dict[str, Callable[[Outcome], Iterator[str]]] = {
+FORMATS: dict[str, Callable[[GateResult], Iterator[str]]] = {
     "text": text,
     "markdown": markdown,
     "json": json,
@@ -83,7 +83,7 @@ FORMATS: dict[str, Callable[[Outcome], Iterator[str]]] = {
 }
 
 
-def summary(outcome: Outcome) -> str:
+def summary(outcome: GateResult) -> str:
     """Return how many rules came to which verdict."""
     return ", ".join(f"{outcome.count(verdict)} {verdict}" for verdict in VERDICTS)
 

@@ -56,7 +56,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GateResult:
     """What all rules came to."""
 
     findings: tuple[Finding, ...]
@@ -72,7 +72,7 @@ class Outcome:
         return next(said for said in ("not met", "cannot tell", "met") if self.count(said) or said == "met")
 
 
-def judge_rules(rules: Iterable[Rule], now: Facts, before: Facts | None, *, on_mean: bool) -> Outcome:
+def judge_rules(rules: Iterable[Rule], now: Facts, before: Facts | None, *, on_mean: bool) -> GateResult:
     """Return what becomes of each rule, of each condition and metric that it does not name.
 
     `before` is an earlier log. `on_mean` takes the number itself for its interval. Raises UsageError that lists
@@ -90,7 +90,7 @@ def judge_rules(rules: Iterable[Rule], now: Facts, before: Facts | None, *, on_m
             problems += error.problems
     if problems:
         raise UsageError(*problems)
-    return Outcome(tuple(findings), now.mock or (before is not None and before.mock))
+    return GateResult(tuple(findings), now.mock or (before is not None and before.mock))
 
 
 @dataclass(frozen=True, slots=True)

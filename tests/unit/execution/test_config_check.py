@@ -75,6 +75,21 @@ def test_a_system_prompt_that_the_program_is_not_given_is_warned_of(
     )
 
 
+@pytest.mark.parametrize(
+    ("judge", "is_warned"),
+    [
+        ("{type: contains, replicates: 3}", True),
+        ("{type: contains}", False),
+        ("{type: rubric, model: claude-sonnet-5, replicates: 3}", False),
+    ],
+)
+def test_replicates_of_a_judge_that_repeats_itself_are_warned_of(judge: str, is_warned: bool, tmp_path: Path) -> None:
+    """They would look like a judge that never varies; of one that does, replicates say how far."""
+    assert (
+        any("says the same of an answer each time: 3 replicates" in each for each in told(tmp_path, judge)) == is_warned
+    )
+
+
 def test_a_sample_that_no_judge_is_for_is_warned_of(tmp_path: Path) -> None:
     """Its answers would be paid for and never judged; with a judge for all samples nothing is said."""
     assert not any("no judge is for" in each for each in told(tmp_path, "{type: contains}"))

@@ -15,7 +15,7 @@ from keval.exports._gate import text
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
 from keval.reports.across_logs import compare
-from keval.reports.gate import Finding, Outcome, judge_rules
+from keval.reports.gate import Finding, GateResult, judge_rules
 from keval.reports.gate_facts import Facts
 from keval.reports.gate_rules import Unit, read_rule
 from tests.builders import (
@@ -258,7 +258,7 @@ def test_a_difference_that_is_the_same_of_every_sample_is_sure(
 def test_a_number_close_to_its_limit_does_not_look_like_it(unit: Unit, limit: float, value: float, shown: str) -> None:
     """A line that says «0.80 is not 0.8» would contradict itself; what differs by float noise only is the same."""
     found = Finding("rule", "about", "not met", "why", "<=", limit, unit, value, None, None, "3 answers", False)
-    line, _ = text(Outcome((found,), mock=False))
+    line, _ = text(GateResult((found,), mock=False))
     assert f" {shown}, 3 answers" in line
 
 
