@@ -55,12 +55,21 @@ class Selection:
 
 def lines(connection: DuckDBPyConnection, selection: Selection) -> Iterator[JsonObject]:
     """Yield where the lines of the chosen tasks stand, task by task; see lines.sql."""
-    return rows(connection, load("transcripts", "lines", chosen=selection.query()))
+    told = load("transcripts", "told", newest="newest_samples", judgments="judgment_facts", failures="failure_facts")
+    return rows(connection, load("transcripts", "lines", chosen=selection.query(), told=told))
 
 
 def lines_of_sample(connection: DuckDBPyConnection, sample_id: str, event_id: str | None) -> Iterator[JsonObject]:
     """Yield where the lines of a sample's tasks stand, or of one answer or failure of it; see of_sample.sql."""
-    return rows(connection, load("transcripts", "of_sample", sample=literal(sample_id), id=_given(event_id)))
+    sample = literal(sample_id)
+    told = load(
+        "transcripts",
+        "told",
+        newest=f"(from newest_samples where sample_id = {sample})",
+        judgments="(from here where type = 'judgment')",
+        failures="(from here where type = 'failure')",
+    )
+    return rows(connection, load("transcripts", "of_sample", sample=sample, id=_given(event_id), told=told))
 
 
 def check_found(connection: DuckDBPyConnection, selection: Selection) -> None:
