@@ -39,5 +39,8 @@ select before.judge_id
 from (select judge_id, name, max(position) as position from added group by judge_id, name) as before
 join added as later on later.name = before.name and later.judge_id <> before.judge_id and later.position > before.position
 where not $everything and not exists (
-    from latest as j where j.type = 'judgment' and j.judge_id = before.judge_id and j.position < later.position
+    from latest as j
+    where j.type = 'judgment' and j.judge_id = before.judge_id and j.position < later.position
+        -- What the judge is not for it did not look at.
+        and len(list_filter(map_values(j.scores), lambda given: not coalesce(given.outside, false))) > 0
 )

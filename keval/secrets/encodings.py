@@ -20,10 +20,17 @@ from keval.secrets.lengths import SHORTEST_ENCODED, SHORTEST_REDACTED
 MOST_DIGITS = 300
 """Longer numbers no JSON number holds."""
 
+_IN_QUERIES = "!$%&'()*+,-./:;=?@[\\]^_`{|}~"
+_IN_PATHS = "!$%&'()*+,-./:;=@[\\]^_|~"
+"""What browsers and HTTP clients leave as it is in the parts of a URL (WHATWG, URL Standard, section 1.3)."""
+
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _PERCENT = re.compile("%[0-9A-F]{2}")
 _BREAK = r"(?:[\s:]|\\+[rn]){0,8}"
 _BREAKS = re.compile(r"[\s:]|\\+[rn]")
+_LINE_BREAK = r"(?:[\s|>#*]|\\+[rnt]){1,60}"
+"""Also with what stands before each line where a text is quoted, indented or commented out."""
+_LINE_BREAKS = re.compile(_LINE_BREAK)
 _UNICODE = re.compile(r"\\u[0-9a-f]{4}")
 
 
@@ -63,6 +70,23 @@ def joined(found: str) -> str:
     return _BREAKS.sub("", found)
 
 
+def in_lines(value: str) -> str | None:
+    """Return a value of several lines as `same_lines` has them; None for any other, and for a short one."""
+    lines = [line.strip() for line in value.splitlines() if line.strip()]
+    written = same_lines("\n".join(lines))
+    return written if len(lines) > 1 and len(written) >= SHORTEST_REDACTED else None
+
+
+def between_lines(written: str) -> str:
+    """Return the pattern of lines, however each is broken off and whatever it is indented or quoted by."""
+    return _LINE_BREAK.join(map(re.escape, written.split("\n")))
+
+
+def same_lines(found: str) -> str:
+    """Return a text with one line break for whatever may stand between two lines."""
+    return _LINE_BREAKS.sub("\n", found)
+
+
 def numbers(value: str) -> set[float]:
     """Return the numbers that a value may become when something takes it for one."""
     digits = value.strip()
@@ -92,7 +116,8 @@ def _in_json(text: str) -> Iterator[str]:
 
 
 def _in_urls(data: bytes) -> Iterator[str]:
-    for written in (quote(data), quote(data, safe=""), quote(data, safe="!'()*"), quote_plus(data)):
+    spellings = (quote(data), quote(data, safe=""), quote(data, safe="!'()*"), quote_plus(data))
+    for written in (*spellings, quote(data, safe=_IN_PATHS), quote(data, safe=_IN_QUERIES)):
         yield written
         yield _PERCENT.sub(lambda match: match.group().lower(), written)
 

@@ -44,6 +44,8 @@ class Secrets:
         """Each way to spell a value, and the variable it belongs to."""
         self._encoded: set[str] = set()
         """Those of them that may be broken into lines."""
+        self._lined: set[str] = set()
+        """Those of them that are lines, which may be quoted or indented."""
         self._numbers: dict[float, str] = {}
         """Values that may turn up as a JSON number."""
         self._compiled: re.Pattern[str] | None = None
@@ -184,11 +186,14 @@ class Secrets:
         return found if match.group(1) is None else found.replace("{", "{{").replace("}", "}}")
 
     def _remember(self, name: str, value: str) -> None:
-        from keval.secrets.encodings import encoded, encodings, numbers  # loads half of what Python knows of the web
+        from keval.secrets.encodings import encoded, encodings, in_lines, numbers  # loads half of Python's web
 
         for spelling in encodings(value):
             self._names.setdefault(spelling, name)
         self._encoded |= encoded(value)
+        if (lines := in_lines(value)) is not None:
+            self._names.setdefault(lines, name)
+            self._lined.add(lines)
         for number in numbers(value):
             self._numbers.setdefault(number, name)
         self._compiled = None
@@ -196,18 +201,22 @@ class Secrets:
     @property
     def _pattern(self) -> re.Pattern[str]:
         if self._compiled is None:
-            from keval.secrets.encodings import broken
-
             longest_first = sorted(self._names, key=len, reverse=True)
-            spellings = (broken(each) if each in self._encoded else re.escape(each) for each in longest_first)
-            self._compiled = re.compile("|".join(spellings))
+            self._compiled = re.compile("|".join(map(self._as_pattern, longest_first)))
         return self._compiled
+
+    def _as_pattern(self, spelling: str) -> str:
+        from keval.secrets.encodings import between_lines, broken
+
+        if spelling in self._lined:
+            return between_lines(spelling)
+        return broken(spelling) if spelling in self._encoded else re.escape(spelling)
 
     def _name(self, found: str) -> str:
         """Return the name of the value that was found in a text."""
-        from keval.secrets.encodings import joined
+        from keval.secrets.encodings import joined, same_lines
 
-        return self._names.get(found) or self._names[joined(found)]
+        return self._names.get(found) or self._names.get(joined(found)) or self._names[same_lines(found)]
 
 
 def variables(value: object) -> set[str]:

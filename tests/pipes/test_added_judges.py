@@ -48,6 +48,14 @@ def test_a_judge_that_was_mended_takes_the_place_of_one_that_judged_nothing(run:
     assert "broke" in run("report", "log.jsonl", "--all").stdout
 
 
+def test_what_a_broken_judge_is_not_for_it_did_not_judge(run: Keval, tmp_path: Path) -> None:
+    """The events that say so are written without asking it, and keep it from no successor."""
+    with (tmp_path / "mine.yaml").open("a") as judge:
+        judge.write("only_for: {id: a}\n")
+    assert (judged(run, tmp_path, BROKEN), missing_rule(run)) == (1, 1)
+    assert (judged(run, tmp_path, GOOD), missing_rule(run)) == (0, 0)
+
+
 def test_two_versions_that_both_judged_stand_beside_each_other(run: Keval, tmp_path: Path) -> None:
     """To compare them is what they were added for, also if one of them failed on some answers."""
     assert (judged(run, tmp_path, HALF), judged(run, tmp_path, GOOD)) == (1, 0)

@@ -239,6 +239,8 @@ def test_what_became_of_a_server_is_known_of_failed_tasks_too(tmp_path: Path) ->
 
     assert found(called, without) == (ServerUse("docs", 2, 1, 0, 0, 1, 1), [])
     assert found(called | {"status": "reconnected"}) == (ServerUse("docs", 1, 1, 0, 0, 1, 1), [])
+    went_away = without | {"offered": ["search"], "called": 1}
+    assert found(went_away) == (ServerUse("docs", 1, 1, 0, 0, 1, 0), [])
     assert found(without, without) == (
         ServerUse("docs", 2, 0, 0, 0, 0, 0),
         ["with_docs: docs was connected in none of 2 tasks; the scores say nothing about this server"],

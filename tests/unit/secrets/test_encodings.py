@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +38,17 @@ def test_no_spelling_is_so_short_that_it_stands_in_any_text(value: str) -> None:
 def test_a_spelling_of_its_own_is_known(value: str, spelling: str) -> None:
     """JSON, JSON in JSON, URLs, HTML, Python, base64, hex, and a file's last line break."""
     assert spelling in encodings(value)
+
+
+@given(
+    st.text(st.characters(min_codepoint=32, exclude_characters="%?#./\\\x7f", exclude_categories=["Cs"]), min_size=8)
+)
+def test_what_our_own_client_makes_of_a_url_is_known(value: str) -> None:
+    """An error of it, and a page that says what was asked for, name the URL as it was sent."""
+    found = encodings(value)
+    for url in (f"http://127.0.0.1/{value}/x", f"http://127.0.0.1/?key={value}"):
+        sent = httpx2.URL(url).raw_path.decode()
+        assert any(spelling in sent for spelling in found)
 
 
 def test_short_pieces_of_an_encoding_are_left_out() -> None:

@@ -55,6 +55,31 @@ def test_a_doubled_dollar_makes_a_literal(written: str, resolved: str) -> None:
     assert secrets.missing(written) == []
 
 
+LINES = "-----BEGIN KEY-----\nMIIEvQIBADANBg kqhkiG\n\nggSjAgEAAoIBAQ\n-----END KEY-----\n"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        LINES,
+        LINES.replace("\n", "\r\n"),
+        "key: |\n" + "".join(f"    {line}\n" for line in LINES.splitlines()),
+        "bad key:\n" + "".join(f"  | {line}\n" for line in LINES.splitlines()),
+        json.dumps({"error": json.dumps(LINES.replace("\n", "\r\n"))}),
+        LINES.replace("\n", " "),
+        "# " + LINES.replace("\n", "\n# "),
+    ],
+)
+def test_a_value_of_several_lines_is_found_however_they_are_broken(written: str) -> None:
+    """A program may quote, indent or comment out the lines of a key, and end them in its own way."""
+    secrets = Secrets({"KEY": LINES})
+    secrets.resolve("${KEY}")
+    redacted = secrets.redact(f"before {written} after")
+    assert "${KEY}" in redacted
+    assert not any(line in redacted for line in LINES.splitlines() if line)
+    assert (redacted.startswith("before"), redacted.endswith("after")) == (True, True)
+
+
 def test_what_a_variable_holds_is_no_template() -> None:
     """Its braces are doubled where placeholders are filled in, and so are those of a variable that is not set."""
     written = ["{question} ${A}", {"a": "$${A}"}, "${UNSET}"]
