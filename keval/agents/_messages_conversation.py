@@ -130,6 +130,7 @@ class Conversation:
         elif turn.input is None and call.get("input") is not None:
             blocks, text, failed, duration_ms = [], "the input is no object that a tool can be given", True, 0
         else:
+            self._prompt.heartbeat(self._so_far())  # should the tool never answer
             try:
                 done = await self._servers[server].call(tool.name, turn.input or {})
             except LostError as error:

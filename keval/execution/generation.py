@@ -44,7 +44,8 @@ class Generation(Stage[Task, Answer]):
     def examined(self, item: Task, outcome: Outcome[Answer]) -> Outcome[Answer]:
         """Return an answer with its cost, and as a failure if it does not meet the condition's gates."""
         if outcome.failed is not None:
-            return outcome
+            is_free = outcome.known.cost_usd is None and self.config.agent.agent.is_free
+            return outcome._replace(known=replace(outcome.known, cost_usd=0.0)) if is_free else outcome
         answer, cost_usd = outcome.known, self._cost_usd(outcome.known)
         failed = gate_failure(item.condition, answer)
         if failed is None and cost_usd == answer.cost_usd:

@@ -48,5 +48,7 @@ class Scorer:
         try:
             judgment = await judge_once(judge, spec.case, context)
         except JudgeError as error:
-            judgment, failed = Judgment({}, usage=error.usage, cost_usd=error.cost_usd), Failed.of(error)
+            # What asks no model costs nothing, also where it fails.
+            cost_usd = 0.0 if error.cost_usd is None and not judge.uses_models else error.cost_usd
+            judgment, failed = Judgment({}, usage=error.usage, cost_usd=cost_usd), Failed.of(error)
         return Outcome(judgment, round((time.monotonic() - began) * 1000), failed)

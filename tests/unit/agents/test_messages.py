@@ -199,6 +199,19 @@ async def test_what_is_known_before_a_request_says_that_it_may_cost(tmp_path: Pa
 
 
 @pytest.mark.slow
+async def test_a_call_is_known_before_its_tool_answers(tmp_path: Path) -> None:
+    """Should it never answer, and the task be ended, the call counts as one that failed."""
+    known: list[Answer] = []
+    with ScriptedApi(call(SEARCH, "kiwi"), text("A fruit.")) as api:
+        await AGENT.answer(
+            prompt(tmp_path, api.env, heartbeat=known.append, servers={"docs": local(tmp_path, "docs.py")})
+        )
+    calls = [turn.error for each in known for turn in each.turns[:1] if turn.type == "tool_call"]
+    assert (calls[0], calls[-1]) == (True, False)
+    assert next(each.mcp["docs"].failed for each in known if each.turns) == 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd",
     [
