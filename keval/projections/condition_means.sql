@@ -21,7 +21,7 @@ with counted as (
         count(*) filter (s.counting > 0) as possible,
         count(*) filter (s.tried > 0) as samples_tried,
         coalesce(sum(s.excused), 0)::bigint as excused,
-        count(*) filter (s.tried = 0 and s.excused > 0) as samples_excused,
+        count(*) filter (s.tried = 0 and (s.excused > 0 or (s.not_sampled > 0 and s.untried = 0))) as samples_excused,
         -- Means that differ by float noise only do not differ. In an order of their own, or the last digits would depend on the log's.
         case when max(s.mean) - min(s.mean) <= $noise * max(s.largest) and count(s.mean) > 1
             then 0 else var_samp(s.mean order by s.mean) end as var_between_samples,

@@ -1,8 +1,9 @@
 -- One row per condition, agent, judge, metric and sample that was tried, by ids: what `sample_scores` says in names; and one
--- per sample that was not, where other conditions tell that the judge is not for it.
+-- per sample that was not, where other conditions tell that the judge is not for it, or that some of it is in no share of the judge.
 -- planned counts the repetitions that the newest plan has and those that are there beside it; expected those of them
 -- that are, or could be, a number; counting those of expected that no config excludes: a failure has a value, or it is as if it had not
--- been tried; excused those that were never tried, and that the judge is not for: they are in no other.
+-- been tried; excused those that were never tried, and that the judge is not for: they are in no other. not_sampled counts also those
+-- that were never tried.
 -- Of what was scored: weight is Σ j, j being the judgments of an answer, weight_squares Σ j², weighted_mean the mean of the
 -- judgments; won are those that a judge of pairs was not asked about, as the baseline has no answer; squares_judgments is Σ (y − mean of the answer)², squares_responses Σ j (mean of the answer − weighted_mean)².
 -- is_binary: each judgment is 0 or 1; null without any. decided are the repetitions that pass or fail, passes those that pass. empty, refused
@@ -60,16 +61,42 @@ counted as materialized (
     from outcomes
     group by condition_place, series, sample_id
 ),
+-- What a judge does not judge is not computed from its scores.
+concerned as (
+    select distinct judge_id as judging, judge_id from metrics where computed is null
+    union
+    select of_judge_id, judge_id from computed_parts
+),
+share as (
+    select concerned.judge_id, s.seed, s.below from sampling as s join concerned on judging = s.judge_id
+),
+untried_outside as (
+    -- Repetitions that are planned, were not tried, and would not be judged if they were.
+    select
+        q.condition_id, q.agent_id, j.judge_id, q.sample_id, any_value(q.repetitions) as repetitions,
+        count(distinct repetition) as not_tried
+    from (select *, unnest(range(1, repetitions + 1)) as repetition from question where exists (from sampling)) as q
+    join (select distinct condition_id, agent_id, judge_id from series) as j using (condition_id, agent_id)
+    join share using (judge_id)
+    anti join tasks as t
+        on t.condition_id = q.condition_id and t.agent_id = q.agent_id and t.sample_id = q.sample_id
+        and t.repetition = q.repetition
+    where not session.in_share(share.seed, share.below, q.repetition, q.sample_id)
+    group by q.condition_id, q.agent_id, j.judge_id, q.sample_id
+),
 known as (
     select
-        counted.*, c.condition_id, c.agent_id, m.judge_id, m.metric,
+        counted.* exclude (not_sampled), c.condition_id, c.agent_id, m.judge_id, m.metric,
         if(c.planned is null, null, coalesce(q.repetitions, c.planned_repetitions)) as asked,
         if(asked is not null and not_for, 0, asked) as repetitions,
-        if(not_for, greatest(coalesce(asked, 0) - tried, 0), 0) as excused
+        if(not_for, greatest(coalesce(asked, 0) - tried, 0), 0) as excused,
+        if(not_for, 0, coalesce(u.not_tried, 0)) as outside, counted.not_sampled + outside as not_sampled
     from counted
     join conditions as c on c.place = condition_place
     join metrics as m on m.place = series
     left join question as q using (condition_id, agent_id, sample_id)
+    left join untried_outside as u
+        on u.condition_id = c.condition_id and u.agent_id = c.agent_id and u.judge_id = m.judge_id and u.sample_id = counted.sample_id
 ),
 never_tried as (
     select condition_id, agent_id, judge_id, metric, sample_id, repetitions as excused
@@ -77,6 +104,13 @@ never_tried as (
     join series using (judge_id, metric)
     join question using (condition_id, agent_id, sample_id)
     anti join known using (condition_id, agent_id, judge_id, metric, sample_id)
+),
+never_tried_outside as (
+    select condition_id, agent_id, judge_id, metric, sample_id, repetitions as planned, not_tried as not_sampled, planned - not_tried as untried
+    from untried_outside
+    join series using (condition_id, agent_id, judge_id)
+    anti join known using (condition_id, agent_id, judge_id, metric, sample_id)
+    anti join never_tried using (condition_id, agent_id, judge_id, metric, sample_id)
 )
 select
     condition_id, agent_id, judge_id, metric, sample_id,
@@ -84,14 +118,18 @@ select
     if(repetitions is null, null, greatest(repetitions, tried) + unplanned) as planned,
     greatest(coalesce(repetitions, 0), tried) + unplanned - not_applicable - not_sampled as expected,
     expected - (scored + agent_failed - valued) as counting,
-    if(repetitions is null, null, greatest(repetitions - tried, 0)) as untried,
+    if(repetitions is null, null, greatest(repetitions - tried - outside, 0)) as untried,
     tried, unplanned, valued, total, scored, won, agent_failed, not_measured, not_applicable, not_sampled, n_responses, n_judgments,
     mean, mean_complete_case, var_within_sample, largest, kinds, mock, excused, decided, passes, empty, refused, cut_off, is_binary,
     weight, weight_squares, weighted_mean, squares_judgments, squares_responses
 from known
 union all by name
 select
-    *, 0 as planned, 0 as expected, 0 as counting, 0 as untried, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as won,
-    0 as agent_failed, 0 as not_measured, 0 as not_applicable, 0 as not_sampled, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes,
+    *, 0 as expected, 0 as counting, 0 as tried, 0 as unplanned, 0 as valued, 0 as scored, 0 as won,
+    0 as agent_failed, 0 as not_measured, 0 as not_applicable, 0 as n_responses, 0 as n_judgments, 0 as decided, 0 as passes,
     0 as empty, 0 as refused, 0 as cut_off, null as is_binary, [] as kinds, false as mock
-from never_tried
+from (
+    select *, 0 as planned, 0 as untried, 0 as not_sampled from never_tried
+    union all by name
+    select *, 0 as excused from never_tried_outside
+)

@@ -12,7 +12,7 @@ sample as (
     select
         s.*, m.min, m.max, sample_id in (from shared) as is_shared,
         -- As in condition_means and condition_scores.
-        planned - scored - agent_failed - not_measured - not_applicable - not_sampled as not_done
+        if(tried = 0, 0, planned - scored - agent_failed - not_measured - not_applicable - not_sampled) as not_done
     from sample_means as s
     join metrics as m using (judge_id, metric)
 ),

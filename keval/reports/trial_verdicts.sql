@@ -1,5 +1,6 @@
 -- One row per trial, a task that is planned and was tried: whether it passed, by every metric that says so, and its scores.
--- outside: no judge is for the sample. not_sampled: of those that are, by whose metric tasks pass, it is in the share of none. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
+-- is_outside: no judge is for the sample. not_sampled: of those that are, by whose metric tasks pass, it is in the share of none;
+-- unsampled are the repetitions of the sample of which that is so, also of those that were not tried. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
 with verdict as materialized ($verdicts),
 deciding as (
     select condition_id, agent_id, judge_id, seed, below
@@ -14,17 +15,33 @@ conditional as (
         from deciding where below is null and judge_id not in (select judge_id from not_for)
     ) using (condition_id, agent_id)
 ),
-not_judged as (
-    -- By whichever of the judges a task may pass, it is not judged, whether the agent failed it or not.
-    select task, not bool_or(is_for) as outside, bool_or(is_for) as not_sampled
+repeated as (
+    -- Each sample with its repetitions, also those that were not tried.
+    select condition_id, agent_id, sample_id, unnest(range(1, 1 + repetitions)) as repetition
     from (
-        select t.task, n.sample_id is null as is_for, session.in_share(d.seed, d.below, t.repetition, t.sample_id) as is_sampled
+        select t.condition_id, t.agent_id, t.sample_id, greatest(any_value(c.planned_repetitions), max(t.repetition)) as repetitions
         from tasks as t
-        join conditional as d using (condition_id, agent_id)
-        left join not_for as n on n.judge_id = d.judge_id and n.sample_id = t.sample_id
+        join conditions as c using (condition_id, agent_id)
+        group by t.condition_id, t.agent_id, t.sample_id
     )
-    group by task
-    having not bool_or(is_for and is_sampled)
+),
+asked as (
+    -- By whichever of the judges a task may pass, whether one is for it, and whether it is in the share of one that is.
+    select
+        r.condition_id, r.agent_id, r.sample_id, r.repetition,
+        bool_or(n.sample_id is null) as is_for,
+        bool_or(n.sample_id is null and session.in_share(d.seed, d.below, r.repetition, r.sample_id)) as is_judged
+    from repeated as r
+    join conditional as d using (condition_id, agent_id)
+    left join not_for as n on n.judge_id = d.judge_id and n.sample_id = r.sample_id
+    group by r.condition_id, r.agent_id, r.sample_id, r.repetition
+),
+not_judged as (
+    select
+        condition_id, agent_id, sample_id, not bool_or(is_for) as outside,
+        coalesce(list(repetition) filter (is_for and not is_judged), []) as unsampled
+    from asked
+    group by condition_id, agent_id, sample_id
 ),
 judged as (
     select
@@ -63,14 +80,17 @@ select
     c.condition, c.planned_samples, c.place, t.condition_id, t.agent_id, t.sample_id, t.repetition, null as sample,
     c.has_clusters as is_clustered, if(c.has_clusters, n.cluster, null) as cluster,
     coalesce(j.scores, []) as scores,
+    -- Where nothing decides, what all judges said of the sample has to do.
+    coalesce(s.outside, if(d.condition_id is null, j.outside, false), false) as is_outside,
+    coalesce(list_contains(s.unsampled, t.repetition), false) as not_sampled, coalesce(s.unsampled, []) as unsampled,
     case
-        when s.task is not null or (d.condition_id is null and j.outside) then null
+        when is_outside or not_sampled then null
         when k.counts_as = 'minimum' or not j.passed then false
         when t.failed is null and u.kind is null and a.task is null then j.passed
     end as passed,
     case
-        when s.not_sampled then 'in the share of no judge'
-        when s.outside or (d.condition_id is null and j.outside) then 'no judge is for it'
+        when not_sampled then 'in the share of no judge'
+        when is_outside then 'no judge is for it'
         when t.failed is not null then t.failed
         when not j.passed or (j.passed and u.kind is null and a.task is null) then null
         when u.kind is not null then u.kind
@@ -78,15 +98,12 @@ select
         when len(j.scores) > 0 then 'no metric says which score passes'
         when j.scores is null and j.outside is not null then 'no metric applies to it'
         else 'not judged'
-    end as why,
-    -- Where nothing decides, what all judges said of the sample has to do.
-    coalesce(s.outside, if(d.condition_id is null, j.outside, false), false) as outside,
-    coalesce(s.not_sampled, false) as not_sampled
+    end as why
 from tasks as t
-left join not_judged as s on s.task = t.task
 left join awaited as a on a.task = t.task
 join conditions as c using (condition_id, agent_id)
 left join (select distinct condition_id, agent_id from deciding) as d using (condition_id, agent_id)
+left join not_judged as s on s.condition_id = t.condition_id and s.agent_id = t.agent_id and s.sample_id = t.sample_id
 left join newest_samples as n on n.sample_id = t.sample_id
 left join judged as j on j.condition_id = t.condition_id and j.agent_id = t.agent_id
     and j.sample_id = t.sample_id and j.repetition = t.repetition

@@ -33,6 +33,8 @@ class SampleTrials:
     """How many trials there are to be, without those that no judge is to judge, as it judges a share."""
     trials: Sequence[JsonObject]
     """Those that there are, as rows of `trials.sql`."""
+    is_sampled: bool = True
+    """Whether one of the planned trials is in the share of a judge, be it that it was not tried yet."""
 
     @property
     def passes(self) -> int:
@@ -47,7 +49,7 @@ class SampleTrials:
     @property
     def is_judged(self) -> bool:
         """Whether any judge is for the sample, and has one of the trials in its share."""
-        return not any(trial["outside"] or trial["not_sampled"] for trial in self.trials)
+        return self.is_sampled and not any(trial["is_outside"] for trial in self.trials)
 
     @property
     def cluster(self) -> str | None:
@@ -64,12 +66,13 @@ class SampleTrials:
     def why_unknown(self) -> str | None:
         """Why nothing can be said: a trial that was not measured is no trial that failed. None if all is known."""
         if not self.is_judged:
-            return "in the share of no judge" if self.trials[0]["not_sampled"] else "no judge is for it"
-        unknown = [trial["why"] for trial in self.trials if trial["passed"] is None]
+            return "no judge is for it" if self.is_sampled else "in the share of no judge"
+        sampled = [trial for trial in self.trials if not trial["not_sampled"]]
+        unknown = [trial["why"] for trial in sampled if trial["passed"] is None]
         if unknown:
             return f"{len(unknown)} of {self.planned} trials not measured ({', '.join(sorted(set(unknown)))})"
-        if len(self.trials) < self.planned:
-            return f"{self.planned - len(self.trials)} of {self.planned} trials not done"
+        if len(sampled) < self.planned:
+            return f"{self.planned - len(sampled)} of {self.planned} trials not done"
         return None if self.k <= self.planned else f"k exceeds trials ({self.k} of {self.planned})"
 
     @property
@@ -185,12 +188,13 @@ def _of_samples(
     found = (row for row in everything if row["condition"] in conditions and row["repetition"] <= planned)
     for (condition, sample_id), of_sample in groupby(found, key=lambda row: (row["condition"], row["sample_id"])):
         all_of_them = list(of_sample)
-        # Of a sample in no share the trials say at least that.
-        trials = [trial for trial in all_of_them if not trial["not_sampled"]] or all_of_them
+        sampled = [trial for trial in all_of_them if not trial["not_sampled"]]
+        to_judge = max(planned - sum(repetition <= planned for repetition in all_of_them[0]["unsampled"]), len(sampled))
         # Of a sample that the agent always failed, a log of an older version has no record.
         unknown = {"id": sample_id, "question": None, "answer": None}
-        sample = unknown if trials[0]["sample"] is None else orjson.loads(trials[0]["sample"])
-        yield SampleTrials(sample, condition, k, planned - len(all_of_them) + len(trials), trials)
+        sample = unknown if all_of_them[0]["sample"] is None else orjson.loads(all_of_them[0]["sample"])
+        # Of a sample in no share the trials say at least that.
+        yield SampleTrials(sample, condition, k, to_judge or planned, sampled or all_of_them, is_sampled=to_judge > 0)
 
 
 def condition_trials(all_trials: Sequence[SampleTrials]) -> Iterator[ConditionTrials]:

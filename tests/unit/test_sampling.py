@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -86,12 +87,14 @@ def answers() -> list[JsonObject]:
     return [response_event(name) for name in NAMES[:30]]
 
 
-def run_of(rate: float, answers: list[JsonObject], repetitions: int = 1) -> list[JsonObject]:
+def run_of(
+    rate: float, answers: list[JsonObject], repetitions: int = 1, conditions: Sequence[str] = ("baseline",)
+) -> list[JsonObject]:
     """Return a run that plans the answers, whose judge judges a share of them."""
     described, asked = judge(rate).described(), list(dict.fromkeys(answer["question_id"] for answer in answers))
     plan = plan_event(asked)
     run = run_event(
-        ("baseline",), samples=len(asked), repetitions=repetitions, judges=[described], plan_id=plan["plan_id"]
+        conditions, samples=len(asked), repetitions=repetitions, judges=[described], plan_id=plan["plan_id"]
     )
     return [run, plan]
 
@@ -195,6 +198,44 @@ def test_every_number_is_of_the_share(tmp_path: Path) -> None:
     assert (summary.samples, summary.not_judged, summary.unknown) == (len(in_any), 20 - len(in_any), 0)
     assert isinstance(scores, list)
     assert (summary.pass_at_k, len(scores)) == (1, len(sampled))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wholly", [False, True])
+def test_what_is_outside_of_the_share_need_not_be_tried(tmp_path: Path, wholly: bool) -> None:
+    """Nothing of it is still to be done: numbers are as if all of it had been, also where all of a sample is outside.
+
+    That it is there is known by another condition's answers, as the plan holds no names.
+    """
+    places = [
+        (name, number, condition) for name in NAMES[:20] for number in (1, 2) for condition in ("baseline", "other")
+    ]
+    answers = [response_event(name, condition, repetition=number) for name, number, condition in places]
+    first, second = chosen(0.5, repetition=1), chosen(0.5, repetition=2)
+    in_share = [each for each in answers if each["sample"]["id"] in (first, second)[each["repetition"] - 1]]
+    in_some = {each["sample"]["id"] for each in in_share}
+    outside = [
+        each for each in answers
+        if each not in in_share and each["condition"] == "other" and (wholly or each["sample"]["id"] in in_some)
+    ]  # fmt: skip
+    head = run_of(0.5, answers, repetitions=2, conditions=("baseline", "other"))
+    judgments = list(map(judged, in_share))
+
+    def numbers(name: str, events: list[JsonObject]) -> tuple[object, ...]:
+        log = write_log(tmp_path / name, [*head, *events, *judgments])
+        with projections.connect([log]) as connection:
+            trials = list(bare_trials(connection, 1, 2, {}, {"baseline", "other"}))
+            found = connection.execute(
+                "select condition, planned, scored, not_sampled, not_done, mean, mean_lower, mean_upper "
+                "from condition_scores order by all"
+            ).fetchall()
+        # Of a sample without a trial under a condition it says that it was not tried there.
+        summaries = [] if wholly else list(condition_trials(trials))
+        return found, [(each.condition, each.samples, each.unknown, each.pass_at_k) for each in summaries]
+
+    assert outside
+    few = [each for each in answers if each not in outside]
+    assert numbers("few.jsonl", few) == numbers("all.jsonl", answers)
 
 
 @pytest.mark.slow
