@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from keval.config.model import Config
 from keval.config.until_section import Until
 from keval.errors import EnvironmentLacksError, KevalError, UsageError
 from keval.events import new_run_id
+from keval.execution import interrupt
 from keval.execution.changes import no_longer_counted
 from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, ledger
@@ -90,7 +90,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
     ):
         warn(told)
     lacking = list(_lacking(prepared))
-    refused, servers = asyncio.run(_asked(prepared, ask_keys=not lacking))
+    refused, servers = interrupt.ask(_asked(prepared, ask_keys=not lacking))
     unreachable = [
         EnvironmentLacksError(f"MCP server {info.name!r}: {info.error}") for info in servers.values() if info.error
     ]

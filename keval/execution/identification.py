@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from keval.execution import interrupt
 from keval.execution.answering import resolved_servers
 from keval.execution.preparation import Prepared
 from keval.ids import JsonObject
@@ -43,7 +43,7 @@ def first_offered(
     Raises EnvironmentLacksError for variables that they name and that are not set.
     """
     secrets.register_all(written)
-    return asyncio.run(_asked(written, secrets, folder, environment.allowed(environ)))
+    return interrupt.ask(_asked(written, secrets, folder, environment.allowed(environ)))
 
 
 async def _asked(

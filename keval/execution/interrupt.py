@@ -11,15 +11,17 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from keval.errors import InterruptError, KevalError
 from keval.execution.collection import seldom_collected
 from keval.secrets.variables import Secrets
 
 Warn = Callable[[str], None]
+Answer = TypeVar("Answer")
 
 
 def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
@@ -35,6 +37,29 @@ def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
         if bugs is not None or about_run is None:
             raise
         raise _first(about_run) from None
+
+
+def ask(question: Coroutine[Any, Any, Answer]) -> Answer:
+    """Run what only asks, and writes nothing: a signal cancels it at once, and it ends what it started.
+
+    Raises InterruptError.
+    """
+
+    async def asking() -> Answer:
+        loop, task = asyncio.get_running_loop(), asyncio.ensure_future(question)
+        numbers = {signal.SIGTERM, *([] if _ignores_hangup() else [signal.SIGHUP])}
+        for number in numbers:
+            loop.add_signal_handler(number, task.cancel)
+        try:
+            return await task
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)
+
+    try:
+        return asyncio.run(asking())
+    except asyncio.CancelledError:
+        raise InterruptError("interrupted") from None
 
 
 @contextmanager
@@ -59,6 +84,11 @@ def _in_this_folder() -> Iterator[None]:
         if here is not None:
             with suppress(FileNotFoundError):  # it was removed meanwhile, and the log with it: that is told
                 os.chdir(here)
+
+
+def _ignores_hangup() -> bool:
+    """Return whether the terminal may go away, as `nohup` wants it."""
+    return signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
 class _Redacting(logging.Formatter):
@@ -95,7 +125,7 @@ async def _run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> 
         stop.set()
 
     handlers = {signal.SIGINT: interrupted, signal.SIGTERM: interrupted}
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` wants it
+    if not _ignores_hangup():
         handlers[signal.SIGHUP] = disconnected
     for number, handler in handlers.items():
         loop.add_signal_handler(number, handler)

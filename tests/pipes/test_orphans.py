@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,53 @@ def test_what_either_of_two_tasks_may_have_left_is_ended_after_both(tmp_path: Pa
     told = [name for answer in answers for name in answer.get("orphaned_processes", ())]
     assert len(told) + done.stderr.count(Path(sys.executable).name) == 2
     assert "ended what tasks had left running, unmarked" in done.stderr
+    assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
+
+
+SERVERS = Path(__file__).parent.parent / "servers"
+
+ASKS_SERVER = """\
+name: servers
+dataset: {path: questions.jsonl}
+agent: {type: messages, model: claude-sonnet-5}
+mcp_servers: {docs: {type: stdio, command: sh, args: [server.sh, .]}}
+conditions: {plain: {system_prompt: Answer.}, with_docs: {system_prompt: Answer., mcp_servers: [docs]}}
+judge: {type: exact_match}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="the server's script uses setsid")
+def test_a_check_leaves_nothing_of_the_servers_that_it_asks(tmp_path: Path, keval: Keval) -> None:
+    """What one started without a mark is ended and named, as in a run."""
+    evaluation(tmp_path, "", tasks=1, concurrent=1)
+    (tmp_path / "eval.yaml").write_text(ASKS_SERVER)
+    (tmp_path / "server.sh").write_text(f"{LEAVES}exec {sys.executable} {SERVERS / 'docs.py'}\n")
+    done = keval("check", "eval.yaml", "--mock")
+    assert done.returncode == 0, done.stderr
+    assert f"orphaned processes: {Path(sys.executable).name}" in done.stdout
+    assert len(left_behind(tmp_path)) == 1
+    assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="the server's script uses setsid")
+def test_a_check_that_is_ended_ends_the_servers_that_it_asks(tmp_path: Path, number: int) -> None:
+    """A closed terminal leaves none of them either, be they deaf."""
+    evaluation(tmp_path, "", tasks=1, concurrent=1)
+    (tmp_path / "eval.yaml").write_text(ASKS_SERVER)
+    (tmp_path / "server.sh").write_text(f"{LEAVES}sleep 600\n")
+    command = [sys.executable, "-m", "keval", "check", "eval.yaml", "--mock"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as check:
+        until = time.monotonic() + 60
+        while not left_behind(tmp_path):
+            assert check.poll() is None, check.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        check.send_signal(number)
+        _, said = check.communicate(timeout=60)
+    assert (check.returncode, "interrupted" in said) == (130, True), said
     assert not any(psutil.pid_exists(pid) for pid in left_behind(tmp_path))
 
 
