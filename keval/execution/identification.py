@@ -100,7 +100,10 @@ def failed_servers(prepared: Prepared, infos: Mapping[str, ServerInfo]) -> Itera
 
 def edited_meanwhile(prepared: Prepared) -> str | None:
     """Say which files of the agent and of servers changed since the run began, None if none did."""
-    files = [*prepared.config.agent.files, *(file for info in prepared.servers.values() for file in info.files)]
+    used = _used_servers(prepared)
+    # What a server with a revision keeps in its files is another matter: its revision says which version it is.
+    counting = [info.files for name, info in prepared.servers.items() if servers.REVISION not in used.get(name, {})]
+    files = [*prepared.config.agent.files, *(file for of_server in counting for file in of_server)]
     edited = ", ".join(dict.fromkeys(file.name for file in files if file.has_changed))
     if not edited:
         return None

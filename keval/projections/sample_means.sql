@@ -32,6 +32,7 @@ counted as materialized (
         count(*) filter (state = 'not_measured') as not_measured,
         count(*) filter (state = 'not_applicable') as not_applicable,
         count(*) filter (state = 'not_sampled') as not_sampled,
+        count(*) filter (state = 'not_sampled' and planned) as planned_not_sampled,
         sum(n_responses)::bigint as n_responses,
         sum(n_judgments)::bigint as n_judgments,
         max(abs(value)) as largest,
@@ -70,33 +71,29 @@ concerned as (
 share as (
     select concerned.judge_id, s.seed, s.below from sampling as s join concerned on judging = s.judge_id
 ),
-untried_outside as (
-    -- Repetitions that are planned, were not tried, and would not be judged if they were.
+outside as (
+    -- How many of the repetitions that are planned would not be judged, be they tried or not.
     select
-        q.condition_id, q.agent_id, j.judge_id, q.sample_id, any_value(q.repetitions) as repetitions,
-        count(distinct repetition) as not_tried
-    from (select *, unnest(range(1, repetitions + 1)) as repetition from question where exists (from sampling)) as q
-    join (select distinct condition_id, agent_id, judge_id from series) as j using (condition_id, agent_id)
-    join share using (judge_id)
-    anti join tasks as t
-        on t.condition_id = q.condition_id and t.agent_id = q.agent_id and t.sample_id = q.sample_id
-        and t.repetition = q.repetition
+        q.condition_id, q.agent_id, share.judge_id, q.sample_id, any_value(q.repetitions) as repetitions,
+        count(distinct repetition) as number
+    from (select *, unnest(range(1, repetitions + 1)) as repetition from question where exists (from sampling)) as q, share
     where not session.in_share(share.seed, share.below, q.repetition, q.sample_id)
-    group by q.condition_id, q.agent_id, j.judge_id, q.sample_id
+    group by q.condition_id, q.agent_id, share.judge_id, q.sample_id
 ),
 known as (
     select
-        counted.* exclude (not_sampled), c.condition_id, c.agent_id, m.judge_id, m.metric,
+        counted.* exclude (not_sampled, planned_not_sampled), c.condition_id, c.agent_id, m.judge_id, m.metric,
         if(c.planned is null, null, coalesce(q.repetitions, c.planned_repetitions)) as asked,
         if(asked is not null and not_for, 0, asked) as repetitions,
         if(not_for, greatest(coalesce(asked, 0) - tried, 0), 0) as excused,
-        if(not_for, 0, coalesce(u.not_tried, 0)) as outside, counted.not_sampled + outside as not_sampled
+        if(not_for, 0, greatest(coalesce(o.number, 0) - planned_not_sampled, 0)) as not_tried_outside,
+        counted.not_sampled + not_tried_outside as not_sampled
     from counted
     join conditions as c on c.place = condition_place
     join metrics as m on m.place = series
     left join question as q using (condition_id, agent_id, sample_id)
-    left join untried_outside as u
-        on u.condition_id = c.condition_id and u.agent_id = c.agent_id and u.judge_id = m.judge_id and u.sample_id = counted.sample_id
+    left join outside as o
+        on o.condition_id = c.condition_id and o.agent_id = c.agent_id and o.judge_id = m.judge_id and o.sample_id = counted.sample_id
 ),
 never_tried as (
     select condition_id, agent_id, judge_id, metric, sample_id, repetitions as excused
@@ -106,8 +103,8 @@ never_tried as (
     anti join known using (condition_id, agent_id, judge_id, metric, sample_id)
 ),
 never_tried_outside as (
-    select condition_id, agent_id, judge_id, metric, sample_id, repetitions as planned, not_tried as not_sampled, planned - not_tried as untried
-    from untried_outside
+    select condition_id, agent_id, judge_id, metric, sample_id, repetitions as planned, number as not_sampled, planned - number as untried
+    from outside
     join series using (condition_id, agent_id, judge_id)
     anti join known using (condition_id, agent_id, judge_id, metric, sample_id)
     anti join never_tried using (condition_id, agent_id, judge_id, metric, sample_id)
@@ -118,7 +115,7 @@ select
     if(repetitions is null, null, greatest(repetitions, tried) + unplanned) as planned,
     greatest(coalesce(repetitions, 0), tried) + unplanned - not_applicable - not_sampled as expected,
     expected - (scored + agent_failed - valued) as counting,
-    if(repetitions is null, null, greatest(repetitions - tried - outside, 0)) as untried,
+    if(repetitions is null, null, greatest(repetitions - tried - not_tried_outside, 0)) as untried,
     tried, unplanned, valued, total, scored, won, agent_failed, not_measured, not_applicable, not_sampled, n_responses, n_judgments,
     mean, mean_complete_case, var_within_sample, largest, kinds, mock, excused, decided, passes, empty, refused, cut_off, is_binary,
     weight, weight_squares, weighted_mean, squares_judgments, squares_responses
