@@ -15,7 +15,7 @@ from keval import schema
 from keval.config.reader import load
 from keval.errors import UsageError
 from keval.execution.config_check import check
-from keval.execution.identification import failed_servers, identify, offered
+from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.execution.preparation import Prepared, check_gates, check_turns, prepare, set_up, unread
 from keval.execution.run_events import is_recorded, plan_records, run_event
 from keval.ids import JsonObject
@@ -135,6 +135,14 @@ def test_a_revision_stands_for_what_a_server_is(tmp_path: Path, prepared: Prepar
     today, tomorrow = V1, replace(V1, tools_sha256="bb", version="2", files=())
     assert condition_ids(identified(known, today)) == condition_ids(identified(known, tomorrow))
     assert condition_ids(identified(known, today)) != condition_ids(identified(later, today))
+
+
+def test_what_a_server_with_a_revision_keeps_in_its_files_is_no_edit(tmp_path: Path, prepared: Prepared) -> None:
+    """Its revision says which version it is; of a server without one an edit may change the answers."""
+    edited = replace(V1, files=(LocalFile("docs.py", "f1", tmp_path / "docs.py"),))
+    known = with_config(tmp_path, CONFIG.replace("args: [docs.py]", 'args: [docs.py], revision: "1"'))
+    assert "docs.py changed while" in (edited_meanwhile(identified(prepared, edited)) or "")
+    assert edited_meanwhile(identified(known, edited)) is None
 
 
 def test_a_server_that_failed_is_told_with_the_conditions_that_need_it(tmp_path: Path, prepared: Prepared) -> None:
