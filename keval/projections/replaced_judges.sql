@@ -39,8 +39,10 @@ select before.judge_id
 from (select judge_id, name, max(position) as position from added group by judge_id, name) as before
 join added as later on later.name = before.name and later.judge_id <> before.judge_id and later.position > before.position
 where not $everything and not exists (
-    from latest as j
+    -- Lines that are no more the last of their id say it, too: what is true of a log once, later lines do not change.
+    from events as j
     where j.type = 'judgment' and j.judge_id = before.judge_id and j.position < later.position
+        and j.id not in (select id from retracted)
         -- What the judge is not for it did not look at.
         and len(list_filter(map_values(j.scores), lambda given: not coalesce(given.outside, false))) > 0
 )
