@@ -73,6 +73,26 @@ def test_what_a_closed_terminal_sends_does_not_stop_at_once(then: signal.Signals
     assert finished
 
 
+@pytest.mark.usefixtures("_hang_up_counts")
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_what_only_asks_ends_at_once(number: signal.Signals) -> None:
+    """There is nothing to be finished; what it started is ended, and an answer that is there is returned."""
+    cleaned_up = []
+
+    async def question() -> int:
+        os.kill(os.getpid(), number)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cleaned_up.append(True)
+        return 7
+
+    with pytest.raises(InterruptError):
+        interrupt.ask(question())
+    assert cleaned_up
+    assert interrupt.ask(asyncio.sleep(0, 7)) == 7
+
+
 def test_an_error_about_the_run_comes_out_of_its_task_group() -> None:
     """What a task of a group raises about the run is raised as itself."""
 
