@@ -138,7 +138,8 @@ async def inspect(
     environment of the stdio servers. A server that cannot be reached within `timeout_s`, or does not
     offer what it must, is an entry with an error, not an exception.
     """
-    tree.adopt_orphans()
+    if servers:
+        tree.adopt_orphans()
     infos = await asyncio.gather(
         *(_inspect_one(name, server, expected.get(name, ()), env, timeout_s) for name, server in servers.items())
     )
