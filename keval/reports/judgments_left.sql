@@ -10,7 +10,8 @@ judge as (
     left join sampling using (judge_id)
     where type <> 'imported' and judge_id not in (from pair_judges)
 ),
-current_line as (
+-- Read twice rather than kept: where no judge judges a share, nothing is read the second time.
+current_line as not materialized (
     -- What the newest plan leaves out nobody is to judge, also where --all takes it.
     select type, judge_id, replicate, repetition, sample_id
     from current_lines
