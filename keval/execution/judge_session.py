@@ -231,7 +231,7 @@ class JudgeWork:
         """Return what has to be known of the log's other judges by somebody who wonders why there is nothing to do."""
         known = list(past.rows(load("execution", "known_judges")))
         if not self.given:
-            added = [str(name) for _, name, is_added in known if is_added]
+            added = dict.fromkeys(str(name) for _, name, is_added in known if is_added)
             return f"; those that were added ({', '.join(added)}) are asked with -j" if added else ""
         names = (
             (judge.name, name) for judge in self.given for judge_id, name, _ in known if judge_id == judge.judge_id

@@ -40,6 +40,12 @@ def missing_rule(run: Keval) -> int:
     return run("gate", "log.jsonl", "--rule", "missing <= 5%").returncode
 
 
+def first_run(folder: Path) -> str:
+    """Return the run that first added a judge."""
+    events = map(json.loads, (folder / "log.jsonl").read_text().splitlines())
+    return str(next(event["run_id"] for event in events if event["type"] == "run" and event["command"] == "judge"))
+
+
 def test_a_judge_that_was_mended_takes_the_place_of_one_that_judged_nothing(run: Keval, tmp_path: Path) -> None:
     """Its failures count for nothing any more; with --all they do."""
     assert (judged(run, tmp_path, BROKEN), missing_rule(run)) == (1, 1)
@@ -57,10 +63,18 @@ def test_what_a_broken_judge_is_not_for_it_did_not_judge(run: Keval, tmp_path: P
 
 
 def test_two_versions_that_both_judged_stand_beside_each_other(run: Keval, tmp_path: Path) -> None:
-    """To compare them is what they were added for, also if one of them failed on some answers."""
+    """To compare them is what they were added for, also if one failed on some answers; unless it is taken back."""
     assert (judged(run, tmp_path, HALF), judged(run, tmp_path, GOOD)) == (1, 0)
     rows = run("sql", "log.jsonl", "-f", "jsonl", "select count(*) as n from scores where current and judge = 'mine'")
     assert json.loads(rows.stdout) == {"n": 3}
+    assert missing_rule(run) == 1
+    (event,) = (
+        event
+        for event in map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())
+        if event["type"] == "judgment" and event["judge"]["name"] == "mine" and event["run_id"] == first_run(tmp_path)
+    )
+    assert run("retract", "log.jsonl", event["id"], "--reason", "broken").returncode == 0
+    assert missing_rule(run) == 0
 
 
 def test_what_an_added_judge_has_not_judged_is_missing_wherever_it_is_told(run: Keval, tmp_path: Path) -> None:
