@@ -77,7 +77,7 @@ def connect(  # noqa: PLR0913 - each says of something else what is asked
     """
     files = list(map(as_log_file, logs))
     may_continue = len(files) == 1 and not everything and not apart
-    ready = _ready(files[0]) if may_continue else None
+    ready = files[0].ready if may_continue else None
     with ExitStack() as open_:
         connection = open_.enter_context(_database(files, ready, may_continue=may_continue))
         named = asked(connection) if callable(asked) else asked
@@ -105,11 +105,6 @@ def store(log: LogFile, target: Path) -> None:
         tool_use.make_table(connection, [log])
         connection.execute(made("TABLE", "is_separable", load("projections", "is_separable")))  # see continuation.py
         connection.execute("CHECKPOINT")  # at the end of a connection it would fail without a word
-
-
-def _ready(log: LogFile) -> Path | None:
-    """Return the database in which all is computed already, if there is one."""
-    return None if log.stored is None or log.where.offsets else log.stored.path
 
 
 @contextmanager

@@ -25,6 +25,9 @@ from keval.projections.views import inserted, made
 if TYPE_CHECKING:
     import duckdb
 
+READ = ("lines", "line_offsets", "declarations")
+"""The tables that are read from a log, not computed."""
+
 SHORTEST_LINE = 2**20
 """Bytes that DuckDB is told a line may have, at least; it reserves twice as much for each thread that reads."""
 

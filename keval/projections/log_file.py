@@ -79,6 +79,11 @@ class LogFile:
         """Where the lines lie that are not stored. Raises what `look` raises."""
         return _found(self.path, self.lines) if self.look is None else self.look()
 
+    @property
+    def ready(self) -> Path | None:
+        """The database in which all is computed already, if there is one. Raises what `look` raises."""
+        return None if self.stored is None or self.where.offsets else self.stored.path
+
     def read(self) -> Iterator[bytes]:
         """Yield the lines that count, with their ends."""
         with self.path.open("rb") as log:

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from keval.processes import memory
-from keval.projections.loading import MOST_FOR_LOADING, load_lines
+from keval.projections.loading import MOST_FOR_LOADING, READ, load_lines, name_files
 from keval.projections.log_file import LogFile
+from keval.projections.sql_file import literal
 from keval.projections.views import (
     ALL,
     DERIVED,
@@ -22,6 +23,8 @@ from keval.projections.views import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
 MOST_FOR_TABLES = 448 * 2**20
@@ -77,6 +80,10 @@ def make_summaries(
     for name in SUMMARIES:
         if name in asked:
             connection.execute(made("TABLE", name, definition(name)))
+    _make_views(connection, before, texts=texts, asked=asked)
+
+
+def _make_views(connection: duckdb.DuckDBPyConnection, before: int, *, texts: bool, asked: Collection[str]) -> None:
     for name in VIEWS:
         if name in asked and name not in {*DERIVED, *SUMMARIES} and (texts or name not in TEXTS):
             connection.execute(made("VIEW", name, definition(name, file=f"(file + {before})::smallint")))
@@ -88,7 +95,21 @@ def build_apart(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], 
     for before, (schema, log) in enumerate(zip(schemas(logs), logs, strict=True)):
         connection.execute(f"CREATE SCHEMA {schema}")
         connection.execute(f"SET schema = '{schema}'")
-        build(connection, [log], kinds, everything=everything, before=before)
+        if log.ready is None or everything:
+            build(connection, [log], kinds, everything=everything, before=before)
+        else:
+            _show_stored(connection, log.ready, before)
     connection.execute("SET schema = 'main'")
     for statement in apart_views(logs):
         connection.execute(statement)
+
+
+def _show_stored(connection: duckdb.DuckDBPyConnection, stored: Path, before: int) -> None:
+    """Make views over the tables that a database has; `before` as in `build`."""
+    database = f"stored_{before + 1}"
+    connection.execute(f"ATTACH {literal(str(stored))} AS {database} (READ_ONLY)")
+    name_files(connection, 1, before)
+    lasting = (name for name, kind in DERIVED.items() if "TEMP" not in kind)
+    for name in (*READ, *lasting, *SUMMARIES):
+        connection.execute(made("VIEW", name, f"from {database}.{name}"))
+    _make_views(connection, before, texts=True, asked=ALL)
