@@ -67,7 +67,7 @@ def command(
     with collected([log], lambda _: None, skip_invalid=skip_invalid) as files, projections.connect(files) as connection:
         for name in undecided(connection, pass_from):
             warn(f"{name}: nothing says which score passes, so it decides no trial; --pass-from {name}=SCORE does")
-        names = {condition.name for condition in config.conditions}
+        names = [condition.name for condition in config.conditions]
         found = sample_trials(connection, k, planned, pass_from, names)
         if written == "jsonl":
             for trials in found:
@@ -79,10 +79,11 @@ def command(
 
 def _print(found: Sequence[SampleTrials], k: int) -> None:
     for trials in found:
-        known = f"pass@{k} {_share(trials.pass_at_k)}  pass^{k} {_share(trials.pass_every_k)}"
-        said = known if trials.why_unknown is None else trials.why_unknown
-        say(f"{trials.condition}  {trials.sample['id']}  {trials.passes}/{trials.planned} passed  {said}")
-    for summary in condition_trials(found):
+        went = trials.went
+        known = f"pass@{k} {_share(went.pass_at_k)}  pass^{k} {_share(went.pass_every_k)}"
+        said = known if went.why_unknown is None else went.why_unknown
+        say(f"{went.condition}  {trials.sample['id']}  {went.passes}/{went.planned} passed  {said}")
+    for summary in condition_trials(trials.went for trials in found):
         say(_summary(summary, k))
 
 

@@ -31,4 +31,3 @@ select
     coalesce(given_from, own_from) as threshold,
     not_applicable, outside, $passed as passed, position, judged_at, series
 from known
-order by place, position, series

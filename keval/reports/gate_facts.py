@@ -16,7 +16,7 @@ from keval.reports.conclusions import ConditionScore, Difference, MetricTable, m
 from keval.reports.queries import ask
 from keval.reports.since import Since, differences_since
 from keval.reports.tool_use import tool_use
-from keval.reports.trials import ConditionTrials, bare_trials, condition_trials
+from keval.reports.trials import ConditionTrials, alike_trials, condition_trials
 from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
 from keval.stats.conclusions import MOST_MISSING, Conclusion
@@ -219,7 +219,7 @@ class Facts:
 
     def _trials(self, condition: str, k: int) -> ConditionTrials | None:
         planned = self._row(condition, 0.5)["repetitions"]
-        found = list(bare_trials(self.connection, k, planned or 0, self.pass_from, {condition}))
+        found = alike_trials(self.connection, k, planned or 0, self.pass_from, [condition])
         return next(condition_trials(found), None)
 
     def _scores(self, condition: str) -> list[ConditionScore]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from keval.metric_names import full_name
 from keval.reports.model import HouseScore, HouseScores, Report
 from keval.reports.queries import ask
-from keval.reports.trials import ConditionTrials, bare_trials, condition_trials
+from keval.reports.trials import ConditionTrials, alike_trials, condition_trials
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -71,11 +71,7 @@ def _of_trials(
     planned = {row["condition"]: row["repetitions"] or 0 for row in ask(connection, "planned_repetitions")}
     for condition in report.conditions:
         k = planned.get(condition.name, 0)
-        found = (
-            next(condition_trials(list(bare_trials(connection, k, k, pass_from, {condition.name}))), None)
-            if k
-            else None
-        )
+        found = next(condition_trials(alike_trials(connection, k, k, pass_from, [condition.name])), None) if k else None
         yield condition.name, f"{k} trials", _passing(found)
 
 

@@ -77,7 +77,7 @@ class Summary:
 
 def summaries(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> Iterator[Summary]:
     """Yield all tasks that are planned and were tried, by condition and sample."""
-    trials = load("reports", "trial_verdicts", verdicts=verdicts(connection, pass_from))
+    trials = load("reports", "trial_verdicts", verdicts=verdicts(connection, pass_from), only="true")
     for row in rows(connection, load("reports", "trials", trials=trials)):
         sample = {} if row["sample"] is None else orjson.loads(row["sample"])
         yield Summary(

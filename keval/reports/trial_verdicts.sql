@@ -1,7 +1,12 @@
--- One row per trial, a task that is planned and was tried: whether it passed, by every metric that says so, and its scores.
+-- One row per trial, a task that is planned and was tried, of those that $only lets through: whether it passed, by every metric that says so, and its scores.
 -- is_outside: no judge is for the sample. not_sampled: of those that are, by whose metric tasks pass, it is in the share of none;
 -- unsampled are the repetitions of the sample of which that is so, also of those that were not tried. cluster: the samples that belong together, null if the sample has none, or, not is_clustered, if the config names no field for it. A trial that the agent failed did not pass. passed is null where that was not measured: why says for what reason.
-with verdict as materialized ($verdicts),
+with verdict as materialized (
+    -- A task has the number of its response, if that is the only event that tells of it.
+    select coalesce(s.task, v.position) as task, v.judge, v.judge_id, v.metric, v.series, v.score, v.passed, v.outside
+    from ($verdicts) as v
+    left join shared_tasks as s on s.position = v.position
+),
 deciding as (
     select condition_id, agent_id, judge_id, seed, below
     from (select distinct condition_id, agent_id, judge_id from series)
@@ -45,13 +50,13 @@ not_judged as (
 ),
 judged as (
     select
-        condition_id, agent_id, sample_id, repetition,
+        task,
         bool_and(passed) as passed,
         bool_and(coalesce(outside, false)) as outside,
         list({judge: judge, metric: metric, score: score, passed: passed} order by series)
             filter (score is not null) as scores
     from verdict
-    group by all
+    group by task
 ),
 unjudged as (
     -- A judge that says of no score whether it passes cannot fail to say it.
@@ -68,16 +73,14 @@ awaited as (
     select distinct t.task
     from tasks as t
     join deciding as d using (condition_id, agent_id)
-    anti join verdict as v
-        on v.condition_id = t.condition_id and v.agent_id = t.agent_id and v.sample_id = t.sample_id
-        and v.repetition = t.repetition and v.judge_id = d.judge_id
+    anti join verdict as v on v.task = t.task and v.judge_id = d.judge_id
     anti join not_for as n on n.judge_id = d.judge_id and n.sample_id = t.sample_id
     where t.planned and t.failed is null
         and d.judge_id not in (select judge_id from judge_baselines where of_pairs)
         and session.in_share(d.seed, d.below, t.repetition, t.sample_id)
 )
 select
-    c.condition, c.planned_samples, c.place, t.condition_id, t.agent_id, t.sample_id, t.repetition, null as sample,
+    c.condition, c.planned_samples, c.place, t.condition_id, t.agent_id, t.sample_id, t.repetition,
     c.has_clusters as is_clustered, if(c.has_clusters, n.cluster, null) as cluster,
     coalesce(j.scores, []) as scores,
     -- Where nothing decides, what all judges said of the sample has to do.
@@ -105,10 +108,8 @@ join conditions as c using (condition_id, agent_id)
 left join (select distinct condition_id, agent_id from deciding) as d using (condition_id, agent_id)
 left join not_judged as s on s.condition_id = t.condition_id and s.agent_id = t.agent_id and s.sample_id = t.sample_id
 left join newest_samples as n on n.sample_id = t.sample_id
-left join judged as j on j.condition_id = t.condition_id and j.agent_id = t.agent_id
-    and j.sample_id = t.sample_id and j.repetition = t.repetition
+left join judged as j on j.task = t.task
 left join unjudged as u on u.condition_id = t.condition_id and u.agent_id = t.agent_id
     and u.sample_id = t.sample_id and u.repetition = t.repetition
 left join failure_kinds as k on k.kind = t.failed and k.stage = 'generate'
-where t.planned and c.current
-order by c.place, t.sample_id, t.repetition
+where t.planned and c.current and $only

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import orjson
 
 from keval.ids import JsonObject
 from keval.projections import rows
-from keval.projections.sql_file import load
+from keval.projections.sql_file import literals, load
 from keval.reports.verdicts import verdicts
 from keval.stats.condition_passes import NOTHING, Alike, Estimate, estimate, why_no_interval
 from keval.stats.intervals import Interval
@@ -23,56 +23,52 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SampleTrials:
-    """All trials of one sample under one condition."""
+class Trials:
+    """How the trials of a sample under one condition went, or those of several samples that went alike."""
 
-    sample: JsonObject
     condition: str
+    planned_samples: int | None
+    """Of how many samples the condition is to have trials; None if no run says it."""
     k: int
     planned: int
-    """How many trials there are to be, without those that no judge is to judge, as it judges a share."""
-    trials: Sequence[JsonObject]
-    """Those that there are, as rows of `trials.sql`."""
-    is_sampled: bool = True
+    """How many trials each sample is to have, without those that no judge is to judge, as it judges a share."""
+    done: int
+    """How many of them there are."""
+    passes: int
+    failures: int
+    """How many did not pass."""
+    reasons: Sequence[str]
+    """Why of the others nobody knows it."""
+    is_sampled: bool
     """Whether one of the planned trials is in the share of a judge, be it that it was not tried yet."""
-
-    @property
-    def passes(self) -> int:
-        """How many trials passed."""
-        return sum(trial["passed"] is True for trial in self.trials)
-
-    @property
-    def failures(self) -> int:
-        """How many trials did not pass."""
-        return sum(trial["passed"] is False for trial in self.trials)
+    is_outside: bool
+    """Whether no judge is for the sample."""
+    cluster: str | None
+    """What it has in common with the samples that belong to it; None if it has nothing, or nobody asks."""
+    is_clustered: bool
+    """Whether the config names a field for that."""
+    samples: int = 1
 
     @property
     def is_judged(self) -> bool:
         """Whether any judge is for the sample, and has one of the trials in its share."""
-        return self.is_sampled and not any(trial["is_outside"] for trial in self.trials)
-
-    @property
-    def cluster(self) -> str | None:
-        """What it has in common with the samples that belong to it; None if it has nothing, or nobody asks."""
-        found: str | None = self.trials[0]["cluster"]
-        return found
+        return self.is_sampled and not self.is_outside
 
     @property
     def lacks_cluster(self) -> bool:
         """Whether nobody knows which samples belong to it, though the config names a field for that."""
-        return self.cluster is None and bool(self.trials[0]["is_clustered"])
+        return self.cluster is None and self.is_clustered
 
-    @cached_property
+    @property
     def why_unknown(self) -> str | None:
         """Why nothing can be said: a trial that was not measured is no trial that failed. None if all is known."""
         if not self.is_judged:
             return "no judge is for it" if self.is_sampled else "in the share of no judge"
-        sampled = [trial for trial in self.trials if not trial["not_sampled"]]
-        unknown = [trial["why"] for trial in sampled if trial["passed"] is None]
+        unknown = self.done - self.passes - self.failures
         if unknown:
-            return f"{len(unknown)} of {self.planned} trials not measured ({', '.join(sorted(set(unknown)))})"
-        if len(sampled) < self.planned:
-            return f"{self.planned - len(sampled)} of {self.planned} trials not done"
+            return f"{unknown} of {self.planned} trials not measured ({', '.join(self.reasons)})"
+        if self.done < self.planned:
+            return f"{self.planned - self.done} of {self.planned} trials not done"
         return None if self.k <= self.planned else f"k exceeds trials ({self.k} of {self.planned})"
 
     @property
@@ -91,26 +87,37 @@ class SampleTrials:
         at, every = self.pass_at_k, self.pass_every_k
         return None if at is None or every is None else max(0.0, at - every)
 
+
+@dataclass(frozen=True)
+class SampleTrials:
+    """One sample under one condition with what was asked and answered in each trial."""
+
+    sample: JsonObject
+    rows: Sequence[JsonObject]
+    """The trials, as `trials.sql` has them."""
+    went: Trials
+
     def as_json(self) -> JsonObject:
         """Return the sample's trials as one JSON object, with the names that agent-eval-harness gives them."""
-        known = self.why_unknown is None
+        went = self.went
+        known = went.why_unknown is None
         rest = {name: value for name, value in self.sample.items() if name not in {"id", "question", "answer"}}
         return {
             "id": self.sample["id"],
             "input": self.sample["question"],
             "hint": self.sample["answer"],
-            "condition": self.condition,
-            "k": self.k,
-            "n": self.planned,
-            "passes": self.passes,
-            "passRate": self.passes / self.planned if known else None,
-            "passAtK": self.pass_at_k,
-            "passExpK": self.pass_every_k,
-            "passAtKPlugin": pass_at_k_plugin(self.passes, self.planned, self.k) if known else None,
-            "passExpKPlugin": pass_every_k_plugin(self.passes, self.planned, self.k) if known else None,
-            "flakiness": self.flakiness,
-            "reason": self.why_unknown,
-            "trials": list(map(_trial, self.trials)),
+            "condition": went.condition,
+            "k": went.k,
+            "n": went.planned,
+            "passes": went.passes,
+            "passRate": went.passes / went.planned if known else None,
+            "passAtK": went.pass_at_k,
+            "passExpK": went.pass_every_k,
+            "passAtKPlugin": pass_at_k_plugin(went.passes, went.planned, went.k) if known else None,
+            "passExpKPlugin": pass_every_k_plugin(went.passes, went.planned, went.k) if known else None,
+            "flakiness": went.flakiness,
+            "reason": went.why_unknown,
+            "trials": list(map(_trial, self.rows)),
             "metadata": rest,
         }
 
@@ -157,103 +164,124 @@ def sample_trials(
     k: int,
     planned: int,
     pass_from: Mapping[str, float],
-    conditions: Container[str],
+    conditions: Sequence[str],
 ) -> Iterator[SampleTrials]:
     """Yield the first `planned` trials of each condition's samples, with what was asked and answered.
 
     `conditions` are those of the config by name: the log may hold others, and more trials of another config.
     """
-    trials = load("reports", "trials", trials=_counted(connection, pass_from))
-    return _of_samples(rows(connection, trials), k, planned, conditions)
+    trials = _verdicts(connection, planned, pass_from, conditions)
+    counts = load("reports", "trial_counts", trials="trial", planned=str(planned))
+    counted = load("reports", "counted_trials", trials=trials, counts=counts)
+    found = rows(connection, load("reports", "trials", trials=counted))
+    for _, of_sample in groupby(found, key=itemgetter("place", "sample_id")):
+        trial, *others = of_sample
+        # Of a sample that the agent always failed, a log of an older version has no record.
+        unknown = {"id": trial["sample_id"], "question": None, "answer": None}
+        sample = unknown if trial["sample"] is None else orjson.loads(trial["sample"])
+        yield SampleTrials(sample, [trial, *others], _trials(trial, k))
 
 
-def bare_trials(
+def alike_trials(
     connection: DuckDBPyConnection,
     k: int,
     planned: int,
     pass_from: Mapping[str, float],
-    conditions: Container[str],
-) -> Iterator[SampleTrials]:
-    """Yield the same as `sample_trials` without any text, which takes no view that reads texts."""
-    return _of_samples(rows(connection, _counted(connection, pass_from)), k, planned, conditions)
+    conditions: Sequence[str],
+) -> Iterator[Trials]:
+    """Yield how the same trials went, condition by condition: those of samples that went alike at once, and no text."""
+    trials = f"({_verdicts(connection, planned, pass_from, conditions)})"
+    counts = load("reports", "trial_counts", trials=trials, planned=str(planned))
+    return (_trials(row, k) for row in rows(connection, load("reports", "trials_alike", counts=counts)))
 
 
-def _counted(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> str:
-    return load("reports", "trial_verdicts", verdicts=verdicts(connection, pass_from))
+def _verdicts(
+    connection: DuckDBPyConnection, planned: int, pass_from: Mapping[str, float], conditions: Sequence[str]
+) -> str:
+    only = f"c.condition in {literals(conditions)} and t.repetition <= {planned}"
+    return load("reports", "trial_verdicts", verdicts=verdicts(connection, pass_from), only=only)
 
 
-def _of_samples(
-    everything: Iterable[JsonObject], k: int, planned: int, conditions: Container[str]
-) -> Iterator[SampleTrials]:
-    found = (row for row in everything if row["condition"] in conditions and row["repetition"] <= planned)
-    for (condition, sample_id), of_sample in groupby(found, key=lambda row: (row["condition"], row["sample_id"])):
-        all_of_them = list(of_sample)
-        sampled = [trial for trial in all_of_them if not trial["not_sampled"]]
-        to_judge = max(planned - sum(repetition <= planned for repetition in all_of_them[0]["unsampled"]), len(sampled))
-        # Of a sample that the agent always failed, a log of an older version has no record.
-        unknown = {"id": sample_id, "question": None, "answer": None}
-        sample = unknown if all_of_them[0]["sample"] is None else orjson.loads(all_of_them[0]["sample"])
-        # Of a sample in no share the trials say at least that.
-        yield SampleTrials(sample, condition, k, to_judge or planned, sampled or all_of_them, is_sampled=to_judge > 0)
+def _trials(row: JsonObject, k: int) -> Trials:
+    return Trials(
+        condition=row["condition"],
+        planned_samples=row["planned_samples"],
+        k=k,
+        planned=row["planned"],
+        done=row["done"],
+        passes=row["passes"],
+        failures=row["failures"],
+        reasons=row["reasons"],
+        is_sampled=row["is_sampled"],
+        is_outside=row["is_outside"],
+        cluster=row["cluster"],
+        is_clustered=row["is_clustered"],
+        samples=row["samples"],
+    )
 
 
-def condition_trials(all_trials: Sequence[SampleTrials]) -> Iterator[ConditionTrials]:
+def condition_trials(all_trials: Iterable[Trials]) -> Iterator[ConditionTrials]:
     """Yield what the samples of each condition come to."""
     for condition, found in groupby(all_trials, key=lambda trials: trials.condition):
         tried = list(found)
-        samples = [trials for trials in tried if trials.is_judged]
-        untried = max(0, (tried[0].trials[0]["planned_samples"] or 0) - len(tried))
-        unknown = sum(trials.why_unknown is not None for trials in samples) + untried
-        known = NOTHING_KNOWN if unknown or not samples else _chances(samples, 0, best=False)
+        judged = [trials for trials in tried if trials.is_judged]
+        untried = max(0, (tried[0].planned_samples or 0) - _samples(tried))
+        unknown = _samples(trials for trials in judged if trials.why_unknown is not None) + untried
+        known = NOTHING_KNOWN if unknown or not judged else _chances(judged, 0, best=False)
         yield ConditionTrials(
             condition=condition,
-            samples=len(samples) + untried,
-            not_judged=len(tried) - len(samples),
-            flaky=sum(0 < trials.passes < len(trials.trials) for trials in samples if trials.why_unknown is None),
+            samples=_samples(judged) + untried,
+            not_judged=_samples(tried) - _samples(judged),
+            flaky=_samples(each for each in judged if each.why_unknown is None and 0 < each.passes < each.done),
             unknown=unknown,
             pass_at_k=known.at_k[0],
             pass_at_k_interval=known.at_k[1],
             pass_every_k=known.every_k[0],
             pass_every_k_interval=known.every_k[1],
-            why_no_interval=None if known is NOTHING_KNOWN or known.at_k[1][0] is not None else _why_not(samples),
-            worst=_chances(samples, untried, best=False) if unknown and _may_be_bounded(samples, untried) else None,
-            best=_chances(samples, untried, best=True) if unknown and _may_be_bounded(samples, untried) else None,
+            why_no_interval=None if known is NOTHING_KNOWN or known.at_k[1][0] is not None else _why_not(judged),
+            worst=_chances(judged, untried, best=False) if unknown and _may_be_bounded(judged, untried) else None,
+            best=_chances(judged, untried, best=True) if unknown and _may_be_bounded(judged, untried) else None,
         )
 
 
-def _may_be_bounded(samples: Sequence[SampleTrials], untried: int) -> bool:
+def _samples(found: Iterable[Trials]) -> int:
+    return sum(trials.samples for trials in found)
+
+
+def _may_be_bounded(judged: Sequence[Trials], untried: int) -> bool:
     """Return whether only scores are unknown: not how many trials there are, nor what a sample belongs to."""
-    if not samples or any(trials.k > trials.planned for trials in samples):
+    if not judged or any(trials.k > trials.planned for trials in judged):
         return False
-    return not untried or not samples[0].trials[0]["is_clustered"]
+    return not untried or not judged[0].is_clustered
 
 
-def _chances(samples: Sequence[SampleTrials], untried: int, *, best: bool) -> Chances:
+def _chances(judged: Sequence[Trials], untried: int, *, best: bool) -> Chances:
     """Return pass@k and pass^k, as `aggregate` estimates them; `best`: all that is unknown passed, else it failed.
 
     `untried` samples were never tried.
     """
-    k, planned = samples[0].k, max(trials.planned for trials in samples)
-    groups = _groups(samples, best=best)
+    k, planned = judged[0].k, max(trials.planned for trials in judged)
+    groups = _groups(judged, best=best)
     if untried:
         groups.append(Alike(planned, planned if best else 0, untried))
     found = (
         estimate(groups, lambda passed, n: pass_at_k(passed, n, k)),
         estimate(groups, lambda passed, n: pass_every_k(passed, n, k)),
     )
-    if any(trials.lacks_cluster for trials in samples):
+    if any(trials.lacks_cluster for trials in judged):
         return Chances(*((share, (None, None), method) for share, _, method in found))
     return Chances(*found)
 
 
-def _groups(samples: Sequence[SampleTrials], *, best: bool) -> list[Alike]:
+def _groups(judged: Sequence[Trials], *, best: bool) -> list[Alike]:
     return [
-        Alike(each.planned, each.planned - each.failures if best else each.passes, 1, each.cluster) for each in samples
+        Alike(each.planned, each.planned - each.failures if best else each.passes, each.samples, each.cluster)
+        for each in judged
     ]
 
 
-def _why_not(samples: Sequence[SampleTrials]) -> str:
-    return why_no_interval(_groups(samples, best=False), sum(trials.lacks_cluster for trials in samples))
+def _why_not(judged: Sequence[Trials]) -> str:
+    return why_no_interval(_groups(judged, best=False), _samples(trials for trials in judged if trials.lacks_cluster))
 
 
 def _trial(row: JsonObject) -> JsonObject:

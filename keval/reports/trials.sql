@@ -1,6 +1,6 @@
 -- One row per trial with what was asked and answered; see trial_verdicts.
 select
-    t.* exclude (place, condition_id, agent_id, sample), s.sample, r.text, r.turns, r.duration_ms
+    t.*, s.sample, r.text, r.turns, r.duration_ms
 from ($trials) as t
 left join samples as s using (sample_id)
 left join responses as r on r.condition_id = t.condition_id and r.agent_id = t.agent_id

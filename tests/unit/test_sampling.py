@@ -17,7 +17,7 @@ from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
 from keval.judges.exact_match import ExactMatch
 from keval.projections.sql_file import load
-from keval.reports.trials import ConditionTrials, bare_trials, condition_trials
+from keval.reports.trials import ConditionTrials, alike_trials, condition_trials
 from keval.sampling import Sampling
 from tests.builders import (
     failure_event,
@@ -183,7 +183,7 @@ def test_every_number_is_of_the_share(tmp_path: Path) -> None:
 
     def said(log: Path) -> tuple[object, ...]:
         with projections.connect([log]) as connection:
-            trials = list(bare_trials(connection, 1, 2, {}, {"baseline"}))
+            trials = list(alike_trials(connection, 1, 2, {}, ["baseline"]))
             assert {each.why_unknown for each in trials if not each.is_judged} == {"in the share of no judge"}
             scores = connection.execute("select sample_id, repetition, score from scores order by all").fetchall()
             verdict = load("projections", "verdicts", given="(null, null)", passed="share_passed >= 0.5")
@@ -224,7 +224,7 @@ def test_what_is_outside_of_the_share_need_not_be_tried(tmp_path: Path, wholly: 
     def numbers(name: str, events: list[JsonObject]) -> tuple[object, ...]:
         log = write_log(tmp_path / name, [*head, *events, *judgments])
         with projections.connect([log]) as connection:
-            trials = list(bare_trials(connection, 1, 2, {}, {"baseline", "other"}))
+            trials = list(alike_trials(connection, 1, 2, {}, ["baseline", "other"]))
             found = connection.execute(
                 "select condition, planned, scored, not_sampled, not_done, mean, mean_lower, mean_upper "
                 "from condition_scores order by all"
@@ -253,7 +253,7 @@ def test_a_judge_of_another_evaluation_changes_no_share(tmp_path: Path, answers:
     ]
     log = write_log(tmp_path / "run.jsonl", [*run_of(0.5, answers), *answers, *map(judged, sampled), *second])
     with projections.connect([log]) as connection:
-        (summary,) = condition_trials(list(bare_trials(connection, 1, 1, {}, {"baseline"})))
+        (summary,) = condition_trials(alike_trials(connection, 1, 1, {}, ["baseline"]))
     assert (summary.samples, summary.unknown, summary.pass_at_k) == (len(sampled), 0, 1)
 
 

@@ -9,7 +9,7 @@ import pytest
 from keval import projections
 from keval.ids import JsonObject, sample_sha256
 from keval.reports.gate_facts import Facts
-from keval.reports.trials import SampleTrials, bare_trials, condition_trials, sample_trials
+from keval.reports.trials import SampleTrials, alike_trials, condition_trials, sample_trials
 from keval.sampling import Sampling
 from keval.stats.aggregates import aggregate
 from keval.stats.asked import Asked
@@ -48,7 +48,7 @@ def found(tmp_path: Path, k: int, *outcomes: str, samples: int = 1) -> SampleTri
             case kind:
                 events += [failure_event(answer, kind)]
     with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
-        (sample,) = sample_trials(connection, k, len(outcomes), {}, {"baseline"})
+        (sample,) = sample_trials(connection, k, len(outcomes), {}, ["baseline"])
     return sample
 
 
@@ -67,9 +67,9 @@ def test_a_trial_that_the_agent_failed_is_a_failed_trial(
 ) -> None:
     """It does not shrink n: the chances are those of all planned trials, and flakiness is their distance."""
     sample = found(tmp_path, k, *outcomes)
-    assert sample.pass_at_k == pytest.approx(at)
-    assert sample.pass_every_k == pytest.approx(every)
-    assert sample.flakiness == pytest.approx(at - every)
+    assert sample.went.pass_at_k == pytest.approx(at)
+    assert sample.went.pass_every_k == pytest.approx(every)
+    assert sample.went.flakiness == pytest.approx(at - every)
 
 
 @pytest.mark.parametrize(
@@ -95,15 +95,15 @@ def test_what_a_judge_has_still_to_say_is_not_known(tmp_path: Path) -> None:
     for answer, said in zip(answers, ({"a": 4, "b": 4}, {"a": 4}, {"a": 3}), strict=True):
         events += [answer, *(judgment_event(answer, score, judge_id=judge * 24) for judge, score in said.items())]
     with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
-        trials = [each.trials[0] for each in sample_trials(connection, 1, 1, {}, {"baseline"})]
+        trials = [each.rows[0] for each in sample_trials(connection, 1, 1, {}, ["baseline"])]
     assert [(each["passed"], each["why"]) for each in trials] == [(True, None), (None, "not judged"), (False, None)]
 
 
 def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
     """The lucky subset is never averaged over: neither k of fewer trials, nor the samples that happen to be done."""
-    assert found(tmp_path, 3, PASS, PASS).why_unknown == "k exceeds trials (3 of 2)"
-    (whole,) = condition_trials([found(tmp_path, 2, PASS, PASS)])
-    (part,) = condition_trials([found(tmp_path, 2, PASS, PASS, samples=3)])
+    assert found(tmp_path, 3, PASS, PASS).went.why_unknown == "k exceeds trials (3 of 2)"
+    (whole,) = condition_trials([found(tmp_path, 2, PASS, PASS).went])
+    (part,) = condition_trials([found(tmp_path, 2, PASS, PASS, samples=3).went])
     assert (whole.pass_at_k, whole.unknown, part.pass_at_k, part.samples, part.unknown) == (1, 0, None, 3, 2)
 
 
@@ -119,8 +119,10 @@ def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: Jso
             answer["sample_sha256"] = sample_sha256(answer["sample"])
             events += [answer, judgment_event(answer, 4 if number // 2 + repetition > 2 else 3)]
     with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
-        (said,) = condition_trials(list(sample_trials(connection, 2, 2, {}, {"baseline"})))
+        (said,) = condition_trials(alike_trials(connection, 2, 2, {}, ["baseline"]))
+        of_samples = list(sample_trials(connection, 2, 2, {}, ["baseline"]))
         body = next(aggregate(connection, levels={"condition"}, asked=Asked(full=True, ks=(2,))))
+    assert list(condition_trials(sample.went for sample in of_samples)) == [said]
     known = {each["statistic"]: each for each in body["pass_k"]}
     at, every = known["pass@k"], known["pass^k"]
     assert every["ci_method"] == ("wilson_clustered" if config else "wilson")
@@ -146,7 +148,7 @@ def test_where_clusters_tell_too_little_there_is_no_interval(
         answer["sample_sha256"] = sample_sha256(answer["sample"])
         events += [answer, judgment_event(answer, 4 if number else 3)]
     with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
-        (said,) = condition_trials(list(sample_trials(connection, 1, 1, {}, {"baseline"})))
+        (said,) = condition_trials(alike_trials(connection, 1, 1, {}, ["baseline"]))
         body = next(aggregate(connection, levels={"condition"}, asked=Asked(full=True, ks=(1,))))
         told = Facts(connection, {}).passes("baseline", 1, every=True)
     assert {(each["ci_lower"], each["reason"]) for each in body["pass_k"]} == {(None, reason)}
@@ -158,9 +160,9 @@ def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
     """A log may hold more trials, and other conditions, of another config: neither is counted."""
     found(tmp_path, 2, PASS, PASS, FAIL)
     with projections.connect([tmp_path / "run.jsonl"]) as connection:
-        (two,) = sample_trials(connection, 2, 2, {}, {"baseline"})
-        assert (two.passes, two.pass_every_k) == (2, 1)
-        assert list(sample_trials(connection, 2, 2, {}, {"other"})) == []
+        (two,) = sample_trials(connection, 2, 2, {}, ["baseline"])
+        assert (two.went.passes, two.went.pass_every_k) == (2, 1)
+        assert list(sample_trials(connection, 2, 2, {}, ["other"])) == []
 
 
 def test_a_row_has_the_names_of_agent_eval_harness(tmp_path: Path) -> None:
@@ -263,8 +265,14 @@ def passing(keval: Keval, folder: Path, *judges: str) -> dict[str, tuple[float |
     )
     keval("run", "eval.yaml", "-o", "log.jsonl", "-q")
     with projections.connect([folder / "log.jsonl"]) as connection:
-        found = list(condition_trials(list(bare_trials(connection, 1, 2, {}, {"good", "bad"}))))
-    return {each.condition: (each.pass_every_k, each.samples) for each in found}
+        alike = list(alike_trials(connection, 1, 2, {}, ["good", "bad"]))
+        of_samples = [each.went for each in sample_trials(connection, 1, 2, {}, ["good", "bad"])]
+    said, same = (
+        {each.condition: (each.pass_every_k, each.samples) for each in condition_trials(trials)}
+        for trials in (alike, of_samples)
+    )
+    assert said == same
+    return said
 
 
 ENGLISH = "{type: python, name: english, function: 'judges.py:passes', only_for: {lang: en}}"
