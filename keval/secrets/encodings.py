@@ -27,7 +27,7 @@ _IN_PATHS = "!$%&'()*+,-./:;=@[\\]^_|~"
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _PERCENT = re.compile("%[0-9A-F]{2}")
 _BREAK = r"(?:[\s:]|\\+[rn]){0,8}"
-_BREAKS = re.compile(r"[\s:]|\\+[rn]")
+_ESCAPED_BREAKS = re.compile(r"\\+[rn]")
 _LINE_BREAK = r"(?:[\s|>#*]|\\+[rnt]){1,60}"
 """Also with what stands before each line where a text is quoted, indented or commented out."""
 _LINE_BREAKS = re.compile(_LINE_BREAK)
@@ -67,7 +67,7 @@ def broken(spelling: str) -> str:
 
 def joined(found: str) -> str:
     """Return what is encoded without its breaks."""
-    return _BREAKS.sub("", found)
+    return "".join(_ESCAPED_BREAKS.sub("", found).split()).replace(":", "")
 
 
 def in_lines(value: str) -> str | None:

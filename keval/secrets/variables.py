@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet
 
 from keval.errors import EnvironmentLacksError
@@ -28,6 +28,14 @@ SOUNDS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTHORI
 
 HARMLESS_HEADERS = re.compile(r"accept(-.*)?|cache-control|content-type|user-agent|mcp-.*", re.IGNORECASE)
 """Headers whose values are words that stand in many texts."""
+
+
+class _Pieces(NamedTuple):
+    """Texts of which at least one stands in every text that holds a value, however it is spelt."""
+
+    of_texts: Sequence[str]
+    of_encoded: Sequence[str]
+    """Those that stand in it once its breaks are taken out (`encodings.joined`)."""
 
 
 class Secrets:
@@ -49,6 +57,7 @@ class Secrets:
         self._numbers: dict[float, str] = {}
         """Values that may turn up as a JSON number."""
         self._compiled: re.Pattern[str] | None = None
+        self._gathered: _Pieces | None = None
         self._literal: set[tuple[str, str]] = set()
         """What a config holds literally, with the name of the header or variable; two servers may share a name."""
         self._secret_names: set[str] = set()
@@ -142,6 +151,22 @@ class Secrets:
         """Return the names of the values that stand in a text, however they are spelt."""
         return {self._name(found) for found in self._pattern.findall(text)} if self._names else set()
 
+    def may_stand_in(self, text: str) -> bool:
+        """Return whether `names_in` may find a value in a text: False, which is told fast, only if it finds none."""
+        from keval.secrets.encodings import joined
+
+        if not self._names:
+            return False
+        pieces = self._pieces
+        if any(piece in text for piece in pieces.of_texts):
+            return True
+        without_breaks = joined(text)
+        return any(piece in without_breaks for piece in pieces.of_encoded)
+
+    def may_be_among(self, values: Iterable[object]) -> bool:
+        """Return whether one of some values may be a number that `name_of` names; True is taken for the number 1."""
+        return not self._numbers.keys().isdisjoint(values)
+
     def name_of(self, number: float) -> str | None:
         """Return the name of the value that a JSON number is."""
         return self._numbers.get(number)
@@ -196,7 +221,18 @@ class Secrets:
             self._lined.add(lines)
         for number in numbers(value):
             self._numbers.setdefault(number, name)
-        self._compiled = None
+        self._compiled = self._gathered = None
+
+    @property
+    def _pieces(self) -> _Pieces:
+        """What a text has to hold of a spelling that stands in it."""
+        if self._gathered is None:
+            # Without its first letter, which is gone with the breaks if it is the `n` of what looks like one: `\nabc`.
+            encoded = {spelling[1:] for spelling in self._encoded - self._lined}
+            lines = {max(spelling.split("\n"), key=len) for spelling in self._lined}
+            whole = self._names.keys() - self._encoded - self._lined
+            self._gathered = _Pieces(_shortest(whole | lines), _shortest(encoded))
+        return self._gathered
 
     @property
     def _pattern(self) -> re.Pattern[str]:
@@ -217,6 +253,15 @@ class Secrets:
         from keval.secrets.encodings import joined, same_lines
 
         return self._names.get(found) or self._names.get(joined(found)) or self._names[same_lines(found)]
+
+
+def _shortest(pieces: Iterable[str]) -> list[str]:
+    """Return those of some pieces that hold no other: wherever a piece stands, one of these does."""
+    kept: list[str] = []
+    for piece in sorted(pieces, key=len):
+        if not any(each in piece for each in kept):
+            kept.append(piece)
+    return kept
 
 
 def variables(value: object) -> set[str]:

@@ -15,6 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from keval.errors import EnvironmentLacksError
+from keval.secrets.encodings import encoded, encodings
 from keval.secrets.lengths import SHORTEST_REDACTED
 from keval.secrets.variables import Secrets, malformed, variables
 
@@ -198,6 +199,48 @@ def test_a_value_is_found_where_its_encoding_is_broken(spelt: Callable[[bytes], 
     text = spelt(value.encode())
     assert secrets.names_in(text) == {NAME}
     assert f"${{{NAME}}}" in secrets.redact(text)
+
+
+@given(
+    value=st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("rn\n\\"), min_size=SHORTEST_REDACTED),
+    before=st.sampled_from(["", "x", "\\", "\\\\", ": ", "\\ "]),
+    breaks=st.sampled_from(["", " ", "\n", r"\n", r"\\r\\n", ": \n"]),
+    data=st.data(),
+)
+def test_where_no_value_may_stand_none_is_found(value: str, before: str, breaks: str, data: st.DataObject) -> None:
+    """The fast test looks for a piece of each spelling, also where it is broken, or begins with what ends an escape."""
+    secrets = Secrets({NAME: value})
+    secrets.resolve(f"${{{NAME}}}")
+    spelling = data.draw(st.sampled_from(sorted(encodings(value))))
+    text = before + breaks.join(spelling if breaks else [spelling]) + before
+    assert secrets.may_stand_in(text) or not secrets.names_in(text)
+
+
+@pytest.mark.parametrize("value", ["good-name-of-it", "kind-name-of-it"])
+def test_an_encoding_may_begin_with_what_ends_an_escape(value: str) -> None:
+    """Base64 of each has a spelling with `n` or `r` in front, which after a backslash looks like a line break."""
+    secrets = Secrets({NAME: value})
+    secrets.resolve(f"${{{NAME}}}")
+    spelt = [f"\\{spelling}" for spelling in encoded(value) if spelling[0] in "nr"]
+    assert spelt
+    assert all(secrets.names_in(text) and secrets.may_stand_in(text) for text in spelt)
+
+
+def test_a_value_of_another_text_may_not_stand_in_it() -> None:
+    """The fast test would be of no use if it said of any text that something may be in it."""
+    secrets = Secrets({"A": "correct-horse", "B": LINES})
+    assert not secrets.may_stand_in("correct-horse")
+    secrets.resolve("${A}${B}")
+    assert secrets.may_stand_in("a correct-horse")
+    assert not secrets.may_stand_in("a correct horse in BEGIN KEY")
+
+
+@pytest.mark.parametrize(("number", "may"), [(12345678, True), (12345678.0, True), (1234567, False), (None, False)])
+def test_a_value_may_be_among_numbers(number: float | None, may: bool) -> None:
+    """As an integer and as a float, as for `name_of`."""
+    secrets = Secrets({"PIN": "12345678"})
+    secrets.resolve("${PIN}")
+    assert secrets.may_be_among(["x", number, True]) is may
 
 
 def test_nested_values_are_redacted_with_their_keys() -> None:
