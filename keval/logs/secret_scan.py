@@ -11,7 +11,7 @@ says how often each of its parts may repeat, and none repeats a repetition.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +25,17 @@ from keval.logs.outputs import STDIN
 from keval.logs.stream import Reader, standard_input
 from keval.secrets.lengths import SHORTEST_SCANNED
 from keval.secrets.variables import SOUNDS_SECRET, Secrets
+
+MOST_CLEAN = 2_000
+"""So many texts in which nothing was found are remembered, because most of a line stands in others, too: its keys, the
+names of conditions and judges, questions."""
+
+LONGEST_CLEAN = 2_000
+"""Characters of the longest of them."""
+
+BETWEEN_TEXTS = "\n"
+"""Between texts that are looked through at once. It is in no key and in no escape, a word ends before it, and another
+may begin after it: so whatever is found in one of the texts is found in all of them together."""
 
 MOST_KEYS = 1000
 """What was found in so many keys is remembered: all events of a log have the same ones."""
@@ -177,9 +188,6 @@ FORMS = {
 """What is looked for, by what a finding is called."""
 
 
-_ESCAPES = (b"\\u", b"\\/")
-"""What JSON may write in place of a character that a mark has."""
-
 _ESCAPE = re.compile(r"\\(?:([/\\])|u([0-9A-Fa-f]{4}))")
 
 
@@ -190,18 +198,44 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(lambda found: found[1] or chr(int(found[2], 16)), text)
 
 
+def _spellings(text: str) -> Iterable[str]:
+    """Return a text as it is, and as JSON in it is read, and JSON in that, for a line that is cut off may hold it."""
+    once = _unescaped(text)
+    return dict.fromkeys((text, once, _unescaped(once)))
+
+
 def _forms_found(text: str, forms: Mapping[str, Form]) -> Iterator[str]:
     for what, form in forms.items():
         if any(mark in text for mark in form.marks) and form.pattern.search(text):
             yield what
 
 
-def forms_in_line(raw: bytes) -> Mapping[str, Form]:
-    """Return the forms of keys that may stand in a line of JSON: those that have a mark in it, in whichever text."""
-    if any(escape in raw for escape in _ESCAPES):
-        return FORMS
-    text = raw.decode(errors="replace")
-    return {what: form for what, form in FORMS.items() if any(mark in text for mark in form.marks)}
+_MARKS = [(mark, what) for what, form in FORMS.items() for mark in form.marks]
+"""All marks in one list: to look for each of them is what takes most of the time of a scan."""
+
+
+def _forms_among(spellings: Iterable[str]) -> Mapping[str, Form]:
+    """Return the forms of keys that stand in the spellings of a text."""
+    found = {what for text in spellings for mark, what in _MARKS if mark in text and FORMS[what].pattern.search(text)}
+    return {what: form for what, form in FORMS.items() if what in found} if found else {}
+
+
+def _texts_and_others(value: object) -> tuple[set[str], list[object]]:
+    """Return the texts in a JSON value, keys included, each once; and its numbers, with what else is no text."""
+    texts: set[str] = set()
+    others: list[object] = []
+    waiting = [value]
+    for each in waiting:  # which grows meanwhile
+        if isinstance(each, str):
+            texts.add(each)
+        elif isinstance(each, dict):
+            texts.update(each)
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+        else:
+            others.append(each)
+    return texts, others
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +255,28 @@ class Scanner:
         self._secrets.register(
             name for name, value in environ.items() if SOUNDS_SECRET.search(name) and len(value) >= SHORTEST_SCANNED
         )
+        self._clean: set[str] = set()
         self._found_in_key = lru_cache(MOST_KEYS)(lambda key: [*self.found_in(key)])
+
+    def look_fast(self, value: object) -> Iterator[Finding]:
+        """Yield what `look` yields, and take much less time for a value without a secret, as most are.
+
+        All texts that are new are looked through at once; only if something may be in them `look` says where.
+        """
+        texts, others = _texts_and_others(value)
+        texts -= self._clean
+        spellings = _spellings(BETWEEN_TEXTS.join(texts))
+        forms = _forms_among(spellings)
+        if forms or any(map(self._secrets.may_stand_in, spellings)) or self._secrets.may_be_among(others):
+            yield from self.look(value, forms)
+        else:
+            self._remember(texts)
+
+    def _remember(self, clean: Iterable[str]) -> None:
+        """Remember texts in which nothing was found, and in place of too many of them none."""
+        if len(self._clean) > MOST_CLEAN:
+            self._clean.clear()
+        self._clean.update(text for text in clean if len(text) <= LONGEST_CLEAN)
 
     def look(self, value: object, forms: Mapping[str, Form] = FORMS) -> Iterator[Finding]:
         """Yield what may be a secret in a JSON value: in its texts and numbers, keys included.
@@ -250,8 +305,7 @@ class Scanner:
 
     def found_in(self, text: str, forms: Mapping[str, Form] = FORMS) -> Iterator[str]:
         """Yield what may stand in a text, also as JSON in it spells it: the names of forms and of variables."""
-        once = _unescaped(text)
-        spellings = dict.fromkeys((text, once, _unescaped(once)))  # a line that is cut off may hold JSON in its JSON
+        spellings = _spellings(text)
         yield from dict.fromkeys(what for each in spellings for what in _forms_found(each, forms))
         names = set[str]().union(*map(self._secrets.names_in, spellings))
         yield from (f"the value of {name}" for name in sorted(names))
@@ -281,7 +335,7 @@ def scan_log(
             for number, raw in enumerate(source, start=1):
                 event = reader.parse(number, raw)
                 if event is not None:
-                    yield from ((number, finding) for finding in scanner.look(event.event, forms_in_line(raw)))
+                    yield from ((number, finding) for finding in scanner.look_fast(event.event))
                 elif raw.strip():
                     if not skip_invalid and not reader.torn:
                         why = f"no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import re._constants as kinds  # type: ignore[import-not-found] # no public name for what a pattern is parsed into
 import re._parser as parser  # type: ignore[import-not-found] # no public name either
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from keval.events import encode, event
-from keval.logs.secret_scan import FORMS, Finding, Scanner, forms_in_line
+from keval.logs.secret_scan import FORMS, Finding, Scanner
+from keval.secrets.encodings import encoded, encodings
 from tests.builders import response_event, write_log
 from tests.conftest import Keval
 
@@ -114,14 +118,118 @@ def test_a_key_is_found_and_a_near_miss_is_not(what: str) -> None:
 
 @pytest.mark.parametrize("what", KEYS)
 def test_a_key_is_found_in_a_line_however_json_spells_it(what: str) -> None:
-    """Of a line only those forms are looked for that it may have: as keval writes it, with a slash or all escaped."""
+    """As keval writes it, with a slash or all escaped, between other texts of which none begins or ends its word."""
     text = "".join(KEYS[what][0])
     spelt = (orjson.dumps(text).decode(), orjson.dumps(text).decode().replace("/", r"\/"))
     escaped = "".join(f"\\u{ord(character):04x}" for character in text)
     for each in (*spelt, f'"{escaped}"'):
-        line = f'{{"text": {each}}}\n'.encode()
-        event = orjson.loads(line)
-        assert [finding.what for finding in Scanner({}).look(event, forms_in_line(line))] == [what], line
+        event = orjson.loads(f'{{"a": "a0", "text": {each}, "0a": ["A", "9"]}}')
+        assert [*Scanner({}).look_fast(event)] == [Finding("$.text", what)], each
+
+
+OTHER_KEYS = {
+    "an AWS access key": [("AS", "IA", UPPER[:16]), ("AB", "IA", UPPER[:16]), ("AC", "CA", UPPER[:16])],
+    "a GitHub token": [("github", "_pat_", MIXED[:22])],
+    "a GitLab token": [("GR13", "48941", MIXED[:20]), ("gl", "cbt-a1_", MIXED[:20]), ("gl", "oas-", MIXED[:64])],
+    "a Hugging Face token": [("api", "_org_", LETTERS[:34])],
+    "a Stripe key": [("wh", "sec_", MIXED[:32]), ("rk", "_live_", MIXED[:24])],
+    "a Square token": [("EA", "AA", MIXED[:60]), ("sq", "0csp-", MIXED[:43])],
+    "a Grafana token": [("gl", "c_", MIXED[:32])],
+    "a Sentry token": [("sn", "trys_eyJ", MIXED[:40])],
+    "a Notion token": [("sec", "ret_", MIXED[:43])],
+    "an Authorization header": [("BEAR", "ER ", MIXED[:26]), ("Bas", "ic ", MIXED[:26]), ("BAS", "IC ", MIXED[:26])],
+}
+"""Keys of forms that have several kinds, each in another way than in `KEYS`."""
+
+
+def test_a_key_of_another_kind_is_found() -> None:
+    """Each mark of each form has a key, which both ways find where a word begins, and only there."""
+    keys = {what: ["".join(parts) for parts in (KEYS[what][0], *OTHER_KEYS.get(what, []))] for what in KEYS}
+    for what, form in FORMS.items():
+        assert all(any(mark in key for key in keys[what]) for mark in form.marks), what
+    for what in OTHER_KEYS:
+        for key in keys[what]:
+            found = [Finding("$[0]", what), Finding("$[1]", what), Finding("$[2]", what)]
+            value = [key, f"first\\n{key}", f"key%3D{key}", f"a{key}", f"9{key}"]
+            assert [*Scanner({}).look(value)] == [*Scanner({}).look_fast(value)] == found, key
+
+
+def test_what_was_found_is_found_again() -> None:
+    """Only texts in which nothing was found are remembered, and no number is."""
+    scanner = Scanner({"PIN_SECRET": "1234567890"})
+    for secret in ("".join(KEYS["a GitHub token"][0]), 1234567890, "is 1234567890"):
+        for each in ({"text": secret}, {"text": "nothing"}, {"text": secret}):
+            assert [*scanner.look_fast(each)] == [*scanner.look(each)]
+
+
+ENVIRON = {
+    "PIN_KEY": "1234567890",
+    "FLOAT_TOKEN": "-12345.678e3",
+    "ONE_SECRET": "00000001",
+    "QUOTED_PASSWORD": 'it\'s "a\\b/c+d" & <é€𝄞>',
+    "NAMED_TOKEN": "good-name-returned",
+    "LINES_SECRET": "-----BEGIN-----\nMIIEvQIBADANBg kqhkiG\n\nggSjAgEAAoIBAQ\n-----END-----\n",
+    "BYTES_KEY": "bytes\udcff\udc80here",
+}
+"""Secrets of digits only, with quotes, breaks and bytes that are no text, and with letters that may end an escape."""
+
+SPELT = sorted(spelling for value in ENVIRON.values() for spelling in encodings(value))
+CODED = sorted(spelling for value in ENVIRON.values() for spelling in encoded(value))
+BREAKS = st.sampled_from(["\n", "\r\n  ", ":", r"\n", r"\\r\\n", " "])
+ESCAPES: list[Callable[[str], str]] = [
+    str,
+    lambda text: orjson.dumps(text).decode() if text.isascii() else text,
+    lambda text: text.replace("/", r"\/"),
+    lambda text: "".join(f"\\u{ord(character):04x}" if ord(character) < 2**16 else character for character in text),
+    lambda text: text[:-1],
+]
+
+
+def in_groups(text: str, breaks: str) -> str:
+    """Return a text with a break after every four characters."""
+    return breaks.join(text[at : at + 4] for at in range(0, len(text), 4))
+
+
+def lines_broken_by(breaks: str) -> str:
+    """Return the secret of several lines with another break between them."""
+    return breaks.join(ENVIRON["LINES_SECRET"].splitlines())
+
+
+NOISE = st.sampled_from(
+    ["a", "0", "_", "-", " ", "\\", r"\n", r"\u00", "41", "%3D", "/", '"', "\n", "n", "é"]
+) | st.text(max_size=3)
+PLANTED = st.one_of(
+    st.sampled_from(["".join(parts) for both in KEYS.values() for parts in both]),
+    st.sampled_from(SPELT),
+    st.builds(in_groups, st.sampled_from(CODED), BREAKS),
+    BREAKS.map(lines_broken_by),
+    NOISE,
+)
+TEXTS = st.builds(
+    lambda before, planted, after, first, then: then(first(before + planted + after)),
+    st.lists(NOISE, max_size=2).map("".join),
+    PLANTED,
+    st.lists(NOISE, max_size=2).map("".join),
+    st.sampled_from(ESCAPES),
+    st.sampled_from(ESCAPES),
+)
+"""What is before and after a secret decides, too."""
+
+NUMBERS = st.sampled_from([1234567890, 1234567890.0, -12345678, 1, 1.0, 0.5]) | st.integers() | st.floats()
+VALUES = st.recursive(
+    TEXTS | NOISE | NUMBERS | st.booleans() | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS | NOISE, inner, max_size=3),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(VALUES, max_size=4))
+def test_the_fast_way_finds_what_the_plain_way_finds(values: list[object]) -> None:
+    """The same in the same order, in whatever a log may hold; what was looked at before changes nothing."""
+    plain, fast = Scanner(ENVIRON), Scanner(ENVIRON)
+    for value in [*values, *values]:
+        assert [*fast.look_fast(value)] == [*plain.look(value)]
 
 
 @pytest.mark.parametrize("what", KEYS)
