@@ -161,6 +161,7 @@ def _make_session(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]
     names = [log.name for log in logs]
     connection.execute(made("TABLE", "session.files", given), [list(range(1, len(names) + 1)), names])
     connection.execute(load("projections", "in_share"))
+    connection.execute(f"SET disabled_optimizers = '{tables.OPTIMIZERS_OFF}'")
 
 
 def _settings(logs: Sequence[LogFile], folder: Path) -> dict[str, str | bool | int | float | list[str]]:

@@ -1,11 +1,10 @@
 -- One row per task that ended in an answer or a failure: the line that says so. response_id is what its judgments refer to.
 -- Of an answer that the log lacks it is the first judgment. asks_anew: it failed, and brings the record that it was asked,
 -- which may be newer than what was ever answered. place: current conditions are in the order of the config.
--- Given samples, or patterns of samples, only theirs: each has its place among them as among all.
+-- Given samples, or patterns of samples, only theirs.
 select
     t.position, t.file, t.line_offset, t.type, t.id, t.response_id, t.sample_id, t.condition_id, t.agent_id, t.repetition, t.current, t.asks_anew,
-    c.condition, c.place,
-    min(t.position) over (partition by t.sample_id) as sample_place
+    c.condition, c.place
 from (
     select
         position, file, line_offset, type, id, coalesce(response_id, id) as response_id,

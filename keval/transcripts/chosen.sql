@@ -16,10 +16,19 @@ with ranked as (
             select 1 from failure_facts as f
             where f.stage = 'judge' and f.current and f.response_id = a.response_id
         ))
+),
+first_place as (
+    select sample_id, min(position) as sample_place from events group by sample_id
+),
+shown as (
+    select *
+    from ranked
+    join first_place using (sample_id)
+    order by rank nulls last, sample_place, place, repetition, position
+    limit $most
 )
 select * exclude (place, rank, sample_place), row_number() over (
     order by rank nulls last, sample_place, place, repetition, position
 ) as place
-from ranked
-qualify $most is null or row_number() over (order by rank nulls last, sample_place, place, repetition, position) <= $most
+from shown
 order by place
