@@ -32,12 +32,6 @@ response_score as (
     join metrics as m using (judge_id, metric)
     where c.score is not null or c.untold or c.not_applicable is not null
 ),
--- What a judge fails to score, or is not for, is said of all that is computed from its scores.
-concerned as (
-    select distinct judge_id as judging, judge_id from metrics where computed is null
-    union
-    select of_judge_id, judge_id from computed_parts
-),
 judged as (
     -- A task has the number of its response, if that is the only event that tells of it.
     select answer as task, series, score, (score is not null)::bigint as n_responses,
@@ -53,23 +47,23 @@ judged as (
     group by task, series
 ),
 judge_failed as (
-    select task, concerned.judge_id, arg_max(kind, position) as kind, bool_or(f.mock) as mock
+    select task, judges_behind.judge_id, arg_max(kind, position) as kind, bool_or(f.mock) as mock
     from failure_facts as f
-    join concerned on judging = f.judge_id
+    join judges_behind on judging = f.judge_id
     join tasks using (condition_id, agent_id, sample_id, repetition)
     where stage = 'judge' and current
     group by all
 ),
 is_not_for as (
-    select distinct concerned.judge_id, sample_id
+    select distinct judges_behind.judge_id, sample_id
     from not_for as n
-    join concerned on judging = n.judge_id
+    join judges_behind on judging = n.judge_id
 ),
 -- The judge judges a share of the tasks, and these are not in it.
 not_sampled as (
-    select distinct concerned.judge_id, sample_id, repetition
+    select distinct judges_behind.judge_id, sample_id, repetition
     from tasks, sampling as s
-    join concerned on judging = s.judge_id
+    join judges_behind on judging = s.judge_id
     where not session.in_share(s.seed, s.below, repetition, sample_id)
 ),
 -- How the baseline's task ended with which a judge of pairs compares: null as long as one of them has an answer.

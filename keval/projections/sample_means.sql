@@ -62,14 +62,8 @@ counted as materialized (
     from outcomes
     group by condition_place, series, sample_id
 ),
--- What a judge does not judge is not computed from its scores.
-concerned as (
-    select distinct judge_id as judging, judge_id from metrics where computed is null
-    union
-    select of_judge_id, judge_id from computed_parts
-),
 share as (
-    select concerned.judge_id, s.seed, s.below from sampling as s join concerned on judging = s.judge_id
+    select judges_behind.judge_id, s.seed, s.below from sampling as s join judges_behind on judging = s.judge_id
 ),
 outside as (
     -- How many of the repetitions that are planned would not be judged, be they tried or not.

@@ -59,6 +59,7 @@ DERIVED = {
     "score_facts": "TABLE",
     "computed_scores": "TABLE",
     "metrics": "TABLE",
+    "judges_behind": "VIEW",
     "series": "TABLE",
     "not_for": "VIEW",
     "task_parts": "OR REPLACE TEMP VIEW",
