@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from keval.agents import AgentError, Answer, McpUse, Prompt, Status, Turn
@@ -81,8 +82,13 @@ class Conversation:
             if wrong:
                 raise self._failure("mcp_not_ready", f"{name}: {wrong}")
             for tool in connection.tools:
-                self._tools[f"mcp__{tool_part(name)}__{tool_part(tool.name)}"] = (name, tool)
+                self._tools[self._free_name(f"mcp__{tool_part(name)}__{tool_part(tool.name)}")] = (name, tool)
         self._prompt.heartbeat(self._so_far())
+
+    def _free_name(self, name: str) -> str:
+        """Return a name that no other tool has: `get.page` and `get_page` are the same to a model."""
+        numbered = (f"{name}_{number}" for number in count(2))
+        return next(each for each in chain([name], numbered) if each not in self._tools)
 
     async def _until_answered(self) -> Status:
         """Let model and tools take turns until the model is done with a message of the user."""

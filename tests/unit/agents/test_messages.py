@@ -199,6 +199,16 @@ async def test_what_is_known_before_a_request_says_that_it_may_cost(tmp_path: Pa
 
 
 @pytest.mark.slow
+async def test_tools_of_one_name_to_the_model_are_told_apart(tmp_path: Path) -> None:
+    """Each can be called, though their names differ only in a character that none may have for a model."""
+    names = ("mcp__docs__get_page", "mcp__docs__get_page_2")
+    with ScriptedApi(*(call(name, "7") for name in names), text("Done.")) as api:
+        answer = await AGENT.answer(prompt(tmp_path, api.env, servers={"docs": local(tmp_path, "near_names.py")}))
+    assert [tool["name"] for tool in api.bodies[0]["tools"]] == [*names]
+    assert [turn.result for turn in answer.turns if turn.type == "tool_call"] == ["path: 7", "number: 7"]
+
+
+@pytest.mark.slow
 async def test_a_call_is_known_before_its_tool_answers(tmp_path: Path) -> None:
     """Should it never answer, and the task be ended, the call counts as one that failed."""
     known: list[Answer] = []
