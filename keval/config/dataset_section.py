@@ -83,6 +83,9 @@ class DatasetSection:
         return DatasetConfig(path, written, self._layout())
 
     def _check_path(self, path: Path) -> None:
+        if path.exists() and not path.is_dir() and not path.is_file():
+            self.problem((*self.keys, "path"), f"{path} is a pipe or a device, and a dataset is read more than once")
+            return
         try:
             if not path.is_dir():
                 datasets.reader(path, tuple(list_in(self.section, "columns")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,12 @@ def test_a_folder_in_the_place_of_a_file_is_one_problem(tmp_path: Path) -> None:
         dataset(tmp_path, "path: ./")
     assert len(found.value.problems) == 2, "the problem, and how many there are"
     assert "is a folder" in str(found.value)
+
+
+def test_a_pipe_is_no_dataset(tmp_path: Path) -> None:
+    """Such as a shell's <(…): what was read from it once is gone, and resuming asks for it again."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError) as found:
+        dataset(tmp_path, "path: pipe")
+    assert len(found.value.problems) == 2, "the problem, and how many there are"
+    assert "pipe is a pipe or a device, and a dataset is read more than once" in str(found.value)
