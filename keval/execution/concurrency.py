@@ -41,6 +41,9 @@ DURATIONS = 200
 LEAD = 1.25
 """Starts may come so much faster than attempts end, or places that fell free would never be filled."""
 
+LEAST_LEAD = 0.9
+"""Towards this the lead falls where attempts come too close: below 1 it is the time that limits starts, not the places."""
+
 
 class Begun(NamedTuple):
     """When an attempt began."""
@@ -118,7 +121,7 @@ class Concurrency:
         if running + 1 < self.known:
             # Fewer than are known to be taken: they came too close to each other, or there is less capacity.
             left = LOST if running + 1 < self.allowed * FEWER else TOO_CLOSE
-            self._lead = 1 + (self._lead - 1) * 0.7
+            self._lead = LEAST_LEAD + (self._lead - LEAST_LEAD) * 0.8
             self.known = self.allowed = max(1.0, self.allowed * left)
             return
         self._lead = (self._lead + LEAD) / 2

@@ -140,6 +140,7 @@ SERVICES = {
     "80 at once, for a while 10": Service(at_once=less_between(80, 10, 600, 1200)),
     "80 at once, for a minute none": Service(at_once=less_between(80, 0, 600, 660)),
     "5 a second, 5 together": Service(per_second=always(5), bucket=5),
+    "5 a second, no two together": Service(per_second=always(5), bucket=1),
     "8 a second, and it says how long to wait": Service(per_second=always(8), bucket=8, tells_when=True),
     "5 a second, 60 together": Service(per_second=always(5), bucket=60),
     "5 a second, for a while 1": Service(per_second=less_between(5, 1, 600, 1200), bucket=5),
