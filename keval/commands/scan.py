@@ -34,5 +34,9 @@ def command(context: click.Context, logs: tuple[Path, ...], skip_invalid: bool) 
         for line, finding in scan_log(log, scanner, warn, skip_invalid=skip_invalid):
             say(f"{log}:{line}: {finding.path}: {finding.what}")
             number += 1
-    warn(f"{counted(number, 'place')} to look at" if number else "nothing found")
+    if number:
+        warn(f"{counted(number, 'place')} to look at; have a key that is one replaced where it was issued")
+        warn("a log keeps its lines: to share it, keval retract LOG ID, then keval export, which leaves them out")
+    else:
+        warn("nothing found")
     context.exit(1 if number else 0)

@@ -326,7 +326,8 @@ def scan_log(
 ) -> Iterator[tuple[int, Finding]]:
     """Yield what is found in each line, with its number; an invalid line's problem is not told, for it quotes the line.
 
-    Raises InputError for an invalid line that is not to be left out as an event, and scanned as text.
+    Raises InputError for an invalid line that is not to be left out as an event, and scanned as text; and for a file
+    that is no text.
     """
     untold: list[str] = []
     try:
@@ -337,6 +338,11 @@ def scan_log(
                 if event is not None:
                     yield from ((number, finding) for finding in scanner.look_fast(event.event))
                 elif raw.strip():
+                    if number == 1 and b"\0" in raw:
+                        why = (
+                            "is no text, such as Parquet or a database, and is not looked through; scan the log instead"
+                        )
+                        raise InputError(f"{log} {why}")
                     if not skip_invalid and not reader.torn:
                         why = f"no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"
                         raise InputError(f"{log}:{number}: {why}")

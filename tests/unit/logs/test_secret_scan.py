@@ -349,6 +349,15 @@ def test_lines_that_are_no_events_are_scanned_and_not_quoted(keval: Keval, tmp_p
     assert secret[:12] not in done.stderr
 
 
+def test_a_file_that_is_no_text_is_refused(keval: Keval, tmp_path: Path) -> None:
+    """Nothing can be found in what is packed, such as Parquet: "nothing found" would be taken for an answer."""
+    packed = tmp_path / "responses.parquet"
+    packed.write_bytes(b"PAR1\x15\x04\x15\x00 ...\n ... PAR1")
+    for options in ((), ("--skip-invalid",)):
+        found = keval("scan", packed, *options)
+        assert (found.returncode, "is no text" in found.stderr) == (3, True)
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("demo")
 def test_an_ordinary_log_has_no_finding(keval: Keval, demo: Path) -> None:
