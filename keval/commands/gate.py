@@ -87,8 +87,9 @@ def command(
         asked = Rules(given) if given else _recorded(now)
         on_mean = asked.on_mean if on is None else on == "mean"
         outcome = judge_rules(asked.rules, now, before, on_mean=on_mean)
-        for sentence in answered_after_failures(now.connection):
-            warn(sentence)
+        for facts, name in ((now, None), (before, baseline)):
+            for sentence in () if facts is None else answered_after_failures(facts.connection):
+                warn(sentence if name is None else f"{name}: {sentence}")
     for line in FORMATS[written](outcome):
         say(line) if written == "text" else click.echo(line)
     context.exit(CODES[outcome.verdict])

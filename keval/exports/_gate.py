@@ -72,6 +72,9 @@ def junit(outcome: GateResult) -> Iterator[str]:
     yield ET.tostring(suite, encoding="unicode")
 
 
+SHORT_S = 0.1
+"""Seconds below which two decimals say too little."""
+
 DIGITS = range(3, 13)
 """Significant digits that a number close to its limit is shown with: as few as tell them apart, and all that it has."""
 
@@ -114,7 +117,7 @@ def _rounded(unit: Unit, value: float, sign: str) -> str:
         case "usd":
             return dollars(value)
         case "seconds":
-            return f"{value:.2f} s"
+            return f"{value:.2f} s" if value >= SHORT_S else f"{value:.3g} s"
         case _:
             return number(value, sign)
 

@@ -203,6 +203,8 @@ def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[
     by_itself = on_mean or found.counted or found.is_sure
     ends = (found.value, found.value) if by_itself else (found.lower, found.upper)
     holds = {HOLDS[sign](end, limit) for end in ends if end is not None}
+    if not holds and found.worst is not None:
+        return "cannot tell", f"{found.missing:.0%} of the answers are missing"
     if not holds:
         return "cannot tell", f"no interval: {found.unknown or 'none is given'}"
     if len(holds) > 1:

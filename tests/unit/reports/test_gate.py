@@ -224,6 +224,17 @@ def test_too_much_that_is_missing_leaves_it_open(tmp_path: Path) -> None:
     assert found[0].why == "19% of the answers are missing, which could turn it round"
 
 
+@pytest.mark.slow
+def test_where_nearly_all_is_missing_that_is_the_reason(tmp_path: Path) -> None:
+    """Of a judge that scored next to nothing it is not the few equal values why nobody can tell."""
+    answers = [response_event(f"q{number}") for number in range(9)]
+    events = [run_event(samples=9), *answers, *map(judge_failure_event, answers[6:])]
+    failed = [failure_event(response_event(f"q{number}", repetition=1)) for number in range(9, 15)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", [*events, *failed])]) as connection:
+        (found,) = held(Facts(connection, {}), "completeness of baseline >= 3")
+    assert (found.verdict, found.why) == ("cannot tell", "60% of the answers are missing")
+
+
 @pytest.mark.parametrize(("samples", "verdicts"), [(8, ["not met", "met", "met"]), (5, 3 * ["cannot tell"])])
 def test_a_difference_that_is_the_same_of_every_sample_is_sure(
     tmp_path: Path, samples: int, verdicts: list[str]
@@ -248,6 +259,7 @@ def test_a_difference_that_is_the_same_of_every_sample_is_sure(
         ("usd", 0.0015, 0.0015, "$0.0015"),
         ("seconds", 0.241, 0.2412, "0.2412 s"),
         ("seconds", 0.5, 0.25, "0.25 s"),
+        ("seconds", 0.005, 0.005, "0.005 s"),
         ("share", 0.05, 0.0501, "5.01%"),
         ("share", 0.05, 0.06, "6.0%"),
         ("score", 0.8, 0.7999, "0.7999"),
@@ -380,6 +392,9 @@ def test_what_was_asked_again_after_failures_is_said(tmp_path: Path, capfd: pyte
         log = write_log(tmp_path / "run.jsonl", [run_event(), *events])
         run(["gate", str(log), "--rule", "failures <= 100%"])
         assert ("baseline: 1 answer came in a later run" in capfd.readouterr().err) is warned
+    run(["gate", str(write_log(tmp_path / "new.jsonl", [run_event(), answered])), "--baseline", str(log),
+         "--rule", "failures <= 100%"])  # fmt: skip
+    assert f"{log}: baseline: 1 answer came in a later run" in capfd.readouterr().err
 
 
 @pytest.mark.slow
