@@ -42,7 +42,7 @@ LEAD = 1.25
 """Starts may come so much faster than attempts end, or places that fell free would never be filled."""
 
 LEAST_LEAD = 0.9
-"""Towards this the lead falls where attempts come too close: below 1 it is the time that limits starts, not the places."""
+"""Towards this the lead falls where attempts come too close: below 1 the time limits starts, and not the places."""
 
 
 class Begun(NamedTuple):
