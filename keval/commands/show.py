@@ -31,6 +31,7 @@ from keval.transcripts.transcript import Transcript, transcripts
 @CHOSEN_CONDITIONS
 @click.option("--repetition", type=click.IntRange(min=1), metavar="N", help="Only the N-th answer to each sample.")
 @click.option("--failed", is_flag=True, help="Only what the agent or a judge failed.")
+@click.option("--answered", is_flag=True, help="Only what the agent answered.")
 @click.option("--worst", type=click.IntRange(min=1), metavar="N", help="Only the N tasks with the lowest scores.")
 @click.option("-f", "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text",
               show_default=True, help="How the tasks are written; json is a list of them.")  # fmt: skip
@@ -43,6 +44,7 @@ def command(
     conditions: tuple[str, ...],
     repetition: int | None,
     failed: bool,
+    answered: bool,
     worst: int | None,
     form: str,
     full: bool,
@@ -53,12 +55,12 @@ def command(
     Reads LOG (- is stdin), or where nothing is piped in the newest log of this folder. Which task:
     the beginning of an ID of an answer, failure, judgment or label, or any of the options; without
     them all that the newest plan asks for. --worst goes by the lowest score of each task, put on a
-    scale from 0 to 1; failures that count as the worst score come first. On a terminal a pager
-    shows the text.
+    scale from 0 to 1; failures that count as the worst score come first, unless --answered leaves
+    them out. On a terminal a pager shows the text.
     """
-    if event_id is not None and (samples or conditions or repetition or failed or worst):
+    if event_id is not None and (samples or conditions or repetition or failed or answered or worst):
         raise UsageError("an ID says already which task is meant; leave the other options out, or the ID")
-    selection = Selection(event_id, samples, conditions, repetition, failed, worst)
+    selection = Selection(event_id, samples, conditions, repetition, failed, answered=answered, worst=worst)
     read = chosen([] if log is None else [log])
     with ExitStack() as open_:
         files = open_.enter_context(collected(read, warn, skip_invalid=skip_invalid))

@@ -29,6 +29,8 @@ class Selection:
     repetition: int | None = None
     failed: bool = False
     """Only what the agent or a judge failed."""
+    answered: bool = False
+    """Only what the agent answered."""
     worst: int | None = None
     """Only so many tasks, those with the lowest scores."""
 
@@ -43,6 +45,7 @@ class Selection:
             condition_patterns=fitting(self.conditions),
             repetition=_given(self.repetition),
             failed=str(self.failed).lower(),
+            answered=str(self.answered).lower(),
             most=_given(self.worst),
             place="null" if self.worst is None else "{score: worst.score, answered: a.type <> 'failure'}",
             joined="" if self.worst is None else self._ranking(),

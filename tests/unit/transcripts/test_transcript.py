@@ -118,6 +118,13 @@ def test_the_worst_come_first(found: Found) -> None:
     """A failure that counts as the worst score is below every score; what has no score has no place."""
     assert names(found.of(worst=2)) == ["q2 · with_docs · repetition 1", "q1 · with_docs · repetition 1"]
     assert len(found.of(worst=9)) == 3
+    assert names(found.of(worst=2, answered=True))[0] == "q1 · with_docs · repetition 1"
+
+
+def test_answered_leaves_out_what_the_agent_failed(found: Found) -> None:
+    """What a judge failed is answered; with `failed` only that is left."""
+    assert [each.outcome["type"] for each in found.of(answered=True)] == 3 * ["response"]
+    assert names(found.of(answered=True, failed=True)) == ["q2 · baseline · repetition 1"]
 
 
 def test_an_unknown_name_is_told_with_the_nearest(found: Found) -> None:
