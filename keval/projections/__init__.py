@@ -161,14 +161,18 @@ def _make_session(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]
     names = [log.name for log in logs]
     connection.execute(made("TABLE", "session.files", given), [list(range(1, len(names) + 1)), names])
     connection.execute(load("projections", "in_share"))
-    connection.execute(f"SET disabled_optimizers = '{tables.OPTIMIZERS_OFF}'")
 
 
 def _settings(logs: Sequence[LogFile], folder: Path) -> dict[str, str | bool | int | float | list[str]]:
     limit = min(memory.for_queries(), loading.MOST_FOR_LOADING)
     longest = max((log.where.longest for log in logs if log.is_checked), default=0)
     threads = min(1 + sum(map(_size, logs)) // BYTES_PER_THREAD, loading.threads(longest))
-    return {"memory_limit": f"{limit}B", "temp_directory": str(folder), "threads": threads}
+    return {
+        "memory_limit": f"{limit}B",
+        "temp_directory": str(folder),
+        "threads": threads,
+        "disabled_optimizers": tables.OPTIMIZER_OFF,
+    }
 
 
 def _size_to_read(log: LogFile) -> int:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 MOST_FOR_TABLES = 448 * 2**20
 """Bytes that DuckDB takes at most to compute tables before it writes to the disk."""
 
-OPTIMIZERS_OFF = "common_subplan"
-"""What two parts of a query have in common is not kept in memory: it may be a row for each line of a log, with all
-columns that any of them needs, and most queries find few of them."""
+OPTIMIZER_OFF = "common_subplan"
+"""DuckDB would keep in memory what two parts of a query have in common: it may be a row for each line of a log, with
+all columns that any part needs, though most queries find few rows."""
 
 FEW_LINES = 5_000
 """Of so many lines at most a table is made quicker than a query is planned that reads views which read views."""
@@ -74,8 +74,8 @@ def build(  # noqa: PLR0913 - as connect, which passes them on
 
 def _with_sides_as_written(statement: str) -> str:
     """Return a statement that DuckDB runs with the sides of its joins as they are written."""
-    off = f"{OPTIMIZERS_OFF}, build_side_probe_side"
-    return f"SET disabled_optimizers = '{off}';\n{statement}SET disabled_optimizers = '{OPTIMIZERS_OFF}';\n"
+    off = f"{OPTIMIZER_OFF}, build_side_probe_side"
+    return f"SET disabled_optimizers = '{off}';\n{statement}SET disabled_optimizers = '{OPTIMIZER_OFF}';\n"
 
 
 def make_summaries(
