@@ -79,11 +79,11 @@ def command(
 
 def _print(found: Sequence[SampleTrials], k: int) -> None:
     for trials in found:
-        went = trials.went
-        known = f"pass@{k} {_share(went.pass_at_k)}  pass^{k} {_share(went.pass_every_k)}"
-        said = known if went.why_unknown is None else went.why_unknown
-        say(f"{went.condition}  {trials.sample['id']}  {went.passes}/{went.planned} passed  {said}")
-    for summary in condition_trials(trials.went for trials in found):
+        counts = trials.counts
+        known = f"pass@{k} {_share(counts.pass_at_k)}  pass^{k} {_share(counts.pass_every_k)}"
+        said = known if counts.why_unknown is None else counts.why_unknown
+        say(f"{counts.condition}  {trials.sample['id']}  {counts.passes}/{counts.planned} passed  {said}")
+    for summary in condition_trials(trials.counts for trials in found):
         say(_summary(summary, k))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Trials:
+class TrialCounts:
     """How the trials of a sample under one condition went, or those of several samples that went alike."""
 
     condition: str
@@ -47,7 +47,8 @@ class Trials:
     """What it has in common with the samples that belong to it; None if it has nothing, or nobody asks."""
     is_clustered: bool
     """Whether the config names a field for that."""
-    samples: int = 1
+    samples: int
+    """How many samples went so."""
 
     @property
     def is_judged(self) -> bool:
@@ -95,28 +96,28 @@ class SampleTrials:
     sample: JsonObject
     rows: Sequence[JsonObject]
     """The trials, as `trials.sql` has them."""
-    went: Trials
+    counts: TrialCounts
 
     def as_json(self) -> JsonObject:
         """Return the sample's trials as one JSON object, with the names that agent-eval-harness gives them."""
-        went = self.went
-        known = went.why_unknown is None
+        counts = self.counts
+        known = counts.why_unknown is None
         rest = {name: value for name, value in self.sample.items() if name not in {"id", "question", "answer"}}
         return {
             "id": self.sample["id"],
             "input": self.sample["question"],
             "hint": self.sample["answer"],
-            "condition": went.condition,
-            "k": went.k,
-            "n": went.planned,
-            "passes": went.passes,
-            "passRate": went.passes / went.planned if known else None,
-            "passAtK": went.pass_at_k,
-            "passExpK": went.pass_every_k,
-            "passAtKPlugin": pass_at_k_plugin(went.passes, went.planned, went.k) if known else None,
-            "passExpKPlugin": pass_every_k_plugin(went.passes, went.planned, went.k) if known else None,
-            "flakiness": went.flakiness,
-            "reason": went.why_unknown,
+            "condition": counts.condition,
+            "k": counts.k,
+            "n": counts.planned,
+            "passes": counts.passes,
+            "passRate": counts.passes / counts.planned if known else None,
+            "passAtK": counts.pass_at_k,
+            "passExpK": counts.pass_every_k,
+            "passAtKPlugin": pass_at_k_plugin(counts.passes, counts.planned, counts.k) if known else None,
+            "passExpKPlugin": pass_every_k_plugin(counts.passes, counts.planned, counts.k) if known else None,
+            "flakiness": counts.flakiness,
+            "reason": counts.why_unknown,
             "trials": list(map(_trial, self.rows)),
             "metadata": rest,
         }
@@ -179,7 +180,7 @@ def sample_trials(
         # Of a sample that the agent always failed, a log of an older version has no record.
         unknown = {"id": trial["sample_id"], "question": None, "answer": None}
         sample = unknown if trial["sample"] is None else orjson.loads(trial["sample"])
-        yield SampleTrials(sample, [trial, *others], _trials(trial, k))
+        yield SampleTrials(sample, [trial, *others], _counts(trial, k))
 
 
 def alike_trials(
@@ -188,11 +189,11 @@ def alike_trials(
     planned: int,
     pass_from: Mapping[str, float],
     conditions: Sequence[str],
-) -> Iterator[Trials]:
-    """Yield how the same trials went, condition by condition: those of samples that went alike at once, and no text."""
+) -> Iterator[TrialCounts]:
+    """Yield the same counts without any text, condition by condition: one for all samples whose trials went alike."""
     trials = f"({_verdicts(connection, planned, pass_from, conditions)})"
     counts = load("reports", "trial_counts", trials=trials, planned=str(planned))
-    return (_trials(row, k) for row in rows(connection, load("reports", "trials_alike", counts=counts)))
+    return (_counts(row, k) for row in rows(connection, load("reports", "alike_trials", counts=counts)))
 
 
 def _verdicts(
@@ -202,8 +203,8 @@ def _verdicts(
     return load("reports", "trial_verdicts", verdicts=verdicts(connection, pass_from), only=only)
 
 
-def _trials(row: JsonObject, k: int) -> Trials:
-    return Trials(
+def _counts(row: JsonObject, k: int) -> TrialCounts:
+    return TrialCounts(
         condition=row["condition"],
         planned_samples=row["planned_samples"],
         k=k,
@@ -220,9 +221,9 @@ def _trials(row: JsonObject, k: int) -> Trials:
     )
 
 
-def condition_trials(all_trials: Iterable[Trials]) -> Iterator[ConditionTrials]:
+def condition_trials(counted: Iterable[TrialCounts]) -> Iterator[ConditionTrials]:
     """Yield what the samples of each condition come to."""
-    for condition, found in groupby(all_trials, key=lambda trials: trials.condition):
+    for condition, found in groupby(counted, key=lambda trials: trials.condition):
         tried = list(found)
         judged = [trials for trials in tried if trials.is_judged]
         untried = max(0, (tried[0].planned_samples or 0) - _samples(tried))
@@ -244,18 +245,18 @@ def condition_trials(all_trials: Iterable[Trials]) -> Iterator[ConditionTrials]:
         )
 
 
-def _samples(found: Iterable[Trials]) -> int:
+def _samples(found: Iterable[TrialCounts]) -> int:
     return sum(trials.samples for trials in found)
 
 
-def _may_be_bounded(judged: Sequence[Trials], untried: int) -> bool:
+def _may_be_bounded(judged: Sequence[TrialCounts], untried: int) -> bool:
     """Return whether only scores are unknown: not how many trials there are, nor what a sample belongs to."""
     if not judged or any(trials.k > trials.planned for trials in judged):
         return False
     return not untried or not judged[0].is_clustered
 
 
-def _chances(judged: Sequence[Trials], untried: int, *, best: bool) -> Chances:
+def _chances(judged: Sequence[TrialCounts], untried: int, *, best: bool) -> Chances:
     """Return pass@k and pass^k, as `aggregate` estimates them; `best`: all that is unknown passed, else it failed.
 
     `untried` samples were never tried.
@@ -273,14 +274,14 @@ def _chances(judged: Sequence[Trials], untried: int, *, best: bool) -> Chances:
     return Chances(*found)
 
 
-def _groups(judged: Sequence[Trials], *, best: bool) -> list[Alike]:
+def _groups(judged: Sequence[TrialCounts], *, best: bool) -> list[Alike]:
     return [
         Alike(each.planned, each.planned - each.failures if best else each.passes, each.samples, each.cluster)
         for each in judged
     ]
 
 
-def _why_not(judged: Sequence[Trials]) -> str:
+def _why_not(judged: Sequence[TrialCounts]) -> str:
     return why_no_interval(_groups(judged, best=False), _samples(trials for trials in judged if trials.lacks_cluster))
 
 

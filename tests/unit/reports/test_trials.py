@@ -67,9 +67,9 @@ def test_a_trial_that_the_agent_failed_is_a_failed_trial(
 ) -> None:
     """It does not shrink n: the chances are those of all planned trials, and flakiness is their distance."""
     sample = found(tmp_path, k, *outcomes)
-    assert sample.went.pass_at_k == pytest.approx(at)
-    assert sample.went.pass_every_k == pytest.approx(every)
-    assert sample.went.flakiness == pytest.approx(at - every)
+    assert sample.counts.pass_at_k == pytest.approx(at)
+    assert sample.counts.pass_every_k == pytest.approx(every)
+    assert sample.counts.flakiness == pytest.approx(at - every)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_what_a_judge_has_still_to_say_is_not_known(tmp_path: Path) -> None:
 
 def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
     """The lucky subset is never averaged over: neither k of fewer trials, nor the samples that happen to be done."""
-    assert found(tmp_path, 3, PASS, PASS).went.why_unknown == "k exceeds trials (3 of 2)"
-    (whole,) = condition_trials([found(tmp_path, 2, PASS, PASS).went])
-    (part,) = condition_trials([found(tmp_path, 2, PASS, PASS, samples=3).went])
+    assert found(tmp_path, 3, PASS, PASS).counts.why_unknown == "k exceeds trials (3 of 2)"
+    (whole,) = condition_trials([found(tmp_path, 2, PASS, PASS).counts])
+    (part,) = condition_trials([found(tmp_path, 2, PASS, PASS, samples=3).counts])
     assert (whole.pass_at_k, whole.unknown, part.pass_at_k, part.samples, part.unknown) == (1, 0, None, 3, 2)
 
 
@@ -122,7 +122,7 @@ def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: Jso
         (said,) = condition_trials(alike_trials(connection, 2, 2, {}, ["baseline"]))
         of_samples = list(sample_trials(connection, 2, 2, {}, ["baseline"]))
         body = next(aggregate(connection, levels={"condition"}, asked=Asked(full=True, ks=(2,))))
-    assert list(condition_trials(sample.went for sample in of_samples)) == [said]
+    assert list(condition_trials(sample.counts for sample in of_samples)) == [said]
     known = {each["statistic"]: each for each in body["pass_k"]}
     at, every = known["pass@k"], known["pass^k"]
     assert every["ci_method"] == ("wilson_clustered" if config else "wilson")
@@ -161,7 +161,7 @@ def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
     found(tmp_path, 2, PASS, PASS, FAIL)
     with projections.connect([tmp_path / "run.jsonl"]) as connection:
         (two,) = sample_trials(connection, 2, 2, {}, ["baseline"])
-        assert (two.went.passes, two.went.pass_every_k) == (2, 1)
+        assert (two.counts.passes, two.counts.pass_every_k) == (2, 1)
         assert list(sample_trials(connection, 2, 2, {}, ["other"])) == []
 
 
@@ -266,7 +266,7 @@ def passing(keval: Keval, folder: Path, *judges: str) -> dict[str, tuple[float |
     keval("run", "eval.yaml", "-o", "log.jsonl", "-q")
     with projections.connect([folder / "log.jsonl"]) as connection:
         alike = list(alike_trials(connection, 1, 2, {}, ["good", "bad"]))
-        of_samples = [each.went for each in sample_trials(connection, 1, 2, {}, ["good", "bad"])]
+        of_samples = [each.counts for each in sample_trials(connection, 1, 2, {}, ["good", "bad"])]
     said, same = (
         {each.condition: (each.pass_every_k, each.samples) for each in condition_trials(trials)}
         for trials in (alike, of_samples)
