@@ -1,5 +1,5 @@
--- One row per trial, with how all of its sample went; see trial_verdicts and trial_counts. Of a sample that has trials in the share of a
--- judge only these.
+-- One row per trial, with the counts of its sample; see trial_verdicts and trial_counts. Trials in the share of no judge are left out,
+-- but for a sample that has no others.
 with trial as materialized ($trials),
 counted as ($counts)
 select counted.*, t.condition_id, t.agent_id, t.repetition, t.scores, t.passed, t.why

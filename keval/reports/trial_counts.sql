@@ -1,5 +1,5 @@
--- One row per condition and sample that was tried: how its trials went; see trial_verdicts. planned is how many there are to be, and done
--- how many there are, without those that are in the share of no judge; if all are, it is that of all.
+-- One row per condition and sample that was tried: how its trials went; see trial_verdicts. planned is how many there are to be, done
+-- how many there are, both without those that are in the share of no judge; where that is all of them, planned is the number of all.
 select
     place, condition, planned_samples, sample_id, is_clustered, cluster,
     count(*) filter (not not_sampled) as done,
