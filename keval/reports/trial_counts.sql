@@ -11,5 +11,5 @@ select
     count(*) filter (not passed) as failures,
     coalesce(list(distinct why order by why) filter (passed is null and not not_sampled), []) as reasons,
     1 as samples
-from $trials
+from ($trials)
 group by condition, planned_samples, place, sample_id, is_clustered, cluster

@@ -172,7 +172,7 @@ def sample_trials(
     `conditions` are those of the config by name: the log may hold others, and more trials of another config.
     """
     trials = _verdicts(connection, planned, pass_from, conditions)
-    counts = load("reports", "trial_counts", trials="trial", planned=str(planned))
+    counts = load("reports", "trial_counts", trials="from trial", planned=str(planned))
     counted = load("reports", "counted_trials", trials=trials, counts=counts)
     found = rows(connection, load("reports", "trials", trials=counted))
     for _, of_sample in groupby(found, key=itemgetter("place", "sample_id")):
@@ -191,7 +191,7 @@ def alike_trials(
     conditions: Sequence[str],
 ) -> Iterator[TrialCounts]:
     """Yield the same counts without any text, condition by condition: one for all samples whose trials went alike."""
-    trials = f"({_verdicts(connection, planned, pass_from, conditions)})"
+    trials = _verdicts(connection, planned, pass_from, conditions)
     counts = load("reports", "trial_counts", trials=trials, planned=str(planned))
     return (_counts(row, k) for row in rows(connection, load("reports", "alike_trials", counts=counts)))
 
