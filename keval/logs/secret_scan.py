@@ -11,7 +11,7 @@ says how often each of its parts may repeat, and none repeats a repetition.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -187,6 +187,8 @@ FORMS = {
 }
 """What is looked for, by what a finding is called."""
 
+_MARKS = [(mark, what) for what, form in FORMS.items() for mark in form.marks]
+"""All marks in one list: to look for each of them is what takes most of the time of a scan."""
 
 _ESCAPE = re.compile(r"\\(?:([/\\])|u([0-9A-Fa-f]{4}))")
 
@@ -198,7 +200,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(lambda found: found[1] or chr(int(found[2], 16)), text)
 
 
-def _spellings(text: str) -> Iterable[str]:
+def _spellings(text: str) -> Collection[str]:
     """Return a text as it is, and as JSON in it is read, and JSON in that, for a line that is cut off may hold it."""
     once = _unescaped(text)
     return dict.fromkeys((text, once, _unescaped(once)))
@@ -208,10 +210,6 @@ def _forms_found(text: str, forms: Mapping[str, Form]) -> Iterator[str]:
     for what, form in forms.items():
         if any(mark in text for mark in form.marks) and form.pattern.search(text):
             yield what
-
-
-_MARKS = [(mark, what) for what, form in FORMS.items() for mark in form.marks]
-"""All marks in one list: to look for each of them is what takes most of the time of a scan."""
 
 
 def _forms_among(spellings: Iterable[str]) -> Mapping[str, Form]:
@@ -273,7 +271,7 @@ class Scanner:
             self._remember(texts)
 
     def _remember(self, clean: Iterable[str]) -> None:
-        """Remember texts in which nothing was found, and in place of too many of them none."""
+        """Remember texts in which nothing was found; once there are too many, the older ones are forgotten."""
         if len(self._clean) > MOST_CLEAN:
             self._clean.clear()
         self._clean.update(text for text in clean if len(text) <= LONGEST_CLEAN)
