@@ -31,11 +31,12 @@ HARMLESS_HEADERS = re.compile(r"accept(-.*)?|cache-control|content-type|user-age
 
 
 class _Pieces(NamedTuple):
-    """Texts of which at least one stands in every text that holds a value, however it is spelt."""
+    """Parts of spellings, of which at least one stands in every text that holds a value."""
 
-    of_texts: Sequence[str]
-    of_encoded: Sequence[str]
-    """Those that stand in it once its breaks are taken out (`encodings.joined`)."""
+    in_text: Sequence[str]
+    """Those that stand in the text as it is."""
+    in_joined: Sequence[str]
+    """Those that stand in it once its breaks are taken out (`encodings.joined`): of base64 and hex."""
 
 
 class Secrets:
@@ -152,16 +153,16 @@ class Secrets:
         return {self._name(found) for found in self._pattern.findall(text)} if self._names else set()
 
     def may_stand_in(self, text: str) -> bool:
-        """Return whether `names_in` may find a value in a text: False, which is told fast, only if it finds none."""
+        """Return False only if `names_in` finds no value in a text; this takes much less time."""
         from keval.secrets.encodings import joined
 
         if not self._names:
             return False
         pieces = self._pieces
-        if any(piece in text for piece in pieces.of_texts):
+        if any(piece in text for piece in pieces.in_text):
             return True
         without_breaks = joined(text)
-        return any(piece in without_breaks for piece in pieces.of_encoded)
+        return any(piece in without_breaks for piece in pieces.in_joined)
 
     def may_be_among(self, values: Iterable[object]) -> bool:
         """Return whether one of some values may be a number that `name_of` names; True is taken for the number 1."""
@@ -225,7 +226,7 @@ class Secrets:
 
     @property
     def _pieces(self) -> _Pieces:
-        """What a text has to hold of a spelling that stands in it."""
+        """The pieces of all spellings: a text without any of them holds no value."""
         if self._gathered is None:
             # Without its first letter, which is gone with the breaks if it is the `n` of what looks like one: `\nabc`.
             encoded = {spelling[1:] for spelling in self._encoded - self._lined}
