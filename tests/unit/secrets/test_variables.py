@@ -212,7 +212,7 @@ def test_where_no_value_may_stand_none_is_found(value: str, before: str, breaks:
     secrets = Secrets({NAME: value})
     secrets.resolve(f"${{{NAME}}}")
     spelling = data.draw(st.sampled_from(sorted(encodings(value))))
-    text = before + breaks.join(spelling if breaks else [spelling]) + before
+    text = before + breaks.join(spelling) + before
     assert secrets.may_stand_in(text) or not secrets.names_in(text)
 
 
