@@ -19,9 +19,11 @@ with ranked as (
         ))
 ),
 first_place as (
+    -- Beside the answers rather than in them: a window over these would keep each with all its columns in memory.
     select sample_id, min(position) as sample_place from events group by sample_id
 ),
 shown as (
+    -- Limited before it is numbered: so DuckDB keeps only as many rows as are shown.
     select *
     from ranked
     join first_place using (sample_id)
