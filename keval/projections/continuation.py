@@ -47,8 +47,8 @@ JOINED = {
 }
 """What is partly stored and partly computed, and the file with the query that joins both."""
 
-READ = ("line_offsets", "declarations")
-"""What is read from a log, not computed, and asked whatever is needed."""
+ALWAYS_JOINED = ("line_offsets", "declarations")
+"""What of `loading.READ` is joined whatever is asked; `lines` is not, for what is made from it is joined itself."""
 
 SHARED = (
     "retracted",
@@ -124,8 +124,8 @@ def _compute(connection: duckdb.DuckDBPyConnection, asked: Collection[str]) -> N
 def _join(connection: duckdb.DuckDBPyConnection, asked: Collection[str], *, texts: bool) -> None:
     """Make tables and views over what is stored and what was computed."""
     name_files(connection, 1)
-    for name, kind in (*dict.fromkeys(READ, "VIEW").items(), *DERIVED.items(), ("tool_use", "VIEW")):
-        if name in JOINED and name in {*asked, *READ}:
+    for name, kind in (*dict.fromkeys(ALWAYS_JOINED, "VIEW").items(), *DERIVED.items(), ("tool_use", "VIEW")):
+        if name in JOINED and name in {*asked, *ALWAYS_JOINED}:
             connection.execute(made("VIEW", name, load("projections", JOINED[name], name=name)))
         elif name in SHARED and name in asked:
             connection.execute(made("VIEW", name, f"from stored.{name}"))
