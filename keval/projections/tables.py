@@ -95,7 +95,10 @@ def _make_views(connection: duckdb.DuckDBPyConnection, before: int, *, texts: bo
 
 
 def build_apart(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], *, everything: bool) -> None:
-    """Make the tables and views of each log in a schema of its own, and views that have the rows of all."""
+    """Make the tables and views of each log in a schema of its own, and views that have the rows of all.
+
+    What is stored of a whole log is shown rather than computed, but for `everything`, by which other lines are current.
+    """
     kinds = kinds_for(logs)
     for before, (schema, log) in enumerate(zip(schemas(logs), logs, strict=True)):
         connection.execute(f"CREATE SCHEMA {schema}")
