@@ -18,8 +18,9 @@ from keval.errors import UsageError
 from keval.execution.config_session import default_log, run_all
 from keval.logs.collect import collected
 from keval.logs.folder import is_log
+from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.thresholds import Scale, thresholds
-from keval.reports.trials import ConditionTrials, SampleTrials, condition_trials, sample_trials
+from keval.reports.trials import SampleTrials, sample_trials
 from keval.reports.verdicts import undecided
 
 

@@ -13,10 +13,11 @@ from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic
+from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.queries import ask
 from keval.reports.since import Since, differences_since
 from keval.reports.tool_use import tool_use
-from keval.reports.trials import ConditionTrials, alike_trials, condition_trials
+from keval.reports.trials import alike_trials
 from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
 from keval.stats.conclusions import MOST_MISSING, Conclusion

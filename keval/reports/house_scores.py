@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from keval.metric_names import full_name
+from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.model import HouseScore, HouseScores, Report
 from keval.reports.queries import ask
-from keval.reports.trials import ConditionTrials, alike_trials, condition_trials
+from keval.reports.trials import alike_trials
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -17,7 +17,8 @@ from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
 from keval.judges.exact_match import ExactMatch
 from keval.projections.sql_file import load
-from keval.reports.trials import ConditionTrials, alike_trials, condition_trials
+from keval.reports.condition_trials import ConditionTrials, condition_trials
+from keval.reports.trials import alike_trials
 from keval.sampling import Sampling
 from tests.builders import (
     failure_event,
