@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from keval.errors import InputError
 from keval.reports.conclusions import ReportWarning
 from keval.reports.model import Header, HouseScore, JudgeInfo, LogSource, Report
 from keval.stats.declared import Declared
+
+FAVOURING = {"answered_after_failures"}
+"""Warnings of one log that a comparison begins with: a log whose failures were tried again has better means than one
+whose failures were not, be the agents the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +134,22 @@ def _conditions(sides: Sequence[Side]) -> Iterator[ReportWarning]:
             yield ReportWarning("different_agent_versions", f"{name}: answered by agents of different options or files")
 
 
-def of_each(sides: Sequence[Side], which: Literal["warnings", "warnings_first"]) -> Iterator[ReportWarning]:
-    """Yield the warnings of each log's own report, with its name."""
+def first_of_each(sides: Sequence[Side]) -> Iterator[ReportWarning]:
+    """Yield what is to be read first of each log, with its name: also what favours one log over another."""
     for side in sides:
-        found: tuple[ReportWarning, ...] = getattr(side.report, which)
-        for warning in found:
-            yield replace(warning, text=f"{side.label}: {warning.text}")
+        favoured = [warning for warning in side.report.warnings if warning.code in FAVOURING]
+        yield from _named(side, (*side.report.warnings_first, *favoured))
+
+
+def rest_of_each(sides: Sequence[Side]) -> Iterator[ReportWarning]:
+    """Yield all other warnings of each log, with its name."""
+    for side in sides:
+        yield from _named(side, [warning for warning in side.report.warnings if warning.code not in FAVOURING])
+
+
+def _named(side: Side, warnings: Iterable[ReportWarning]) -> Iterator[ReportWarning]:
+    for warning in warnings:
+        yield replace(warning, text=f"{side.label}: {warning.text}")
 
 
 def small(sides: Sequence[Side]) -> Iterator[ReportWarning]:

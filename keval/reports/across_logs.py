@@ -246,7 +246,7 @@ def _report(
     return Report(
         mock=mock,
         banner=BANNER if mock else None,
-        warnings_first=tuple(across_doubts.of_each(sides, "warnings_first")),
+        warnings_first=tuple(across_doubts.first_of_each(sides)),
         headlines=headlines(shared, is_incomplete=any(found.not_done for found in conditions)),
         read_with_care=read_with_care(shared, list(across_doubts.small(sides))),
         header=across_doubts.header(sides),
@@ -258,6 +258,6 @@ def _report(
             replace(group, condition=side.named(group.condition)) for side in sides for group in side.report.failures
         ),
         retractions=tuple(found for side in sides for found in side.report.retractions),
-        warnings=(*across_doubts.differing(sides, samples), *across_doubts.of_each(sides, "warnings")),
+        warnings=(*across_doubts.differing(sides, samples), *across_doubts.rest_of_each(sides)),
         notes=NOTES,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from keval.reports.across_doubts import Side, check_comparable, differing, header, of_each, small
+from keval.reports.across_doubts import Side, check_comparable, differing, first_of_each, header, rest_of_each, small
+from keval.reports.conclusions import ReportWarning
 from keval.reports.model import AgentInfo, ServerUse
 from keval.stats.declared import Declared
 from tests.reports import small_report, summary
@@ -60,7 +61,16 @@ def test_logs_that_are_alike_say_only_what_each_says() -> None:
     """Nothing differs; each log's own warnings stand under its name, and what is too small once."""
     sides = [Side(1, "a.jsonl", REPORT, Declared()), Side(2, "b.jsonl", REPORT, Declared())]
     assert list(differing(sides, [])) == []
-    assert [warning.text[:9] for warning in of_each(sides, "warnings")] == ["a.jsonl: ", "b.jsonl: "]
+    assert [warning.text[:9] for warning in rest_of_each(sides)] == ["a.jsonl: ", "b.jsonl: "]
     assert [warning.code for warning in small(sides)] == ["few_samples"]
     assert header(sides).agent == REPORT.header.agent
     assert header(sides).seed == REPORT.header.seed
+
+
+def test_what_favours_one_log_stands_first() -> None:
+    """That failures of one log were tried again may be all that differs: it is no small print."""
+    tried = ReportWarning("answered_after_failures", "baseline: 88 answers came in a later run")
+    better = dataclasses.replace(REPORT, warnings=(*REPORT.warnings, tried))
+    sides = [Side(1, "a.jsonl", REPORT, Declared()), Side(2, "b.jsonl", better, Declared())]
+    assert [warning.text for warning in first_of_each(sides)][2:] == [f"b.jsonl: {tried.text}"]
+    assert len(list(rest_of_each(sides))) == 2
