@@ -20,7 +20,7 @@ with ranked as (
 ),
 first_place as (
     -- Beside the answers rather than in them: a window over these would keep each with all its columns in memory.
-    select sample_id, min(position) as sample_place from events group by sample_id
+    select sample_id, min(position) as sample_place from ($answers) group by sample_id
 ),
 shown as (
     -- Limited before it is numbered: so DuckDB keeps only as many rows as are shown.

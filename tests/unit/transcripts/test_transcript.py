@@ -121,6 +121,14 @@ def test_the_worst_come_first(found: Found) -> None:
     assert names(found.of(worst=2, answered=True))[0] == "q1 · with_docs · repetition 1"
 
 
+def test_what_was_retracted_gives_no_sample_its_place(tmp_path: Path) -> None:
+    """Samples stand as their answers that count do: one that was asked again comes last."""
+    first, again, other = response_event("q1"), response_event("q1", text="Again."), response_event("q2")
+    log = write_log(tmp_path / "run.jsonl", [run_event(), first, retraction_event(first), other, again])
+    with projections.connect([log]) as connection:
+        assert [each.sample_id for each in Found(connection, log).of()] == ["q2", "q1"]
+
+
 def test_answered_leaves_out_what_the_agent_failed(found: Found) -> None:
     """What a judge failed is answered; with `failed` only that is left."""
     assert [each.outcome["type"] for each in found.of(answered=True)] == 3 * ["response"]
