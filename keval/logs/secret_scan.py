@@ -37,6 +37,9 @@ BETWEEN_TEXTS = "\n"
 """Between texts that are looked through at once. It is in no key and in no escape, a word ends before it, and another
 may begin after it: so whatever is found in one of the texts is found in all of them together."""
 
+NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a]")
+"""Bytes that text has none of, be it damaged, and that what is packed has soon."""
+
 MOST_KEYS = 1000
 """What was found in so many keys is remembered: all events of a log have the same ones."""
 
@@ -336,7 +339,7 @@ def scan_log(
                 if event is not None:
                     yield from ((number, finding) for finding in scanner.look_fast(event.event))
                 elif raw.strip():
-                    if number == 1 and b"\0" in raw:
+                    if number == 1 and NO_TEXT.search(raw):
                         why = (
                             "is no text, such as Parquet or a database, and is not looked through; scan the log instead"
                         )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import bz2
 import re._constants as kinds  # type: ignore[import-not-found] # no public name for what a pattern is parsed into
 import re._parser as parser  # type: ignore[import-not-found] # no public name either
 from collections.abc import Callable
@@ -349,10 +350,15 @@ def test_lines_that_are_no_events_are_scanned_and_not_quoted(keval: Keval, tmp_p
     assert secret[:12] not in done.stderr
 
 
-def test_a_file_that_is_no_text_is_refused(keval: Keval, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [b"PAR1\x15\x04\x15\x00 ...\n ... PAR1", bz2.compress(b"some answers"), "an answer".encode("utf-16")],
+    ids=["parquet", "bz2", "utf-16"],
+)
+def test_a_file_that_is_no_text_is_refused(keval: Keval, tmp_path: Path, data: bytes) -> None:
     """Nothing can be found in what is packed, such as Parquet: "nothing found" would be taken for an answer."""
-    packed = tmp_path / "responses.parquet"
-    packed.write_bytes(b"PAR1\x15\x04\x15\x00 ...\n ... PAR1")
+    packed = tmp_path / "packed"
+    packed.write_bytes(data)
     for options in ((), ("--skip-invalid",)):
         found = keval("scan", packed, *options)
         assert (found.returncode, "is no text" in found.stderr) == (3, True)
