@@ -1,10 +1,11 @@
 """The least that a program does which asks, judges and writes both down safely: what `keval run` is compared with.
 
-    python -m benchmarks.bare_pool TASKS WORKERS FILE
+    python -m benchmarks.bare_pool TASKS WORKERS FILE [ANSWER_S]
 
-Asyncio workers take tasks from a counter. Each task becomes a response and a judgment; each of the two is encoded,
-checked against keval's schema, appended to one file, and on disk by a shared fsync before the worker goes on. There
-is no config, resume, lock, budget, retry, redaction, identity or report. Prints how many tasks were done, as JSON.
+Asyncio workers take tasks from a counter. Each task waits as long as an answer takes (no time, unless told) and becomes
+a response and a judgment; each of the two is encoded, checked against keval's schema, appended to one file, and on disk
+by a shared fsync before the worker goes on. There is no config, resume, lock, budget, retry, redaction, identity or
+report. Prints how many tasks were done, as JSON.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Checked:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
 
 
-async def pool(path: Path, tasks: int, workers: int) -> int:
+async def pool(path: Path, tasks: int, workers: int, answer_s: float) -> int:
     """Do so many tasks with so many workers; returns how many were done."""
     file = GroupedFile(path)
     responses, judgments = map(Checked, events(1))
@@ -86,6 +87,8 @@ async def pool(path: Path, tasks: int, workers: int) -> int:
     async def work() -> None:
         nonlocal done
         for number in numbers:
+            if answer_s:
+                await asyncio.sleep(answer_s)
             await file.write(responses.line(number))
             await file.write(judgments.line(number))
             done += 1
@@ -98,8 +101,9 @@ async def pool(path: Path, tasks: int, workers: int) -> int:
 
 def main() -> None:
     """Do the tasks that the arguments ask for."""
-    tasks, workers, path = sys.argv[1:]
-    print(json.dumps({"done": asyncio.run(pool(Path(path), int(tasks), int(workers)))}))
+    tasks, workers, path, *answer_s = sys.argv[1:]
+    done = asyncio.run(pool(Path(path), int(tasks), int(workers), sum(map(float, answer_s))))
+    print(json.dumps({"done": done}))
 
 
 if __name__ == "__main__":
