@@ -49,7 +49,7 @@ def copied(name: str, folder: Path) -> Path:
 def samples(folder: Path) -> tuple[JsonObject, ...]:
     """Return the samples of the config in a folder."""
     (dataset,) = load(folder / "eval.yaml", environ={}).datasets
-    return datasets.read(dataset.path, dataset.layout).samples
+    return tuple(datasets.read(dataset.path, dataset.layout).samples)
 
 
 @pytest.mark.parametrize("name", ["gsm8k", "humaneval", "mmlu", "wikipedia"])

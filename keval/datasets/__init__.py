@@ -19,6 +19,7 @@ import orjson
 from keval import nearest, plugins
 from keval.counted import counted
 from keval.datasets._layout import ROW, ROW_TAKEN, Draw, Layout
+from keval.documents.json_objects import JsonObjects
 from keval.documents.mapping import UnfitError
 from keval.documents.packed import opened, unpacked_name
 from keval.documents.row_problems import RowProblems
@@ -97,7 +98,7 @@ class Samples:
     `answer` is null in all of them if the dataset has no golden answers.
     """
 
-    samples: tuple[JsonObject, ...]
+    samples: JsonObjects
     sha256: str
     """Hash of the file's bytes, as `sha256sum` prints it."""
     path: Path
@@ -180,7 +181,7 @@ class _Checked:
 
     path: Path
     layout: Layout
-    samples: list[JsonObject] = field(default_factory=list)
+    samples: JsonObjects = field(default_factory=JsonObjects)
     problems: RowProblems = field(default_factory=RowProblems)
     first_use: dict[str, int | str] = field(default_factory=dict)
     """Where each id was first used."""
@@ -194,10 +195,10 @@ class _Checked:
         """Keep what the file calls `id`, `question` and, if it has golden answers, `answer`."""
         self.keys = self.layout.keys
 
-    def drawn(self) -> tuple[JsonObject, ...]:
+    def drawn(self) -> JsonObjects:
         """Return the samples that are taken. Raises UnfitError for one that lacks the field to draw by."""
         draw = self.layout.draw
-        return tuple(self.samples if draw is None or self.problems else draw.of(self.samples))
+        return self.samples if draw is None or self.problems else self.samples.at(draw.places(self.samples))
 
     def add(self, number: int, row: Row) -> None:
         """Take a row, or what is wrong with it; `number` counts the file's rows from 1."""

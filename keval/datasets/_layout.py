@@ -28,8 +28,8 @@ class Draw:
     evenly_by: str | None = None
     """A field, of whose values each gets as many samples as every other, as far as it has them."""
 
-    def of(self, samples: Sequence[JsonObject]) -> list[JsonObject]:
-        """Return the drawn samples, in the order of the file. Raises UnfitError for one without the field."""
+    def places(self, samples: Sequence[JsonObject]) -> list[int]:
+        """Return the places of the drawn samples, in order. Raises UnfitError for one that lacks the field."""
         order = sorted(range(len(samples)), key=lambda place: digest("draw", self.seed, samples[place]["id"]))
         if self.evenly_by is not None:
             group = {place: canonical(look_up(samples[place], self.evenly_by)) for place in order}
@@ -39,7 +39,7 @@ class Draw:
                 rank[place] = before[group[place]]
                 before[group[place]] += 1
             order.sort(key=rank.__getitem__)
-        return [samples[place] for place in sorted(order[: self.samples])]
+        return sorted(order[: self.samples])
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,8 +312,8 @@ class ConfigWork:
             everything=str(self.request.judge_all),
             of_config=about.tasks_of("response", mock=True),
         )
-        samples = dict(zip(self.prepared.question_ids, self.prepared.samples, strict=True))
-        backlog = Backlog(self.past.log, unjudged.missing(self.request.chosen.of_responses(responses)), judges, samples)
+        missing = unjudged.missing(self.request.chosen.of_responses(responses))
+        backlog = Backlog(self.past.log, missing, judges, self.prepared.question_ids, self.prepared.samples)
         for name, number in backlog.planned.items():
             self.judged.plan(name, number)
         if backlog.planned:

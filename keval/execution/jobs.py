@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,9 +68,10 @@ class Backlog:
         log: Path,
         missing: Iterable[Missing],
         judges: Sequence[JudgeConfig],
-        samples: Mapping[str, JsonObject] | None = None,
+        questions: Sequence[str] = (),
+        samples: Sequence[JsonObject] = (),
     ) -> None:
-        """Take note of what is missing; `samples` are newer than those of the log, by the ids of their questions."""
+        """Take note of what is missing; `samples` are newer than those of the log, `questions` the ids of theirs."""
         self._log = log.absolute()  # a function of the user's may change the folder before all is read
         self._judges = judges
         self._lines, self._records = array("Q"), array("Q")
@@ -86,7 +87,8 @@ class Backlog:
         """How many judgments are missing, by the judge's name."""
         for place, number in sorted(Counter(self._places).items()):
             self.planned[judges[place].name] += number
-        self._samples = (samples or {}) if self.planned else {}
+        self._samples = samples
+        self._places_of = dict(zip(questions, range(len(samples)), strict=True)) if self.planned else {}
 
     def told(self) -> str:
         """Return how many judgments of answers that are there are missing, by judge."""
@@ -108,8 +110,8 @@ class Backlog:
         response = event_at(self._log, line)
         if response.get("type") != "response":
             raise InputError(f"{self._log}: the line at byte {line} was changed while the log was read")
-        sample = self._samples.get(response["question_id"])
-        if sample is None and record == line:
+        place = self._places_of.get(response["question_id"])
+        if place is None and record == line:
             return response
-        newest = sample or record_at(self._log, record)
+        newest = record_at(self._log, record) if place is None else self._samples[place]
         return response | {"sample": newest, "sample_sha256": sample_sha256(newest)}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from keval import datasets, schema
 from keval.agents import Agent
 from keval.config.model import Config, JudgeConfig
+from keval.documents.json_objects import JsonObjects
 from keval.errors import EnvironmentLacksError, InputError, PluginError, UsageError
 from keval.execution import interrupt
 from keval.execution.agent_doubts import agent_doubts
@@ -39,7 +40,7 @@ class Prepared:
     config: Config
     datasets: tuple[Samples, ...]
     """None of them until they are read (`with_samples`)."""
-    samples: tuple[JsonObject, ...]
+    samples: Sequence[JsonObject]
     """The samples of this run: all of the datasets, or the first ones of each with --limit."""
     mock_url: str | None
     log: Path | None = None
@@ -143,7 +144,7 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str],
     found = tuple(datasets.read(dataset.path, dataset.layout) for dataset in config.datasets)
     check_ids_differ(found)
     check_judges_are_for_some(config, found)
-    samples = tuple(sample for read in found for sample in read.samples[:limit])
+    samples = sum((read.samples[:limit] for read in found), JsonObjects())
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
     check_gate(config, warn)
     for warning in (
@@ -174,10 +175,9 @@ def check_ids_differ(found: Sequence[Samples]) -> None:
 
 def check_judges_are_for_some(config: Config, found: Sequence[Samples]) -> None:
     """Raise UsageError for a judge that is for no sample at all."""
-    samples = [sample for read in found for sample in read.samples]
     for judge in config.judges:
-        if all(judge.not_for(sample) is not None for sample in samples):
-            why = f"the first one: {judge.not_for(samples[0])}"
+        if all(judge.not_for(sample) is not None for read in found for sample in read.samples):
+            why = f"the first one: {judge.not_for(found[0].samples[0])}"
             raise UsageError(f"{config.path}: the judge {judge.name!r} is for none of the samples; {why}")
 
 

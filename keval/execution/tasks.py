@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from keval import ids
 from keval.config.model import Condition, Config
+from keval.documents.json_objects import JsonObjects
 from keval.ids import JsonObject, response_id, sample_sha256
 from keval.questions import messages
 
@@ -109,11 +110,11 @@ def by_sample(config: Config, samples: Sequence[JsonObject], skipped: str) -> Ta
     return TaskList(config, samples, numbers)
 
 
-def drawn_order(samples: Sequence[JsonObject], seed: int) -> tuple[JsonObject, ...]:
+def drawn_order(samples: Sequence[JsonObject], seed: int) -> JsonObjects:
     """Return samples in an order that a seed draws: any first ones of them are a random part of all."""
-    found = list(samples)
-    random.Random(seed).shuffle(found)  # noqa: S311 - an order, not a secret
-    return tuple(found)
+    places = list(range(len(samples)))
+    random.Random(seed).shuffle(places)  # noqa: S311 - an order, not a secret
+    return JsonObjects(samples[place] for place in places)
 
 
 def _in_order(config: Config, samples: int) -> Iterator[int]:

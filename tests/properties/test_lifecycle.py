@@ -31,6 +31,7 @@ from keval.agents import Agent, AgentError, Answer, McpUse, Prompt
 from keval.config.model import AgentConfig, Config, Execution, JudgeConfig
 from keval.config.reader import load
 from keval.datasets import Samples
+from keval.documents.json_objects import JsonObjects
 from keval.events import encode, event, new_run_id
 from keval.execution.config_session import ConfigWork, past
 from keval.execution.judge_session import JudgeWork
@@ -453,7 +454,9 @@ class Lifecycle(RuleBasedStateMachine):
     def _prepared(self, config: Config) -> Prepared:
         samples = self._samples()
         sha256 = hashlib.sha256(canonical(list(samples))).hexdigest()
-        return Prepared(config, (Samples(samples, sha256, self.folder / "questions.jsonl"),), samples, None, self.log)
+        return Prepared(
+            config, (Samples(JsonObjects(samples), sha256, self.folder / "questions.jsonl"),), samples, None, self.log
+        )
 
     def _planned(self) -> dict[str, Task]:
         return {task.response_id: task for task in work_list(self._config(), self._samples())}

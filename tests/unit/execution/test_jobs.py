@@ -53,7 +53,7 @@ def test_the_dataset_of_a_run_is_newer_than_its_log(tmp_path: Path) -> None:
     first, second, change = places(log)
     newest = {**CORRECTED, "note": "newer"}
     missing: list[Missing] = [(first, change, 0, 1, -1), (second, second, 0, 1, -1)]
-    found = Backlog(log, missing, [exact_judge()], {ANSWER["question_id"]: newest})
+    found = Backlog(log, missing, [exact_judge()], [ANSWER["question_id"]], [newest])
     assert [job.response["sample"] for job in found] == [newest, OTHER["sample"]]
 
 
