@@ -32,8 +32,9 @@ class Draw:
         """Return the places of the drawn samples, in order. Raises UnfitError for one that lacks the field."""
         order = sorted(range(len(samples)), key=lambda place: digest("draw", self.seed, samples[place]["id"]))
         if self.evenly_by is not None:
-            group = {place: canonical(look_up(samples[place], self.evenly_by)) for place in order}
-            before: Counter[bytes] = Counter()
+            # As text: the bytes of each would keep the kilobytes into which they were written.
+            group = {place: canonical(look_up(samples[place], self.evenly_by)).decode() for place in order}
+            before: Counter[str] = Counter()
             rank = {}
             for place in order:
                 rank[place] = before[group[place]]
