@@ -21,8 +21,10 @@ select
     list_contains(turns, {type: 'tool_call'}) as calls_tools,
     case
         when coalesce(length(sample.answer), 0) < 20 then false
-        -- Most begin with twenty letters and the like: then the rest is not looked at, and nothing has to be replaced.
-        when regexp_matches(sample.answer, '^( ?[^\t\n\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]){20}') then true
+        -- Most begin with twenty letters and single spaces between them: then the rest is not looked at.
+        when length(trim(left(sample.answer, 60))) >= 20
+            and not regexp_matches(left(sample.answer, 60), '  |[\t\n\f\r\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]')
+            then true
         else length(trim(regexp_replace(
             sample.answer,
             '[\t\n\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]+', ' ', 'g'

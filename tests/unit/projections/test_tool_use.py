@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keval import projections
@@ -72,16 +72,24 @@ def test_an_answer_counts_once_however_often_its_tools_return_the_golden_answer(
     assert found == {"calls": 3, "failed": 0, "found": True, "found_by": ["Read"]}
 
 
+SPACES = "ab \t\n\x0b\x0c\r\x1f\x85\u00a0\u1680\u2003\u2028\u202f\u205f\u3000\u200bİß"
+WORDS = st.lists(st.sampled_from(["a", "of ", "be  ", " ", "c\n", "right answer "]), min_size=4, max_size=15)
+ANSWERS = WORDS.map("".join) | st.text(SPACES, min_size=15, max_size=30)
+
+
 @settings(max_examples=25)
-@given(st.text("ab \t\n\x0b\x0c\r\x1f\x85\u00a0\u1680\u2003\u2028\u202f\u205f\u3000\u200bİß", min_size=15, max_size=30))
+@given(st.lists(ANSWERS.filter(lambda answer: answer.strip(" \t\r\n")), min_size=1, max_size=20, unique=True))
+@example(["a  " * 7, "a\t\t" * 7, f"{'a' * 19} ", f" {'a' * 19}", "a" * 20, f"{'a ' * 5}{' ' * 60}{'a ' * 4}b"])
 @pytest.mark.slow
-def test_golden_answers_that_are_looked_for_are_counted(golden: str) -> None:
+def test_golden_answers_that_are_looked_for_are_counted(answers: list[str]) -> None:
     """What `lines` calls long enough to be looked for is what is looked for."""
-    assume(golden.strip(" \t\r\n"))
-    looked_for = len(comparable(golden)) >= SHORTEST
+    looked_for = [(len(comparable(answer)) >= SHORTEST,) for answer in answers]
     with tempfile.TemporaryDirectory() as folder:
-        event = response_event(sample=sample() | {"answer": golden}, turns=[call(golden)])
-        log = write_log(Path(folder) / "log.jsonl", [event])
+        events = [
+            response_event(f"s{number}", sample=sample(f"s{number}") | {"answer": answer}, turns=[call(answer)])
+            for number, answer in enumerate(answers)
+        ]
+        log = write_log(Path(folder) / "log.jsonl", events)
         with projections.connect([log]) as connection:
-            assert connection.sql("SELECT is_searched FROM lines").fetchall() == [(looked_for,)]
-            assert connection.sql("SELECT found FROM tool_use").fetchall() == [(looked_for,)]
+            assert connection.sql("SELECT is_searched FROM lines").fetchall() == looked_for
+            assert connection.sql("SELECT found FROM tool_use ORDER BY position").fetchall() == looked_for
