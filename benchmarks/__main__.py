@@ -20,6 +20,7 @@ NAMES = (
     "in_flight",
     "latency",
     "messages",
+    "claude",
     "growth",
     "scale",
     "ray_driver",

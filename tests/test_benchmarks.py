@@ -24,8 +24,8 @@ def grown(exponent: float) -> list[Measurement]:
     return [{"what": "judge", "events": n, "wall_s": n**exponent, "peak_mib": 50.0} for n in (10, 100, 1_000)]
 
 
-# What the two others measure is run by tests/pipes/test_kill.py and by the tests of the agent.
-@pytest.mark.parametrize("name", sorted({*NAMES} - {"kills", "messages"}))
+# What the three others measure is run by tests/pipes/test_kill.py and by the tests of the agent.
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"kills", "messages", "claude"}))
 @pytest.mark.slow
 def test_each_benchmark_measures_and_keeps_what_it_measured(name: str, tmp_path: Path) -> None:
     """At the tiny size a benchmark does all of its work, prints what its file holds, and names no folder of ours."""
