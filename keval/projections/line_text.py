@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from keval.errors import InputError
+from keval.ids import JsonObject
 from keval.projections.log_file import ChangedError, LogFile
 
 if TYPE_CHECKING:
@@ -52,6 +55,30 @@ def _only(name: str) -> Any:  # noqa: ANN401 - a decoder of a type that is made 
 
     only = msgspec.defstruct("Only", [("value", msgspec.Raw, msgspec.Raw())], rename={"value": name})
     return msgspec.json.Decoder(only)
+
+
+EventAt = Callable[[int, int], JsonObject]
+"""What returns the event in the line of a file, numbered from 1, that begins at a byte."""
+
+
+@contextmanager
+def events_of(logs: Sequence[LogFile]) -> Iterator[EventAt]:
+    """Give what reads events of logs. Raises InputError when a log cannot be opened.
+
+    What is given raises ChangedError where no event stands any more.
+    """
+    with opened(logs) as descriptors:
+
+        def event_at(file: int, offset: int) -> JsonObject:
+            try:
+                event = orjson.loads(line_in(descriptors[file - 1], offset))
+            except (OSError, ValueError) as error:
+                raise ChangedError(logs[file - 1].name) from error
+            if not isinstance(event, dict):
+                raise ChangedError(logs[file - 1].name)
+            return event
+
+        yield event_at
 
 
 def line_in(descriptor: int, offset: int) -> str:

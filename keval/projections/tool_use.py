@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import orjson
 
-from keval.projections.line_text import line_in, opened
+from keval.projections.line_text import EventAt, events_of
 from keval.projections.log_file import LogFile
 from keval.projections.sql_file import load
 from keval.projections.views import inserted, made
@@ -52,9 +52,9 @@ def make_table(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]) -
     """Make the table `tool_use` after those that it is made from. Raises InputError when a log cannot be opened."""
     connection.execute(made("TABLE", "tool_use", load("projections", "tool_use", used="'[]'")))
     connection.execute(made("OR REPLACE TEMP TABLE", "tool_using", load("projections", "tool_using")))
-    with opened(logs) as descriptors:
+    with events_of(logs) as event_at:
         for answers in _in_parts(connection):
-            used = [_of_answer(descriptors, *answer) for answer in answers]
+            used = [_of_answer(event_at, *answer) for answer in answers]
             given = orjson.dumps(used).decode()
             connection.execute(inserted("tool_use", load("projections", "tool_use", used="?")), [given])
 
@@ -68,19 +68,11 @@ def _in_parts(connection: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Any,
         last = found[-1][0]["position"]
 
 
-def _of_answer(
-    descriptors: Sequence[int], ids: JsonObject, place: tuple[int, int], golden: tuple[int, int]
-) -> JsonObject:
+def _of_answer(event_at: EventAt, ids: JsonObject, place: tuple[int, int], golden: tuple[int, int]) -> JsonObject:
     """Return the row of an answer, given in which file and where its line begins, and the line of its golden answer."""
-    response = _event_at(descriptors, place)
-    telling = response if place == golden else _event_at(descriptors, golden)
+    response = event_at(*place)
+    telling = response if place == golden else event_at(*golden)
     return ids | tool_use(response["turns"], telling["sample"].get("answer"))
-
-
-def _event_at(descriptors: Sequence[int], place: tuple[int, int]) -> JsonObject:
-    file, offset = place
-    event: JsonObject = orjson.loads(line_in(descriptors[file - 1], offset))
-    return event
 
 
 def tool_use(turns: Sequence[JsonObject], golden_answer: str | None) -> ToolUse:

@@ -11,11 +11,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from keval.ids import JsonObject
 from keval.projections import rows, rows_of
-from keval.projections.line_text import line_in, opened
+from keval.projections.line_text import events_of
 from keval.projections.sql_file import load
 from keval.stats.asked import NOTHING, Asked
 from keval.stats.comparisons import with_tests
@@ -134,9 +132,9 @@ def _key(body: JsonObject, condition: str) -> tuple[str, ...]:
 
 def saved(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]) -> Iterator[JsonObject]:
     """Yield the `aggregate` and `comparison` events that logs hold, the last one of each id."""
-    with opened(logs) as descriptors:
+    with events_of(logs) as event_at:
         for row in rows(connection, load("projections", "saved_numbers")):
-            yield orjson.loads(line_in(descriptors[row["file"] - 1], row["line_offset"]))
+            yield event_at(row["file"], row["line_offset"])
 
 
 def _aggregate(row: JsonObject, asked: Asked) -> JsonObject:

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import orjson
-
 from keval.ids import JsonObject
-from keval.projections.line_text import line_in, opened
+from keval.projections.line_text import events_of
 from keval.projections.log_file import ChangedError, LogFile
 from keval.transcripts.selection import Selection, check_found, lines, lines_of_sample
 
@@ -84,25 +82,16 @@ def of_sample(
 
 def _read(logs: Sequence[LogFile], lines: Iterator[JsonObject]) -> Iterator[Transcript]:
     """Yield tasks, of which the lines stand together."""
-    with opened(logs) as descriptors:
+    with events_of(logs) as event_at:
         for _, found in groupby(lines, lambda row: row["place"]):
             told = list(found)
             made = Transcript(told[0]["condition"])
             for row in told:
-                number = row["file"] - 1
-                _add(made, row["kind"], _event(logs[number], descriptors[number], row))
+                event = event_at(row["file"], row["line_offset"])
+                if not _is_of(event, row):
+                    raise ChangedError(logs[row["file"] - 1].name)
+                _add(made, row["kind"], event)
             yield made
-
-
-def _event(log: LogFile, descriptor: int, row: JsonObject) -> JsonObject:
-    """Return the event of a line. Raises ChangedError if another one stands there by now."""
-    try:
-        event = orjson.loads(line_in(descriptor, row["line_offset"]))
-    except (OSError, orjson.JSONDecodeError) as error:
-        raise ChangedError(log.name) from error
-    if not isinstance(event, dict) or not _is_of(event, row):
-        raise ChangedError(log.name)
-    return event
 
 
 def _is_of(event: JsonObject, row: JsonObject) -> bool:
