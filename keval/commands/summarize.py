@@ -36,9 +36,9 @@ def command(logs: tuple[Path, ...], written: str, pass_from: Mapping[str, float]
 
 
 def _print(files: Sequence[LogFile], written: str, pass_from: Mapping[str, float]) -> None:
-    with projections.connect(files) as connection:
+    with projections.connect(files, texts=False) as connection:
         warn_of_several(connection)
-        for summary in summaries(connection, pass_from):
+        for summary in summaries(connection, files, pass_from):
             if written == "jsonl":
                 say_json(summary.as_json())
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import starmap
 from pathlib import Path
@@ -65,26 +65,31 @@ def command(
         log = output or default_log(config, mock=request.mock)
         failed = run_all(config, log, request, warn)
     skip_invalid = request.skip_invalid
-    with collected([log], lambda _: None, skip_invalid=skip_invalid) as files, projections.connect(files) as connection:
+    with (
+        collected([log], lambda _: None, skip_invalid=skip_invalid) as files,
+        projections.connect(files, texts=False) as connection,
+    ):
         for name in undecided(connection, pass_from):
             warn(f"{name}: nothing says which score passes, so it decides no trial; --pass-from {name}=SCORE does")
         names = [condition.name for condition in config.conditions]
-        found = sample_trials(connection, k, planned, pass_from, names)
+        found = sample_trials(connection, files, k, planned, pass_from=pass_from, conditions=names)
         if written == "jsonl":
             for trials in found:
                 say_json(trials.as_json())
         else:
-            _print(list(found), k)
+            _print(found, k)
     context.exit(1 if failed else 0)
 
 
-def _print(found: Sequence[SampleTrials], k: int) -> None:
+def _print(found: Iterable[SampleTrials], k: int) -> None:
+    all_counts = []
     for trials in found:
         counts = trials.counts
+        all_counts.append(counts)
         known = f"pass@{k} {_share(counts.pass_at_k)}  pass^{k} {_share(counts.pass_every_k)}"
         said = known if counts.why_unknown is None else counts.why_unknown
         say(f"{counts.condition}  {trials.sample['id']}  {counts.passes}/{counts.planned} passed  {said}")
-    for summary in condition_trials(trials.counts for trials in found):
+    for summary in condition_trials(all_counts):
         say(_summary(summary, k))
 
 

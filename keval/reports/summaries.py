@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import orjson
 
 from keval.ids import JsonObject
 from keval.printable import without_markup
 from keval.projections import rows
+from keval.projections.log_file import LogFile
 from keval.projections.sql_file import load
 from keval.questions import as_text
+from keval.reports.trials import with_texts
 from keval.reports.verdicts import verdicts
 
 if TYPE_CHECKING:
@@ -75,11 +75,13 @@ class Summary:
         )
 
 
-def summaries(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> Iterator[Summary]:
+def summaries(
+    connection: DuckDBPyConnection, logs: Sequence[LogFile], pass_from: Mapping[str, float]
+) -> Iterator[Summary]:
     """Yield all tasks that are planned and were tried, by condition and sample."""
     trials = load("reports", "trial_verdicts", verdicts=verdicts(connection, pass_from), only="true")
-    for row in rows(connection, load("reports", "trials", trials=trials)):
-        sample = {} if row["sample"] is None else orjson.loads(row["sample"])
+    for row in with_texts(logs, rows(connection, load("reports", "trials", trials=trials))):
+        sample = row["sample"] or {}
         yield Summary(
             sample_id=row["sample_id"],
             condition=row["condition"],

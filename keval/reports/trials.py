@@ -8,16 +8,19 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-import orjson
-
 from keval.ids import JsonObject
 from keval.projections import rows
+from keval.projections.line_text import events_of
+from keval.projections.log_file import LogFile
 from keval.projections.sql_file import literals, load
 from keval.reports.verdicts import verdicts
 from keval.stats.pass_k import pass_at_k, pass_at_k_plugin, pass_every_k, pass_every_k_plugin
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+TURN = ("type", "text", "id", "name", "server", "input", "result", "error", "duration_ms")
+"""The fields that each turn of a trajectory has, null if it is of another type."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +124,12 @@ class SampleTrials:
         }
 
 
-def sample_trials(
+def sample_trials(  # noqa: PLR0913 - what alike_trials is given, and the logs that have the texts
     connection: DuckDBPyConnection,
+    logs: Sequence[LogFile],
     k: int,
     planned: int,
+    *,
     pass_from: Mapping[str, float],
     conditions: Sequence[str],
 ) -> Iterator[SampleTrials]:
@@ -136,12 +141,11 @@ def sample_trials(
     counts = load("reports", "trial_counts", trials="from trial", planned=str(planned))
     counted = load("reports", "counted_trials", trials=trials, counts=counts)
     found = rows(connection, load("reports", "trials", trials=counted))
-    for _, of_sample in groupby(found, key=itemgetter("place", "sample_id")):
+    for _, of_sample in groupby(with_texts(logs, found), key=itemgetter("place", "sample_id")):
         trial, *others = of_sample
         # Of a sample that the agent always failed, a log of an older version has no record.
         unknown = {"id": trial["sample_id"], "question": None, "answer": None}
-        sample = unknown if trial["sample"] is None else orjson.loads(trial["sample"])
-        yield SampleTrials(sample, [trial, *others], _counts(trial, k))
+        yield SampleTrials(trial["sample"] or unknown, [trial, *others], _counts(trial, k))
 
 
 def alike_trials(
@@ -162,6 +166,17 @@ def _verdicts(
 ) -> str:
     only = f"c.condition in {literals(conditions)} and t.repetition <= {planned}"
     return load("reports", "trial_verdicts", verdicts=verdicts(connection, pass_from), only=only)
+
+
+def with_texts(logs: Sequence[LogFile], trials: Iterator[JsonObject]) -> Iterator[JsonObject]:
+    """Yield trials as trials.sql has them, with `sample`, `text` and `turns`, which the lines of logs say."""
+    with events_of(logs) as event_at:
+        for row in trials:
+            sample = (
+                None if row["sample_file"] is None else event_at(row["sample_file"], row["sample_offset"])["sample"]
+            )
+            told = {} if row["answer_file"] is None else event_at(row["answer_file"], row["answer_offset"])
+            yield row | {"sample": sample, "text": told.get("text"), "turns": told.get("turns")}
 
 
 def _counts(row: JsonObject, k: int) -> TrialCounts:
@@ -187,8 +202,7 @@ def _trial(row: JsonObject) -> JsonObject:
     return {
         "trialNum": row["repetition"],
         "output": row["text"],
-        "trajectory": row["turns"]
-        and [turn | {"input": turn["input"] and orjson.loads(turn["input"])} for turn in row["turns"]],
+        "trajectory": row["turns"] and [{name: turn.get(name) for name in TURN} for turn in row["turns"]],
         "duration": row["duration_ms"],
         "pass": row["passed"],
         "score": scores[0]["score"] if len(scores) == 1 else None,

@@ -10,6 +10,7 @@ import pytest
 
 from keval import projections
 from keval.ids import JsonObject, sample_sha256
+from keval.projections.log_file import as_log_file
 from keval.reports.condition_trials import condition_trials
 from keval.reports.gate_facts import Facts
 from keval.reports.trials import alike_trials, sample_trials
@@ -42,9 +43,10 @@ def test_shares_and_intervals_are_those_of_aggregate(tmp_path: Path, config: Jso
             answer["sample"] |= {"cluster": f"c{number // 2}"}
             answer["sample_sha256"] = sample_sha256(answer["sample"])
             events += [answer, judgment_event(answer, 4 if number // 2 + repetition > 2 else 3)]
-    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+    log = as_log_file(write_log(tmp_path / "run.jsonl", events))
+    with projections.connect([log]) as connection:
         (said,) = condition_trials(alike_trials(connection, 2, 2, {}, ["baseline"]))
-        of_samples = list(sample_trials(connection, 2, 2, {}, ["baseline"]))
+        of_samples = list(sample_trials(connection, [log], 2, 2, pass_from={}, conditions=["baseline"]))
         body = next(aggregate(connection, levels={"condition"}, asked=Asked(full=True, ks=(2,))))
     assert list(condition_trials(sample.counts for sample in of_samples)) == [said]
     known = {each["statistic"]: each for each in body["pass_k"]}
@@ -113,9 +115,12 @@ def passing(keval: Keval, folder: Path, *judges: str) -> dict[str, tuple[float |
         f"judges: [{', '.join(judges)}]\nexecution: {{repetitions: 2, retry: {{max_attempts: 1}}}}\n"
     )
     keval("run", "eval.yaml", "-o", "log.jsonl", "-q")
-    with projections.connect([folder / "log.jsonl"]) as connection:
+    log = as_log_file(folder / "log.jsonl")
+    with projections.connect([log]) as connection:
         alike = list(alike_trials(connection, 1, 2, {}, ["good", "bad"]))
-        of_samples = [each.counts for each in sample_trials(connection, 1, 2, {}, ["good", "bad"])]
+        of_samples = [
+            each.counts for each in sample_trials(connection, [log], 1, 2, pass_from={}, conditions=["good", "bad"])
+        ]
     said, same = (
         {each.condition: (each.pass_every_k, each.samples) for each in condition_trials(trials)}
         for trials in (alike, of_samples)

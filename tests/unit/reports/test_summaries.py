@@ -7,6 +7,7 @@ import pytest
 
 from keval import projections
 from keval.ids import JsonObject
+from keval.projections.log_file import as_log_file
 from keval.reports.summaries import Summary, cut, summaries
 from tests.builders import METRICS, failure_event, judge_entry, judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
@@ -21,8 +22,9 @@ CALL = {
 def summarized(tmp_path: Path, *events: JsonObject) -> list[Summary]:
     judges = [judge_entry([{**METRICS[0], "pass_from": 4}])]
     run = run_event(("baseline",), samples=1, judges=judges)
-    with projections.connect([write_log(tmp_path / "run.jsonl", [run, *events])]) as connection:
-        return list(summaries(connection, {}))
+    log = as_log_file(write_log(tmp_path / "run.jsonl", [run, *events]))
+    with projections.connect([log]) as connection:
+        return list(summaries(connection, [log], {}))
 
 
 def test_an_answer_is_one_line(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from keval import projections
 from keval.ids import JsonObject
+from keval.projections.log_file import as_log_file
 from keval.reports.condition_trials import condition_trials
 from keval.reports.trials import SampleTrials, sample_trials
 from tests.builders import (
@@ -43,8 +44,9 @@ def found(tmp_path: Path, k: int, *outcomes: str, samples: int = 1) -> SampleTri
                 events += [answer, judge_failure_event(answer)]
             case kind:
                 events += [failure_event(answer, kind)]
-    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
-        (sample,) = sample_trials(connection, k, len(outcomes), {}, ["baseline"])
+    log = as_log_file(write_log(tmp_path / "run.jsonl", events))
+    with projections.connect([log]) as connection:
+        (sample,) = sample_trials(connection, [log], k, len(outcomes), pass_from={}, conditions=["baseline"])
     return sample
 
 
@@ -90,8 +92,11 @@ def test_what_a_judge_has_still_to_say_is_not_known(tmp_path: Path) -> None:
     events: list[JsonObject] = [run_event(("baseline",), samples=3, judges=both, plan_id=plan["plan_id"]), plan]
     for answer, said in zip(answers, ({"a": 4, "b": 4}, {"a": 4}, {"a": 3}), strict=True):
         events += [answer, *(judgment_event(answer, score, judge_id=judge * 24) for judge, score in said.items())]
-    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
-        trials = [each.rows[0] for each in sample_trials(connection, 1, 1, {}, ["baseline"])]
+    log = as_log_file(write_log(tmp_path / "run.jsonl", events))
+    with projections.connect([log]) as connection:
+        trials = [
+            each.rows[0] for each in sample_trials(connection, [log], 1, 1, pass_from={}, conditions=["baseline"])
+        ]
     assert [(each["passed"], each["why"]) for each in trials] == [(True, None), (None, "not judged"), (False, None)]
 
 
@@ -106,10 +111,11 @@ def test_k_above_the_trials_is_null(tmp_path: Path) -> None:
 def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
     """A log may hold more trials, and other conditions, of another config: neither is counted."""
     found(tmp_path, 2, PASS, PASS, FAIL)
-    with projections.connect([tmp_path / "run.jsonl"]) as connection:
-        (two,) = sample_trials(connection, 2, 2, {}, ["baseline"])
+    log = as_log_file(tmp_path / "run.jsonl")
+    with projections.connect([log]) as connection:
+        (two,) = sample_trials(connection, [log], 2, 2, pass_from={}, conditions=["baseline"])
         assert (two.counts.passes, two.counts.pass_every_k) == (2, 1)
-        assert list(sample_trials(connection, 2, 2, {}, ["other"])) == []
+        assert list(sample_trials(connection, [log], 2, 2, pass_from={}, conditions=["other"])) == []
 
 
 def test_a_row_has_the_names_of_agent_eval_harness(tmp_path: Path) -> None:
