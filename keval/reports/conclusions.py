@@ -317,7 +317,7 @@ _SMALL = (
     ),
     _Small(
         "one_repetition",
-        "one repetition: run-to-run variation not measured",
+        "no sample has two scored repetitions: run-to-run variation not measured",
         lambda score: score.n_samples > 0 and score.sd_within_sample is None,
         lambda _, score: score.condition,
     ),

@@ -397,7 +397,7 @@ _SENTENCES: Mapping[Conclusion, Callable[[_Compared], str]] = {
 CARE = {
     "fewest_samples": "{samples}, so no interval is shown.",
     "few_samples": "{samples}, so intervals are wide.",
-    "one_repetition": "One repetition: run-to-run variation is not measured.",
+    "one_repetition": "No sample has two scored repetitions: run-to-run variation is not measured.",
     "one_judgment": "One judgment per answer: the judge's own variation is not measured.",
 }
 """What makes all conclusions doubtful, by the code of its warning."""

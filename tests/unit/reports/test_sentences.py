@@ -349,7 +349,8 @@ def test_what_makes_it_doubtful_stands_in_one_line() -> None:
     lacking = {"agent_failed": 1, "planned": 18, "sd_within_sample": None, "n_judgments": 17, "n_responses": 17}
     tables = [table(compared("higher", (0.5, 0.1, 0.9)), scores={"baseline": lacking})]
     assert read_with_care(tables, list(small_numbers(tables))) == (
-        "Read with care: 6 samples, so intervals are wide. One repetition: run-to-run variation is not measured. "
+        "Read with care: 6 samples, so intervals are wide. No sample has two scored repetitions: run-to-run variation "
+        "is not measured. "
         "One judgment per answer: the judge's own variation is not measured. 1 of 36 not scored."
     )
     assert read_with_care(metric_tables([]), []) is None
