@@ -163,7 +163,7 @@ def sha256_of_all(hashes: Sequence[str]) -> str:
 def check_ids_differ(found: Sequence[Samples]) -> None:
     """Raise InputError for two samples of different datasets that have one id."""
     files: dict[str, Path] = {}
-    for read in found:
+    for read in found if len(found) > 1 else ():  # those of one file differ, or it would not have been read
         for sample in read.samples:
             other = files.setdefault(sample["id"], read.path)
             if other is not read.path:
