@@ -17,7 +17,7 @@ from keval.events import encode
 from keval.execution import plan
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject
-from keval.logs.stream import UntilSafe
+from keval.logs.sinks import UntilSafe
 from keval.projections.views import named_in
 
 RUN_ID = "0123456789abcdef"

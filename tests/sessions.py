@@ -11,7 +11,7 @@ from keval.execution.budget import Ledger
 from keval.execution.executors import InProcess
 from keval.execution.scoring import Scorer
 from keval.execution.session import Session
-from keval.logs.stream import Sink
+from keval.logs.sinks import Sink
 from keval.models.prices import Prices
 from keval.retry import Retry
 from keval.secrets.variables import Secrets

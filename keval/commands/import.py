@@ -20,7 +20,7 @@ from keval.errors import InputError, UsageError
 from keval.execution.importing import AnswerFile, import_answers
 from keval.logs.foreign import HEAD, is_log
 from keval.logs.outputs import check_stdout
-from keval.logs.stream import Stdout
+from keval.logs.sinks import Stdout
 from keval.logs.writer import open_log
 from keval.origins import Origin
 

@@ -13,7 +13,7 @@ from keval.errors import EnvironmentLacksError, UsageError
 from keval.execution import interrupt
 from keval.execution.session import Warn
 from keval.ids import JsonObject
-from keval.logs.stream import Announced
+from keval.logs.sinks import Announced
 from keval.logs.writer import Log, open_log
 
 

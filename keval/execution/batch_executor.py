@@ -29,7 +29,7 @@ from keval.execution.scoring import Scorer
 from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Known, Outcome
 from keval.ids import JsonObject, digest
 from keval.judges import Judgment
-from keval.logs.stream import Sink
+from keval.logs.sinks import Sink
 from keval.models.batches import BatchService, batch_reply
 from keval.models.messages_api import Asking, Model, ModelError, Reply
 from keval.models.services import Service

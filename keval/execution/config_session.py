@@ -50,7 +50,7 @@ from keval.ids import JsonObject
 from keval.logs.costs import Spent
 from keval.logs.outputs import check_stdout
 from keval.logs.past import Past, of_log
-from keval.logs.stream import Announced, Sink, Stdout
+from keval.logs.sinks import Announced, Sink, Stdout
 from keval.logs.writer import open_log
 from keval.processes import temporary
 from keval.projections.sql_file import literal, literals, load

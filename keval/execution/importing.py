@@ -28,7 +28,8 @@ from keval.execution.imported_rows import ImportedRow, RowReader, written_time
 from keval.execution.plan import plan_events, plan_id
 from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
-from keval.logs.stream import Sink, UntilSafe, read
+from keval.logs.sinks import Sink, UntilSafe
+from keval.logs.stream import read
 
 Warn = Callable[[str], None]
 

@@ -36,7 +36,8 @@ from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.passed_by import PassedBy
 from keval.logs.past import Past, of_log
 from keval.logs.redaction import redacted
-from keval.logs.stream import Announced, Line, Sink, Stdout, read_live, standard_input
+from keval.logs.sinks import Announced, Sink, Stdout
+from keval.logs.stream import Line, read_live, standard_input
 from keval.logs.writer import open_log
 from keval.processes import environment
 from keval.projections.sql_file import load

@@ -15,7 +15,7 @@ from keval.events import written
 from keval.execution.specs import Failed, Known, Outcome
 from keval.ids import JsonObject
 from keval.logs.redaction import redacted
-from keval.logs.stream import Sink, UntilSafe
+from keval.logs.sinks import Sink, UntilSafe
 from keval.secrets.variables import Secrets
 from keval.usage import Usage, known_sum
 

@@ -20,7 +20,7 @@ from keval.execution.judging import Judging
 from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder
 from keval.execution.workspaces import Kept
-from keval.logs.stream import Sink
+from keval.logs.sinks import Sink
 from keval.secrets.variables import Secrets
 
 Warn = Callable[[str], None]

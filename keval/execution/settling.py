@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from keval.logs.stream import UntilSafe
+from keval.logs.sinks import UntilSafe
 
 Item = TypeVar("Item")
 Queued = TypeVar("Queued")

@@ -26,7 +26,7 @@ from keval.execution.scheduler import Crew, Take, pause
 from keval.execution.settling import Settling
 from keval.execution.specs import Failed, Known, Outcome
 from keval.ids import JsonObject
-from keval.logs.stream import UntilSafe
+from keval.logs.sinks import UntilSafe
 from keval.processes import tree
 from keval.retry import Retry
 

@@ -1,4 +1,4 @@
-r"""Reads event lines from files and pipes, and writes them to stdout.
+r"""Reads event lines from files and pipes.
 
 Only `\n` ends a line. Every line read is checked against its schema; a line that is not what it
 says it is stops the command with file, line and path, unless the reader was told to skip such
@@ -8,29 +8,22 @@ lines, in which case it counts and names them.
 from __future__ import annotations
 
 import io
-import os
-import stat
 import sys
 from array import array
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import BinaryIO
 
 from keval import schema
 from keval.documents import packed, strict_json
 from keval.documents.event_lines import accepted, stand_as_written
 from keval.errors import InputError
-from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs import foreign
 from keval.logs.addresses import name_of
 from keval.logs.endable_input import EndableInput
-from keval.logs.standard_streams import unwritable
-
-if TYPE_CHECKING:  # most who read a log wait for nothing else meanwhile
-    import asyncio
 
 CHUNK = 2**17
 """Bytes that are read from a file at once, unless a line is longer; they and what is made of them fit into a cache."""
@@ -267,101 +260,3 @@ async def read_live(reader: Reader) -> AsyncIterator[Line]:
                 yield line
         finally:
             source.end()
-
-
-UntilSafe = Awaitable[None] | None
-"""What is to be waited for until a line that is written is safe, also from an end of the machine; None: it is."""
-
-
-class Sink(Protocol):
-    """Where events go: a log or stdout."""
-
-    async def append(self, event: JsonObject) -> None:
-        """Write one event; it is safe when this returns."""
-
-    def write(self, line: bytes) -> Awaitable[UntilSafe]:
-        """Write the line of one event, which was checked when it was encoded: then it survives the process."""
-
-    def tell(self, stop: asyncio.Event) -> None:
-        """Name what is to be set when nothing more can be written here, although nobody is told by an error."""
-
-
-class Announced:
-    """A sink that writes events about a command before the command's first event, and nothing if there is none."""
-
-    def __init__(self, sink: Sink, *announcement: JsonObject) -> None:
-        import asyncio
-
-        self._sink = sink
-        self._announcement = list(announcement)
-        self._announcing = asyncio.Lock()
-
-    async def announce(self) -> None:
-        """Write what is to be announced, if it is not written yet."""
-        if not self._announcement:
-            return
-        async with self._announcing:
-            while self._announcement:
-                await self._sink.append(self._announcement[0])
-                del self._announcement[0]
-
-    def tell(self, stop: asyncio.Event) -> None:
-        """As the sink's own."""
-        self._sink.tell(stop)
-
-    async def append(self, event: JsonObject) -> None:
-        """Write one event, after what is to be announced."""
-        await self.announce()
-        await self._sink.append(event)
-
-    def write(self, line: bytes) -> Awaitable[UntilSafe]:
-        """Write the line of one event, after what is to be announced."""
-        return self._write_after(line) if self._announcement else self._sink.write(line)
-
-    async def _write_after(self, line: bytes) -> UntilSafe:
-        await self.announce()
-        return await self._sink.write(line)
-
-
-class Stdout:
-    """Writes event lines to stdout, whole and in order, without blocking the event loop.
-
-    A reader who leaves becomes ReaderGoneError. At close the bytes are on disk if stdout is a file.
-    """
-
-    def __init__(self, descriptor: int | None = None) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        self._descriptor = sys.stdout.fileno() if descriptor is None else descriptor
-        # One thread: a full pipe holds up this writer, not the tasks in flight.
-        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keval-stdout")
-
-    async def append(self, event: JsonObject) -> None:
-        """Write one event."""
-        await self.write(encode(event))
-
-    async def write(self, line: bytes) -> None:
-        """Write one line, unchanged."""
-        import asyncio
-
-        await asyncio.get_running_loop().run_in_executor(self._writer, self._write, line)
-
-    def tell(self, stop: asyncio.Event) -> None:
-        """Do nothing: who leaves a pipe is an error of the next write."""
-
-    def _write(self, line: bytes) -> None:
-        view = memoryview(line)
-        try:
-            while view:
-                view = view[os.write(self._descriptor, view) :]
-        except OSError as error:
-            raise unwritable(error) from error
-
-    def close(self) -> None:
-        """Wait for the last write."""
-        self._writer.shutdown()
-        if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
-            try:
-                os.fsync(self._descriptor)
-            except OSError as error:
-                raise unwritable(error) from error

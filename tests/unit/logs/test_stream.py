@@ -1,22 +1,19 @@
 from __future__ import annotations
 
-import asyncio
 import io
-import os
 from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.errors import InputError, ReaderGoneError
+from keval.errors import InputError
 from keval.events import encode, event
 from keval.ids import JsonObject
-from keval.logs.stream import Announced, Reader, Stdout, read
+from keval.logs.stream import Reader, read
 
 
 def a_retraction(number: int) -> JsonObject:
@@ -75,43 +72,6 @@ def test_lines_of_unknown_type_are_passed_through() -> None:
     """A type that this version does not know is data, not an error."""
     raw = b'{"type":"future","v":1,"id":"x","time":"2026-11-20T10:00:00.000Z","run_id":"r","new":[1]}\n'
     assert [line.raw for line in Reader(io.BytesIO(raw), "stdin", lambda _: None)] == [raw]
-
-
-async def test_a_reader_who_leaves_is_told_apart_from_other_errors() -> None:
-    """Writing to a pipe that nobody reads raises ReaderGoneError."""
-    out, descriptor = os.pipe()
-    os.close(out)
-    stdout = Stdout(descriptor)
-    with pytest.raises(ReaderGoneError):
-        await stdout.append(a_retraction(1))
-    stdout.close()
-    os.close(descriptor)
-
-
-class Kept:
-    """A sink that keeps what it is given."""
-
-    def __init__(self) -> None:
-        self.events: list[JsonObject] = []
-
-    async def append(self, event: JsonObject) -> None:
-        self.events.append(event)
-
-    async def write(self, line: bytes) -> None:
-        self.events.append(orjson.loads(line))
-
-    def tell(self, stop: asyncio.Event) -> None:
-        raise AssertionError(stop)
-
-
-async def test_a_run_event_comes_before_the_first_event_and_only_then() -> None:
-    """Nothing to write means no `run` event; the first event brings it, once."""
-    kept = Kept()
-    announced = Announced(kept, {"type": "run"})
-    assert kept.events == []
-    await announced.append({"type": "a"})
-    await announced.write(b'{"type":"b"}')
-    assert [each["type"] for each in kept.events] == ["run", "a", "b"]
 
 
 def test_a_key_that_stands_twice_is_refused_with_coordinates(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""Where events go: to a log, or to stdout; with what has to be said before the first of them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Protocol
+
+from keval.events import encode
+from keval.ids import JsonObject
+from keval.logs.standard_streams import unwritable
+
+if TYPE_CHECKING:
+    import asyncio
+
+UntilSafe = Awaitable[None] | None
+"""What is to be waited for until a line that is written is safe, also from an end of the machine; None: it is."""
+
+
+class Sink(Protocol):
+    """Where events go: a log or stdout."""
+
+    async def append(self, event: JsonObject) -> None:
+        """Write one event; it is safe when this returns."""
+
+    def write(self, line: bytes) -> Awaitable[UntilSafe]:
+        """Write the line of one event, which was checked when it was encoded: then it survives the process."""
+
+    def tell(self, stop: asyncio.Event) -> None:
+        """Name what is to be set when nothing more can be written here, although nobody is told by an error."""
+
+
+class Announced:
+    """A sink that writes events about a command before the command's first event, and nothing if there is none."""
+
+    def __init__(self, sink: Sink, *announcement: JsonObject) -> None:
+        import asyncio
+
+        self._sink = sink
+        self._announcement = list(announcement)
+        self._announcing = asyncio.Lock()
+
+    async def announce(self) -> None:
+        """Write what is to be announced, if it is not written yet."""
+        if not self._announcement:
+            return
+        async with self._announcing:
+            while self._announcement:
+                await self._sink.append(self._announcement[0])
+                del self._announcement[0]
+
+    def tell(self, stop: asyncio.Event) -> None:
+        """As the sink's own."""
+        self._sink.tell(stop)
+
+    async def append(self, event: JsonObject) -> None:
+        """Write one event, after what is to be announced."""
+        await self.announce()
+        await self._sink.append(event)
+
+    def write(self, line: bytes) -> Awaitable[UntilSafe]:
+        """Write the line of one event, after what is to be announced."""
+        return self._write_after(line) if self._announcement else self._sink.write(line)
+
+    async def _write_after(self, line: bytes) -> UntilSafe:
+        await self.announce()
+        return await self._sink.write(line)
+
+
+class Stdout:
+    """Writes event lines to stdout, whole and in order, without blocking the event loop.
+
+    A reader who leaves becomes ReaderGoneError. At close the bytes are on disk if stdout is a file.
+    """
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        self._descriptor = sys.stdout.fileno() if descriptor is None else descriptor
+        # One thread: a full pipe holds up this writer, not the tasks in flight.
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keval-stdout")
+
+    async def append(self, event: JsonObject) -> None:
+        """Write one event."""
+        await self.write(encode(event))
+
+    async def write(self, line: bytes) -> None:
+        """Write one line, unchanged."""
+        import asyncio
+
+        await asyncio.get_running_loop().run_in_executor(self._writer, self._write, line)
+
+    def tell(self, stop: asyncio.Event) -> None:
+        """Do nothing: who leaves a pipe is an error of the next write."""
+
+    def _write(self, line: bytes) -> None:
+        view = memoryview(line)
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError as error:
+            raise unwritable(error) from error
+
+    def close(self) -> None:
+        """Wait for the last write."""
+        self._writer.shutdown()
+        if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+            try:
+                os.fsync(self._descriptor)
+            except OSError as error:
+                raise unwritable(error) from error
