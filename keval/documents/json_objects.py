@@ -16,7 +16,7 @@ from keval.ids import JsonObject
 class JsonObjects(Sequence[JsonObject]):
     """JSON objects in order, none of which changes: a change of one that was taken out is a change of a copy.
 
-    What they hold has to be JSON: see `datasets.unfit`.
+    What they hold has to be JSON: see `foreign_json.unfit`.
     """
 
     __slots__ = ("_texts",)

@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import Any
 
 from keval.config.import_mapping import ForeignMetric, ImportMapping
-from keval.datasets import ROW, not_json, parse_json, unfit
+from keval.datasets import ROW
+from keval.documents.foreign_json import not_json, parse_json, unfit
 from keval.documents.mapping import Rule, UnfitError, kind, look_up
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject, digest, sample_sha256

@@ -20,6 +20,7 @@ from pathlib import Path
 from keval import datasets, ids
 from keval.config.import_mapping import IMPORTED, ImportMapping
 from keval.datasets import ROW, ROW_TAKEN, Row
+from keval.documents.foreign_json import unfit
 from keval.documents.row_problems import RowProblems
 from keval.errors import InputError
 from keval.events import InvalidEventError, event, written
@@ -127,7 +128,7 @@ class AnswerFile:
             for number, row in enumerate(self._rows(), start=1):
                 where = f"{self.path}:{row.line}" if row.line is not None else f"{self.path}: row {number}"
                 record = row.record or {}
-                problem = row.problem or datasets.unfit(record)
+                problem = row.problem or unfit(record)
                 if ROW in record:
                     problem = ROW_TAKEN
                 yield where, ImportedRow([problem]) if problem else reader.read({**record, ROW: number})

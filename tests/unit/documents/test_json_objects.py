@@ -7,7 +7,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.datasets import unfit
+from keval.documents.foreign_json import unfit
 from keval.documents.json_objects import JsonObjects
 from keval.ids import JsonObject
 
