@@ -259,17 +259,18 @@ class Scanner:
         self._clean: set[str] = set()
         self._found_in_key = lru_cache(MOST_KEYS)(lambda key: [*self.found_in(key)])
 
-    def look_fast(self, value: object) -> Iterator[Finding]:
-        """Yield what `look` yields, and take much less time for a value without a secret, as most are.
+    def findings(self, value: object) -> Iterator[Finding]:
+        """Yield what may be a secret in a JSON value: in its texts and numbers, keys included.
 
-        All texts that are new are looked through at once; only if something may be in them `look` says where.
+        All texts that are new are looked through at once, for most values hold nothing; only if something may be in
+        them `findings_one_by_one` says where.
         """
         texts, others = _texts_and_others(value)
         texts -= self._clean
         spellings = _spellings(BETWEEN_TEXTS.join(texts))
         forms = _forms_among(spellings)
         if forms or any(map(self._secrets.may_stand_in, spellings)) or self._secrets.may_be_among(others):
-            yield from self.look(value, forms)
+            yield from self.findings_one_by_one(value, forms)
         else:
             self._remember(texts)
 
@@ -279,11 +280,8 @@ class Scanner:
             self._clean.clear()
         self._clean.update(text for text in clean if len(text) <= LONGEST_CLEAN)
 
-    def look(self, value: object, forms: Mapping[str, Form] = FORMS) -> Iterator[Finding]:
-        """Yield what may be a secret in a JSON value: in its texts and numbers, keys included.
-
-        `forms` are those that it may have.
-        """
+    def findings_one_by_one(self, value: object, forms: Mapping[str, Form] = FORMS) -> Iterator[Finding]:
+        """Yield what `findings` yields, and look through each text by itself; `forms` are those that it may have."""
         waiting = [("$", value)]
         while waiting:
             path, found = waiting.pop()
@@ -337,7 +335,7 @@ def scan_log(
             for number, raw in enumerate(source, start=1):
                 event = reader.parse(number, raw)
                 if event is not None:
-                    yield from ((number, finding) for finding in scanner.look_fast(event.event))
+                    yield from ((number, finding) for finding in scanner.findings(event.event))
                 elif raw.strip():
                     if number == 1 and NO_TEXT.search(raw):
                         why = (

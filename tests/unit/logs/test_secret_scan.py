@@ -99,7 +99,7 @@ KEYS = {
 
 def found_in(text: str) -> list[str]:
     """Return what is found in a text, in an environment without secrets."""
-    return [finding.what for finding in Scanner({}).look({"text": text})]
+    return [finding.what for finding in Scanner({}).findings_one_by_one({"text": text})]
 
 
 def test_every_form_has_examples() -> None:
@@ -113,7 +113,7 @@ def test_a_key_is_found_and_a_near_miss_is_not(what: str) -> None:
     key, near = ("".join(parts) for parts in KEYS[what])
     for text in (f"it is {key} they say", f'{{"said":"first\\n{key}"}}', f"https://example.org/?key%3D{key}", key):
         assert found_in(text) == [what], text
-    assert [finding.what for finding in Scanner({}).look({key: 1})] == [f"{what}, as a key"]
+    assert [finding.what for finding in Scanner({}).findings_one_by_one({key: 1})] == [f"{what}, as a key"]
     assert what not in found_in(f"it is {near} they say")
 
 
@@ -125,7 +125,7 @@ def test_a_key_is_found_in_a_line_however_json_spells_it(what: str) -> None:
     escaped = "".join(f"\\u{ord(character):04x}" for character in text)
     for each in (*spelt, f'"{escaped}"'):
         event = orjson.loads(f'{{"a": "a0", "text": {each}, "0a": ["A", "9"]}}')
-        assert [*Scanner({}).look_fast(event)] == [Finding("$.text", what)], each
+        assert [*Scanner({}).findings(event)] == [Finding("$.text", what)], each
 
 
 OTHER_KEYS = {
@@ -152,7 +152,7 @@ def test_a_key_of_another_kind_is_found() -> None:
         for key in keys[what]:
             found = [Finding("$[0]", what), Finding("$[1]", what), Finding("$[2]", what)]
             value = [key, f"first\\n{key}", f"key%3D{key}", f"a{key}", f"9{key}"]
-            assert [*Scanner({}).look(value)] == [*Scanner({}).look_fast(value)] == found, key
+            assert [*Scanner({}).findings_one_by_one(value)] == [*Scanner({}).findings(value)] == found, key
 
 
 def test_what_was_found_is_found_again() -> None:
@@ -160,7 +160,7 @@ def test_what_was_found_is_found_again() -> None:
     scanner = Scanner({"PIN_SECRET": "1234567890"})
     for secret in ("".join(KEYS["a GitHub token"][0]), 1234567890, "is 1234567890"):
         for each in ({"text": secret}, {"text": "nothing"}, {"text": secret}):
-            assert [*scanner.look_fast(each)] == [*scanner.look(each)]
+            assert [*scanner.findings(each)] == [*scanner.findings_one_by_one(each)]
 
 
 ENVIRON = {
@@ -230,7 +230,7 @@ def test_the_fast_way_finds_what_the_plain_way_finds(values: list[object]) -> No
     """The same in the same order, in whatever a log may hold; what was looked at before changes nothing."""
     plain, fast = Scanner(ENVIRON), Scanner(ENVIRON)
     for value in [*values, *values]:
-        assert [*fast.look_fast(value)] == [*plain.look(value)]
+        assert [*fast.findings(value)] == [*plain.findings_one_by_one(value)]
 
 
 @pytest.mark.parametrize("what", KEYS)
@@ -276,7 +276,7 @@ def test_the_check_of_patterns_sees_what_is_unbounded() -> None:
 def test_values_of_variables_that_sound_secret_are_found() -> None:
     """A variable called …TOKEN is looked for by value, one called PATH is not."""
     environ = {"MY_TOKEN": "correct-horse", "PATH": "correct-battery", "SHORT_KEY": "abc"}
-    found = list(Scanner(environ).look({"text": "correct-horse correct-battery abc"}))
+    found = list(Scanner(environ).findings_one_by_one({"text": "correct-horse correct-battery abc"}))
     assert [finding.what for finding in found] == ["the value of MY_TOKEN"]
 
 
@@ -284,7 +284,9 @@ def test_values_are_found_however_they_are_spelt_and_as_numbers() -> None:
     """Base64 in the middle of other data, hex, and a JSON number."""
     scanner = Scanner({"PIN_SECRET": "1234567890"})
     for value in ("eHgxMjM0NTY3ODkweA==", b"1234567890".hex(), 1234567890, 1234567890.0):
-        assert [finding.what for finding in scanner.look({"a": [value]})] == ["the value of PIN_SECRET"], value
+        assert [finding.what for finding in scanner.findings_one_by_one({"a": [value]})] == [
+            "the value of PIN_SECRET"
+        ], value
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,7 @@ def test_a_key_of_an_object_that_may_be_a_secret_stands_in_no_path() -> None:
     """It is told by its position, also in the paths of what is inside it; so is a key that could forge a line."""
     key = "".join(KEYS["a GitHub token"][0])
     value = {"ok": 0, key: {"inner": key}, "evil\nline": [key], "correct-horse": {"inner": key}}
-    found = list(Scanner({"MY_TOKEN": "correct-horse"}).look(value))
+    found = list(Scanner({"MY_TOKEN": "correct-horse"}).findings_one_by_one(value))
     assert found == [
         Finding("$.<key 2>", "a GitHub token, as a key"),
         Finding("$.<key 4>", "the value of MY_TOKEN, as a key"),
@@ -320,7 +322,7 @@ def test_what_is_nested_deeper_than_calls_may_be_is_scanned() -> None:
     value: object = "".join(KEYS["a GitHub token"][0])
     for _ in range(5000):
         value = [value]
-    assert [finding.what for finding in Scanner({}).look(value)] == ["a GitHub token"]
+    assert [finding.what for finding in Scanner({}).findings_one_by_one(value)] == ["a GitHub token"]
 
 
 def test_the_command_names_the_place_and_never_the_secret(keval: Keval, tmp_path: Path) -> None:
