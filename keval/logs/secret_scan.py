@@ -37,8 +37,8 @@ BETWEEN_TEXTS = "\n"
 """Between texts that are looked through at once. It is in no key and in no escape, a word ends before it, and another
 may begin after it: so whatever is found in one of the texts is found in all of them together."""
 
-NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a]")
-"""Bytes that text has none of, be it damaged, and that what is packed has soon."""
+NOT_IN_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a]")
+"""Bytes that stand in no text, not even in a damaged one, and soon in a packed file; without tabs and line ends."""
 
 MOST_KEYS = 1000
 """What was found in so many keys is remembered: all events of a log have the same ones."""
@@ -337,16 +337,21 @@ def scan_log(
                 if event is not None:
                     yield from ((number, finding) for finding in scanner.findings(event.event))
                 elif raw.strip():
-                    if number == 1 and NO_TEXT.search(raw):
-                        why = (
-                            "is no text, such as Parquet or a database, and is not looked through; scan the log instead"
-                        )
-                        raise InputError(f"{log} {why}")
-                    if not skip_invalid and not reader.torn:
-                        why = f"no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"
-                        raise InputError(f"{log}:{number}: {why}")
+                    _check_scannable(log, number, raw, as_text=skip_invalid or reader.torn)
                     warn(f"{log}:{number}: {'cut off' if reader.torn else 'no valid event'}; scanned as text")
                     text = raw.decode(errors="replace")
                     yield from ((number, Finding("$", what)) for what in scanner.found_in(text))
     except OSError as error:
         raise InputError(f"{log}: {error.strerror}") from error
+
+
+def _check_scannable(log: Path, number: int, raw: bytes, *, as_text: bool) -> None:
+    """Raise InputError for a line without a valid event that is not to be scanned as text, or that is none."""
+    if number == 1 and NOT_IN_TEXT.search(raw):
+        raise InputError(
+            f"{log} is no text, such as Parquet or a database, and is not looked through; scan the log instead"
+        )
+    if not as_text:
+        raise InputError(
+            f"{log}:{number}: no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"
+        )
