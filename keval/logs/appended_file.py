@@ -13,7 +13,8 @@ from keval import schema
 from keval.documents import strict_json
 from keval.errors import EnvironmentLacksError, InputError, KevalError
 from keval.logs import locks
-from keval.logs.outputs import begins_as_log, look
+from keval.logs.foreign import described
+from keval.logs.outputs import HEAD_BYTES, begins_as_log
 
 # macOS has no fdatasync; what it saves is only the write of the file's times.
 _sync = getattr(os, "fdatasync", os.fsync)
@@ -49,12 +50,13 @@ class AppendedFile:
 
     def _check(self) -> None:
         """Raise InputError for a file that is neither empty nor begins as a log: it is somebody's."""
-        if os.fstat(self.descriptor).st_size and not begins_as_log(self.descriptor):
+        size = os.fstat(self.descriptor).st_size
+        if size and not begins_as_log(self.descriptor):
+            held = described(os.pread(self.descriptor, HEAD_BYTES, 0))
             raise InputError(
-                f"{self.path} is not a keval log: it holds {look(self.descriptor)}; it is left as it is:"
+                f"{self.path} is not a keval log: it holds {held}; it is left as it is:"
                 " name a log, or a file that is not there yet"
             )
-        size = os.fstat(self.descriptor).st_size
         tail = self._tail(size)
         if tail and not _is_event(tail) and not _is_cut_off(tail):
             raise InputError(

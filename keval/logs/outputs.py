@@ -148,11 +148,6 @@ def begins_as_log(descriptor: int) -> bool:
     return any(_is_envelope(line) for line in (whole.split(b"\n") if newline else [rest]))
 
 
-def look(descriptor: int) -> str:
-    """Return what an open file looks like, as a message says it: `JSON with the keys 'id', 'question'`."""
-    return described(os.pread(descriptor, HEAD_BYTES, 0))
-
-
 def _is_envelope(line: bytes) -> bool:
     """Return whether a line has what every event has; whether the rest of it is valid is not asked here."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keval.logs.foreign import instead_of_log, kind
+from keval.logs.foreign import HEAD, described, instead_of_log, kind
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,22 @@ def test_a_log_with_mistakes_stays_a_log(head: bytes) -> None:
 def test_what_an_answer_quotes_does_not_count() -> None:
     """An event is an event, whatever stands in it."""
     assert kind(b'{"type":"response","text":"\\"evalId\\": 1, \\"results\\": 2"') is None
+
+
+@pytest.mark.parametrize(
+    ("content", "looks"),
+    [
+        (b'{"id":"q1","question":"Why?"}\n{', "JSON with the keys 'id', 'question'"),
+        (b'{"a":1,"b":1,"c":1,"d":1,"e":1}', "JSON with the keys 'a', 'b', 'c', 'd', …"),
+        (b'{"\\u001b[31m":1}', "JSON with the keys '\\x1b[31m'"),
+        (b"[1]", "JSON"),
+        (b"API_TOKEN=secret\n", "text"),
+        ("ä".encode() * 40_000, "text"),
+        (b"x" + "ä".encode() * 40_000, "text"),
+        (b"\xff\xfe\xfd\xfc\xfb\xfa", "binary data"),
+        (b"PAR1\x00\x00", "binary data"),
+    ],
+)
+def test_a_foreign_file_is_described_without_its_secrets(content: bytes, looks: str) -> None:
+    """A message says what kind of file it is, and the names of keys: no values, and nothing that acts on a terminal."""
+    assert described(content[:HEAD]) == looks

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from keval.errors import EnvironmentLacksError, UsageError
-from keval.logs.outputs import STDIN, begins_as_log, check_output, look, replaced
+from keval.logs.outputs import STDIN, begins_as_log, check_output, replaced
 from tests.builders import response_event, run_event, write_log
 
 
@@ -283,28 +283,6 @@ def test_a_log_is_known_by_its_beginning(content: bytes, is_log: bool, tmp_path:
 def test_stdin_that_is_no_file_is_no_output(tmp_path: Path) -> None:
     """Stdin from a pipe or a terminal stands in no output's way."""
     check_output(tmp_path / "new", [STDIN], is_report)
-
-
-@pytest.mark.parametrize(
-    ("content", "looks"),
-    [
-        (b'{"id":"q1","question":"Why?"}\n{', "JSON with the keys 'id', 'question'"),
-        (b'{"a":1,"b":1,"c":1,"d":1,"e":1}', "JSON with the keys 'a', 'b', 'c', 'd', …"),
-        (b'{"\\u001b[31m":1}', "JSON with the keys '\\x1b[31m'"),
-        (b"[1]", "JSON"),
-        (b"API_TOKEN=secret\n", "text"),
-        ("ä".encode() * 40_000, "text"),
-        (b"x" + "ä".encode() * 40_000, "text"),
-        (b"\xff\xfe\xfd\xfc\xfb\xfa", "binary data"),
-        (b"PAR1\x00\x00", "binary data"),
-    ],
-)
-def test_a_foreign_file_is_described_without_its_secrets(content: bytes, looks: str, tmp_path: Path) -> None:
-    """A message says what kind of file it is, and the names of keys: no values, and nothing that acts on a terminal."""
-    path = tmp_path / "file"
-    path.write_bytes(content)
-    with path.open("rb") as opened:
-        assert look(opened.fileno()) == looks
 
 
 def test_a_disk_that_fills_while_an_output_is_made_is_said(log: Path) -> None:
