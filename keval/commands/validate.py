@@ -73,14 +73,14 @@ def _validator(path: Path, layout: Layout) -> Callable[[Path], str]:
         return _log  # it can be read only once, so nothing is tried
     if path.suffix in {".yaml", ".yml"}:
         return _config if b"dataset" in path.read_bytes() else _judge
-    return _log if unpacked_name(path).suffix == ".jsonl" and _is_log(path) else partial(_dataset, layout)
+    return _log if unpacked_name(path).suffix == ".jsonl" and _may_be_log(path) else partial(_dataset, layout)
 
 
 def _is_pipe(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def _is_log(path: Path) -> bool:
+def _may_be_log(path: Path) -> bool:
     """Return whether one of the first lines is an event, or at least no sample; an empty file is an empty log."""
     with packed.opened(path) as source:
         first = list(islice((line for line in source if line.strip()), LOOKED_AT))

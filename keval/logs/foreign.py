@@ -46,7 +46,7 @@ _DATASET_KEYS = {"question", "answer", "golden_answer", "prompt", "input", "quer
 """Keys by which records are taken for samples."""
 
 
-def is_log(head: bytes) -> bool:
+def is_head_of_log(head: bytes) -> bool:
     """Return whether a file that begins so is a log as keval writes it."""
     return _WRITTEN.match(head) is not None
 
