@@ -1,11 +1,11 @@
 """The least that a program does which asks, judges and writes both down safely: what `keval run` is compared with.
 
-    python -m benchmarks.bare_pool TASKS WORKERS FILE [ANSWER_S]
+    python -m benchmarks.bare_pool TASKS WORKERS FILE ANSWER_S
 
-Asyncio workers take tasks from a counter. Each task waits as long as an answer takes (no time, unless told) and becomes
-a response and a judgment; each of the two is encoded, checked against keval's schema, appended to one file, and on disk
-by a shared fsync before the worker goes on. There is no config, resume, lock, budget, retry, redaction, identity or
-report. Prints how many tasks were done, as JSON.
+Asyncio workers take tasks from a counter. Each task waits for so many seconds, as for an answer, and becomes a response
+and a judgment; each of the two is encoded, checked against keval's schema, appended to one file, and on disk by a
+shared fsync before the worker goes on. There is no config, resume, lock, budget, retry, redaction, identity or report.
+Prints how many tasks were done, as JSON.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ async def pool(path: Path, tasks: int, workers: int, answer_s: float) -> int:
     async def work() -> None:
         nonlocal done
         for number in numbers:
-            if answer_s:
+            if answer_s:  # else not even a turn of the event loop is lost
                 await asyncio.sleep(answer_s)
             await file.write(responses.line(number))
             await file.write(judgments.line(number))
@@ -101,8 +101,8 @@ async def pool(path: Path, tasks: int, workers: int, answer_s: float) -> int:
 
 def main() -> None:
     """Do the tasks that the arguments ask for."""
-    tasks, workers, path, *answer_s = sys.argv[1:]
-    done = asyncio.run(pool(Path(path), int(tasks), int(workers), sum(map(float, answer_s))))
+    tasks, workers, path, answer_s = sys.argv[1:]
+    done = asyncio.run(pool(Path(path), int(tasks), int(workers), float(answer_s)))
     print(json.dumps({"done": done}))
 
 

@@ -112,12 +112,14 @@ def _inspect_ai(**options: object) -> Callable[[int], Sequence[str | Path]]:
     return lambda _: (INSPECT_AI.program(), script, json.dumps(options))
 
 
+BARE_POOL = (sys.executable, "-m", "benchmarks.bare_pool")
+
 TOOLS = (
     Tool(
         name="bare asyncio pool",
         keeps="each answer and each verdict: validated line, shared fsync",
         prepare=_questions,
-        command=lambda number: (sys.executable, "-m", "benchmarks.bare_pool", str(number), str(AT_ONCE), "log.jsonl"),
+        command=lambda number: (*BARE_POOL, str(number), str(AT_ONCE), "log.jsonl", "0"),
         count=_said,
         environ=(("PYTHONPATH", str(child.ROOT)),),
     ),

@@ -36,7 +36,7 @@ def _once(what: str, tasks: int) -> Measurement:
     commands = {
         RUN: (*child.KEVAL, *workload.RUN),
         APART: (sys.executable, "-m", "benchmarks.evaluations", "eval.yaml", "log.jsonl"),
-        POOL: (sys.executable, "-m", "benchmarks.bare_pool", str(tasks), str(AT_ONCE), "log.jsonl"),
+        POOL: (sys.executable, "-m", "benchmarks.bare_pool", str(tasks), str(AT_ONCE), "log.jsonl", "0"),
     }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "work"
