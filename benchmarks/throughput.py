@@ -57,10 +57,11 @@ def tables(measurements: Sequence[Measurement]) -> str:
             each_us = None if cpu_s is None else 1e6 * cpu_s / float(str(tasks))
             rows.append((f"{tasks:,}", what, told(wall_s), told(rate, 0), told(each_us, 0), told(peak, 0)))
     header = ("tasks", "", "seconds", "evaluations/s", "CPU µs per evaluation", "peak MiB")
-    return f"{table(header, rows)}\n\nMedians. {_memory(measurements)}"
+    return f"{table(header, rows)}\n\nMedians. {_memory(measurements)}".rstrip()
 
 
 def _memory(measurements: Sequence[Measurement]) -> str:
+    """Return what is said of the growth of memory; nothing where it was not measured."""
     sizes = values(measurements, "tasks")
     small, large = (middle(where(measurements, what=APART, tasks=tasks), "peak_mib") for tasks in (sizes[0], sizes[-1]))
     if small is None or large is None:
