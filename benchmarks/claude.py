@@ -39,13 +39,8 @@ def measure(size: Size, repeat: int) -> Iterator[Measurement]:
         for tasks, at_once in LOADS[size]:
             for what in (SDK, KEVAL, AMONG):
                 idle = IDLE[size] if what == AMONG else 0
-                yield {
-                    "what": what,
-                    "tasks": tasks,
-                    "at_once": at_once,
-                    "idle": idle,
-                    **_once(what, tasks, at_once, idle),
-                }
+                load = {"what": what, "tasks": tasks, "at_once": at_once, "idle": idle}
+                yield {**load, **_once(what, tasks, at_once, idle)}
 
 
 def _once(what: str, tasks: int, at_once: int, idle: int) -> Measurement:
@@ -95,17 +90,11 @@ def tables(measurements: Sequence[Measurement]) -> str:
         alone = where(measurements, tasks=tasks, what=SDK)
         for what in values(measurements, "what"):
             found = where(measurements, tasks=tasks, what=what)
-            each = {name: (middle(found, name), middle(alone, name)) for name in ("wall_s", "cpu_s")}
-            ratios = {
-                name: None if own is None or other is None else own / other for name, (own, other) in each.items()
-            }
-            load = f"{tasks:,} answers, {found[0]['at_once']:,} at once"
-            rows.append(
-                (
-                    *(load, what, f"{found[0]['idle']:,}"),
-                    *(told(each["wall_s"][0]), told(ratios["wall_s"]), told(each["cpu_s"][0]), told(ratios["cpu_s"])),
-                )
-            )
+            cells = [f"{tasks:,} answers, {found[0]['at_once']:,} at once", what, f"{found[0]['idle']:,}"]
+            for field in ("wall_s", "cpu_s"):
+                own, other = middle(found, field), middle(alone, field)
+                cells += [told(own), told(None if own is None or other is None else own / other)]
+            rows.append(cells)
     header = ("load", "", "idle processes", "seconds", "of the SDK's", "CPU seconds", "of the SDK's")
     return f"{table(header, rows)}\n\nMedians. CPU seconds are those of the CLIs, too."
 
