@@ -11,7 +11,6 @@ import math
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from json import dumps  # the name `json` here is the plug-in beside this file
 from typing import TYPE_CHECKING, Any
 
 from keval import nearest, plugins
@@ -19,7 +18,7 @@ from keval.counted import counted
 from keval.datasets._layout import ROW, ROW_TAKEN, Draw, Layout
 from keval.documents.foreign_json import not_json, parse_json, unfit
 from keval.documents.json_objects import JsonObjects
-from keval.documents.mapping import UnfitError
+from keval.documents.mapping import UnfitError, kind
 from keval.documents.packed import opened, unpacked_name
 from keval.documents.row_problems import RowProblems
 from keval.errors import InputError
@@ -278,7 +277,7 @@ def timeout_s(record: JsonObject) -> float | None:
         seconds = math.nan
     if not 0 < seconds <= LONGEST_TIMEOUT_S:
         raise ValueError(
-            f"timeout_s: must be a number of seconds above 0 and up to {LONGEST_TIMEOUT_S}, not {_described(value)}"
+            f"timeout_s: must be a number of seconds above 0 and up to {LONGEST_TIMEOUT_S}, not {kind(value)}"
         )
     return seconds
 
@@ -300,7 +299,7 @@ def _text_problems(record: JsonObject, key: str, name: str) -> list[str]:
         texts = all(isinstance(message, str) and message.strip() for message in value)
         return [] if value and texts else [f"{label}: a list must be of texts that are not blank, one or more"]
     if not isinstance(value, str):
-        return [f"{label}: must be a string, not {_described(value)}{_as_text(key, value)}"]
+        return [f"{label}: must be a string, not {kind(value)}{_as_text(key, value)}"]
     # By a blank golden answer an agent that says nothing would be right.
     hint = "; a dataset without golden answers has `answer_key: null` in its config" if name == "answer" else ""
     return [] if value.strip() else [f"{label}: is blank{hint}"]
@@ -315,14 +314,6 @@ def _as_text(key: str, value: object) -> str:
 
 def _names(record: JsonObject) -> str:
     return ", ".join(map(repr, record)) or "no fields"
-
-
-def _described(value: object) -> str:
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, dict):
-        return "an object"
-    return dumps(value)
 
 
 def _duplicate(sample_id: str, first: int | str, *, same_record: bool) -> str:
