@@ -160,7 +160,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "what a plot of strips shows is what the page does",
         {"plots.captions", "plots.forest", "plots.paired"},
     ),
-    "unit/logs/test_secret_scan.py": ("it prints what the scanner finds", {"commands.scan"}),
+    "unit/logs/test_secret_scan.py": (
+        "a form is right if the scanner finds its keys, and the command prints what it finds",
+        {"commands.scan", "secrets.key_forms"},
+    ),
     "unit/mock/test_mock.py": (
         "to its clients it is one service",
         {"mock.api", "mock.journal", "mock.wire", "processes.loopback_server"},
