@@ -131,14 +131,14 @@ class _Collection:
         # Lines are checked and read side by side, so both go to where the log ends now: if a line ends there.
         if size >= self.smallest and ends_with_line(log, size):
             check.until = size
-            return self._indexed(LogFile(log, name_of(log), look=check.all, is_checked=False), copy, check)
+            return self._indexed(LogFile(log, name_of(log), find_lines=check.all, is_checked=False), copy, check)
         where = check.all()
-        return LogFile(log, name_of(log), len(where.offsets), look=lambda: where)
+        return LogFile(log, name_of(log), len(where.offsets), find_lines=lambda: where)
 
     def _indexed(self, file: LogFile, copy: Path, check: Check) -> LogFile:
         """Return a log with an index that is made now."""
         made = index.make(file, copy.with_suffix(".index"), check, self.kept)
-        return LogFile(file.path, file.name, made.lines, made.stored, look=lambda: NOTHING)
+        return LogFile(file.path, file.name, made.lines, made.stored, find_lines=lambda: NOTHING)
 
 
 def _continued(file: LogFile, known: Index, check: Check, copy: Path) -> LogFile:
@@ -148,7 +148,7 @@ def _continued(file: LogFile, known: Index, check: Check, copy: Path) -> LogFile
     if where.offsets:
         _pour(file.path, known.log.size, check.end, copy)
     lines = known.lines + len(where.offsets)
-    return replace(file, lines=lines, rest=copy if where.offsets else None, look=lambda: where)
+    return replace(file, lines=lines, rest=copy if where.offsets else None, find_lines=lambda: where)
 
 
 def _copied(name: str, stretches: Iterable[Stretch], copy: Path, on_lines: Callable[[bytes], None] | None) -> LogFile:
@@ -164,7 +164,7 @@ def _copied(name: str, stretches: Iterable[Stretch], copy: Path, on_lines: Calla
                 offsets.append(offset)
                 offset += length
     where = Lines(offsets, longest)
-    return LogFile(copy, name, len(offsets), rest=copy, look=lambda: where)
+    return LogFile(copy, name, len(offsets), rest=copy, find_lines=lambda: where)
 
 
 def _pour(log: Path, start: int, end: int, copy: Path) -> None:

@@ -66,22 +66,21 @@ class LogFile:
     """What is known of the first lines already."""
     rest: Path | None = field(default=None, compare=False)
     """A file of the lines that are not stored, to which nobody writes; None: they are read from the log."""
-    look: Callable[[], Lines] | None = field(default=None, compare=False)
+    find_lines: Callable[[], Lines] | None = field(default=None, compare=False)
     """Checks the lines that are not stored, and returns where they lie; None takes them as they are."""
     is_checked: bool = field(default=True, compare=False)
-    """Whether `look` has nothing to check any more; it may take seconds else."""
-
+    """Whether `find_lines` has nothing to check any more; else it may take seconds."""
     skipped: int = field(default=0, compare=False)
     """Lines that were left out because they are no valid events."""
 
     @cached_property
     def where(self) -> Lines:
-        """Where the lines lie that are not stored. Raises what `look` raises."""
-        return _found(self.path, self.lines) if self.look is None else self.look()
+        """Where the lines lie that are not stored. Raises what `find_lines` raises."""
+        return _found(self.path, self.lines) if self.find_lines is None else self.find_lines()
 
     @property
     def ready(self) -> Path | None:
-        """The database in which all is computed already, if there is one. Raises what `look` raises."""
+        """The database in which all is computed already, if there is one. Raises what `find_lines` raises."""
         return None if self.stored is None or self.where.offsets else self.stored.path
 
     def read(self) -> Iterator[bytes]:

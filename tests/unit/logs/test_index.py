@@ -534,12 +534,12 @@ def test_a_log_that_is_edited_while_it_is_indexed_gets_no_index(log: Path) -> No
     check = Check(log, print)
     text = log.read_bytes()
 
-    def look_and_edit() -> object:
+    def find_and_edit() -> object:
         where = check.all()
         _in_place(log, text.replace(b'"score":3', b'"score":5', 1))
         return where
 
-    file = LogFile(log, "run.jsonl", look=look_and_edit, is_checked=False)  # type: ignore[arg-type]  # it returns Lines
+    file = LogFile(log, "run.jsonl", find_lines=find_and_edit, is_checked=False)  # type: ignore[arg-type]  # it returns Lines
     with ExitStack() as kept, pytest.raises(ChangedError, match="changed while it was read"):
         index.make(file, log.with_name("spare"), check, kept)
     assert not beside(log).exists()
@@ -550,12 +550,12 @@ def test_a_log_that_is_appended_to_while_it_is_indexed_gets_one(log: Path) -> No
     """Appending changes no line that was read."""
     check = Check(log, print)
 
-    def look_and_append() -> object:
+    def find_and_append() -> object:
         where = check.all()
         append(log, response_event("late"))
         return where
 
-    file = LogFile(log, "run.jsonl", look=look_and_append, is_checked=False)  # type: ignore[arg-type]  # it returns Lines
+    file = LogFile(log, "run.jsonl", find_lines=find_and_append, is_checked=False)  # type: ignore[arg-type]  # it returns Lines
     with ExitStack() as kept:
         made = index.make(file, log.with_name("spare"), check, kept)
         assert made.lines == len(EVENTS)

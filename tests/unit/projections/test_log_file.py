@@ -117,6 +117,6 @@ def test_a_log_that_is_moved_while_it_is_read_is_named(tmp_path: Path) -> None:
         log.rename(tmp_path / "other.jsonl")
         return where
 
-    file = LogFile(log, "mine", 2, look=moved, is_checked=False)
+    file = LogFile(log, "mine", 2, find_lines=moved, is_checked=False)
     with pytest.raises(InputError, match="mine: was moved or removed"), projections.connect([file]):
         pass
