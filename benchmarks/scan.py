@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.benchmark import Benchmark, Measurement, Size
 from benchmarks.tables import middle, table, told, values, where
-from keval.logs.secret_scan import Scanner
 from keval.secrets.key_forms import FORMS
+from keval.secrets.scanner import Scanner
 
 LENGTHS = {
     Size.TINY: (1_000, 2_000),

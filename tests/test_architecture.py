@@ -162,7 +162,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/logs/test_secret_scan.py": (
         "a form is right if the scanner finds its keys, and the command prints what it finds",
-        {"commands.scan", "secrets.key_forms"},
+        {"commands.scan", "secrets.key_forms", "secrets.scanner"},
     ),
     "unit/mock/test_mock.py": (
         "to its clients it is one service",

@@ -11,7 +11,8 @@ from keval.commands.messages import say, warn
 from keval.commands.options import PATH_OR_STDIN, SKIP_INVALID
 from keval.counted import counted
 from keval.logs.outputs import check_stdout
-from keval.logs.secret_scan import Scanner, scan_log
+from keval.logs.secret_scan import scan_log
+from keval.secrets.scanner import Scanner
 
 
 @click.command(epilog="Example: keval scan run.jsonl && gzip run.jsonl")

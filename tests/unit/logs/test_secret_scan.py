@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval.events import encode, event
-from keval.logs.secret_scan import Finding, Scanner
 from keval.secrets.encodings import encoded, encodings
 from keval.secrets.key_forms import FORMS
+from keval.secrets.scanner import Finding, Scanner
 from tests.builders import response_event, write_log
 from tests.conftest import Keval
 
