@@ -229,6 +229,8 @@ class _Checked:
             return [problem]
         record, found = self.layout.mapped(record, number)
         made = self.layout.fields
+        if not found and made and (problem := unfit(record)):
+            return [problem]
         lacks = tuple(name for name, key in self.keys.items() if key not in record and name != "id" and key not in made)
         if lacks:
             self.lacking.setdefault(lacks, []).append(_names(record))

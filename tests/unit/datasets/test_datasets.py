@@ -476,6 +476,17 @@ def test_a_damaged_packed_file_is_an_input_error(tmp_path: Path, content: bytes)
     assert problems_of(write(tmp_path, "q.jsonl.gz", content), Layout())
 
 
+def test_what_rules_nest_too_deeply_is_refused(tmp_path: Path) -> None:
+    """A record that an event could hold may become one that none can."""
+    made: object = {"field": "deep"}
+    for _ in range(10):
+        made = [made]
+    deep = f"{'[' * 195}{']' * 195}"
+    path = write(tmp_path, "q.jsonl", f'{{"id": "a", "question": "Q?", "answer": "A", "deep": {deep}}}')
+    layout = Layout(fields={"extra": rule(made)})
+    assert problems_of(path, layout)[0] == "q.jsonl:1: nested deeper than 200 levels"
+
+
 def test_made_fields_take_the_place_of_the_records_own(tmp_path: Path) -> None:
     """All rules read the record as it is in the file, and what they do not make stays."""
     path = write(tmp_path, "q.jsonl", '{"question": "Q?", "answer": "because\\n#### 72", "level": 2}\n')
