@@ -263,10 +263,11 @@ class ConfigWork:
             given_up = None if self.request.chosen else self.failed_before
             for told in generation_ahead(about, tasks, self._single_judges, given_up):
                 self.warn(told)
+        elif self.stopping is not None and self.stopping.is_stopped:
+            if not self.stopping.must_end:  # else it is said at the end
+                self.warn(self.stopping.told("decided"))
         elif self.failed_before:
             self.warn(nothing_to_generate(self.failed_before))
-        elif self.stopping is not None and self.stopping.is_stopped:
-            self.warn(self.stopping.told("decided"))
         elif not self.request.chosen:
             self.warn(NOTHING_TO_GENERATE)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -51,6 +51,10 @@ class Stopping:
     failed_before: int
     has_ended: bool
     """Whether the log says how the last such run ended."""
+    decided_before: Sequence[Decided] = ()
+    """What the log's answers decide, whether or not it says so."""
+    said: Container[str] = ()
+    """The ids of the events that the log has of what is decided: a crash may have come before one of them."""
     feed: SampleFeed | None = None
 
     @property
@@ -68,12 +72,10 @@ class Stopping:
         """The tasks that may be asked."""
         return replace(self.tasks, numbers=self.tasks.numbers[:0]) if self.finished.is_decided else self.tasks
 
-    def record(self, run_id: str) -> list[JsonObject]:
-        """Return the event of the rule, if the log lacks it."""
-        if not self.is_new:
-            return []
-        return [
-            event(
+    def record(self, run_id: str) -> Iterator[JsonObject]:
+        """Yield the event of the rule, if the log lacks it, and those of what its answers decide."""
+        if self.is_new:
+            yield event(
                 "until_rule",
                 digest("until_rule", self.prepared.mock, self.prepared.plan_id, self.rule.rule_id),
                 run_id,
@@ -83,7 +85,7 @@ class Stopping:
                 mock=self.prepared.mock,
                 rule=self.rule.as_json(),
             )
-        ]
+        yield from self._unsaid(run_id)
 
     def begin(self, session: Session) -> SampleFeed:
         """Return what hands out the tasks of a session."""
@@ -130,10 +132,18 @@ class Stopping:
         return "budget" if session.ledger.refused else "interrupted"
 
     async def _write(self, found: Sequence[Decided], session: Session) -> None:
-        for member, look in found:
-            names = (self.prepared.mock, self.prepared.plan_id, self.rule.rule_id, member.key)
-            fields = self._of_rule() | look_fields(member, look, self.rule.samples)
-            await session.sink.append(event("until_decided", digest("until_decided", *names), session.run_id, **fields))
+        for decided in found:
+            await session.sink.append(self._said(decided, session.run_id))
+
+    def _unsaid(self, run_id: str) -> Iterator[JsonObject]:
+        found = (self._said(decided, run_id) for decided in self.decided_before)
+        return (each for each in found if each["id"] not in self.said)
+
+    def _said(self, decided: Decided, run_id: str) -> JsonObject:
+        member, look = decided
+        names = (self.prepared.mock, self.prepared.plan_id, self.rule.rule_id, member.key)
+        fields = self._of_rule() | look_fields(member, look, self.rule.samples)
+        return event("until_decided", digest("until_decided", *names), run_id, **fields)
 
     def _of_rule(self) -> JsonObject:
         return {"plan_id": self.prepared.plan_id, "rule_id": self.rule.rule_id, "mock": self.prepared.mock}
@@ -212,10 +222,11 @@ def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> St
     tasks = by_sample(config, prepared.samples, skipped)
     finished = FinishedSamples(rule, config, goes_on=request.complete)
     _replay(about, finished, tasks)
-    finished.advance()
+    decided_before = finished.advance()
     return Stopping(
         prepared=prepared, rule=rule, is_new=known is None, finished=finished, tasks=tasks,
         failed_before=failed, has_ended=past.has_ended(mock=request.mock),
+        decided_before=decided_before, said=past.decided(),
     )  # fmt: skip
 
 

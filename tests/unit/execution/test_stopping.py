@@ -152,6 +152,32 @@ class Cut(Drawn):
         return await super().answer(spec)
 
 
+def test_a_decision_that_a_crash_kept_from_the_log_is_written_by_the_next_run(tmp_path: Path) -> None:
+    """The answers that decided are there, and what they decided is said once, before the end."""
+    config, whole, cut = write_evaluation(tmp_path), tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    run(config, whole, Drawn(config, CLEAR))
+    lines = whole.read_text().splitlines(keepends=True)
+    decision = next(place for place, line in enumerate(lines) if '"type":"until_decided"' in line)
+    cut.write_text("".join(lines[:decision]))
+    agent = Drawn(config, CLEAR)
+    (told,) = run(config, cut, agent)
+    assert (agent.asked, told.startswith("stopped after 14 of 100 samples: decided")) == ([], True)
+    said, before = ([{**each, "asked": None} for each in lasting(events(log, *UNTIL))] for log in (cut, whole))
+    assert said == before
+    run(config, cut, agent)
+    assert len(events(cut, *UNTIL)) == 2
+
+
+def test_of_a_run_that_is_decided_nobody_says_that_all_is_answered(tmp_path: Path) -> None:
+    """Beside tasks that failed for good are those that were never asked."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR, fails=0.2), retry_failed=False)
+    run(config, log, Drawn(config, CLEAR), retry_failed=False)
+    told = run(config, log, Drawn(config, CLEAR), retry_failed=False)
+    assert [each for each in told if "stopped after" in each]
+    assert not [each for each in told if "every other has its response" in each]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 13, 27])
 def test_a_run_that_was_cut_off_goes_on_by_the_same_rule(tmp_path: Path, after: int) -> None:
