@@ -151,7 +151,7 @@ def _ahead(about: ConfigPast) -> Iterator[str]:
     judges = [judge for judge in config.judges if judge.judge.unit == "response"]
     yield from generation_ahead(about, tasks, judges, failed) if tasks else (nothing_to_generate(failed),)
     changed = list(sample_changes(about, new_run_id()))
-    if (corrected := told_of_samples(changed, config.judges)) is not None:
+    if (corrected := told_of_samples(changed, about.past, config.judges)) is not None:
         yield corrected
     unjudged = Unjudged(about.past, judges, mock=about.mock, changing=changed)
     of_config = about.tasks_of("response", mock=True)

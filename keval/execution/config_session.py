@@ -300,7 +300,7 @@ class ConfigWork:
             return Backlog(self.past.log, (), ())
         if self.stopping is not None and self.stopping.is_stopped:  # what came in after the stop is in no number
             return Backlog(self.past.log, (), ())
-        if (corrected := told_of_samples(changed, self.judges)) is not None:
+        if (corrected := told_of_samples(changed, self.past, self.judges)) is not None:
             self.warn(corrected)
         unjudged = Unjudged(self.past, judges, mock=self.request.mock, changing=changed)
         fresh = self.request.fresh

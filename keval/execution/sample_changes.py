@@ -6,7 +6,7 @@ before is outdated: `changed` says in which fields.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from keval.config.model import JudgeConfig
 from keval.counted import counted
@@ -16,6 +16,8 @@ from keval.execution.config_past import ConfigPast
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject, canonical, digest, sample_sha256
 from keval.logs.line_at import record_at
+from keval.logs.past import Past
+from keval.projections.sql_file import load
 
 
 def changed_fields(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
@@ -29,25 +31,46 @@ def _differs(one: object, other: object) -> bool:
     return canonical(one) != canonical(other)
 
 
-def told_of_samples(changes: Sequence[JsonObject], judges: Sequence[JudgeConfig]) -> str | None:
+Given = Mapping[str, Collection[str] | None]
+"""By the name of a judge, which fields of a sample it is given, None for all."""
+
+
+def told_of_samples(changes: Sequence[JsonObject], past: Past, judges: Sequence[JudgeConfig]) -> str | None:
     """Return which records of the dataset changed in what judges are given, None if none did.
 
-    Edited questions are not among them: they are asked again, which is said elsewhere.
+    Edited questions are not among them: they are asked again, which is said elsewhere. `judges` are those of the
+    config; others that were added to the log judge when they are told to.
     """
     edited = [change for change in changes if "question" not in change["changed"]]
+    if not edited:
+        return None
     fields = dict.fromkeys(field for change in edited for field in change["changed"])
-    concerned = [
-        judge.name
-        for judge in judges
-        if judge.sample_fields is None or not fields.keys().isdisjoint(judge.sample_fields)
-    ]
-    if not edited or not concerned:
+    own = _concerned({judge.name: judge.sample_fields for judge in judges}, fields)
+    added = _concerned(_given_to_added(past, {judge.judge_id for judge in judges}), fields)
+    if not own and not added:
         return None
     named = [str(change["sample"]["id"]) for change in edited[:MOST_NAMED]] + ["…"] * (len(edited) > MOST_NAMED)
-    return (
-        f"{counted(len(edited), 'record')} of the dataset changed ({', '.join(named)}: {', '.join(fields)}): no answer "
-        f"is asked again; judged anew by {', '.join(concerned)}"
-    )
+    changed = f"{counted(len(edited), 'record')} of the dataset changed ({', '.join(named)}: {', '.join(fields)})"
+    told = [f"{changed}, for which no answer is asked again"]
+    if own:
+        told.append(f"{' and '.join(own)} judge{'s' * (len(own) == 1)} anew what has no judgment of it as it is now")
+    if added:
+        told.append(
+            f"judgments of it by {' and '.join(added)}, which no config has, no longer count: "
+            "keval judge LOG -j JUDGE.yaml makes new ones"
+        )
+    return "; ".join(told)
+
+
+def _concerned(given: Given, fields: Collection[str]) -> list[str]:
+    return [name for name, taken in given.items() if taken is None or not set(fields).isdisjoint(taken)]
+
+
+def _given_to_added(past: Past, own: Collection[str]) -> Given:
+    if past.connection is None:  # a new log
+        return {}
+    found = past.rows(load("execution", "added_judges"))
+    return {name: None if is_given_all else fields for name, known, is_given_all, fields in found if known not in own}
 
 
 def sample_changes(about: ConfigPast, run_id: str) -> Iterator[JsonObject]:

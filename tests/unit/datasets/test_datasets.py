@@ -478,7 +478,7 @@ def test_a_damaged_packed_file_is_an_input_error(tmp_path: Path, content: bytes)
 
 def test_what_rules_nest_too_deeply_is_refused(tmp_path: Path) -> None:
     """A record that an event could hold may become one that none can."""
-    made: object = {"field": "deep"}
+    made: Any = {"field": "deep"}
     for _ in range(10):
         made = [made]
     deep = f"{'[' * 195}{']' * 195}"

@@ -10,9 +10,17 @@ from keval.config.reader import load
 from keval.execution.preparation import prepare
 from keval.execution.sample_changes import changed_fields, sample_changes, told_of_samples
 from keval.ids import JsonObject
-from tests.builders import response_event, sample, sample_change_event
+from keval.logs.past import Past
+from tests.builders import (
+    judge_entry,
+    judgment_event,
+    response_event,
+    run_event,
+    sample,
+    sample_change_event,
+)
 from tests.jobs import exact_judge
-from tests.tasks import config_past
+from tests.tasks import config_past, past_of
 
 CONFIG = """\
 name: unit
@@ -66,14 +74,35 @@ def test_the_newest_record_is_compared_wherever_it_stands(tmp_path: Path) -> Non
     assert found(tmp_path, again, [sample("q1")]) == []
 
 
-def test_corrected_records_are_named_with_who_judges_them_anew() -> None:
+def test_corrected_records_are_named_with_who_judges_them_anew(tmp_path: Path) -> None:
     """Edited questions are told elsewhere; what no judge is given has nothing judged anew."""
-    judges = [exact_judge()]
-    assert told_of_samples([], judges) is None
-    assert told_of_samples([sample_change_event(sample("q1"), "question", "answer")], judges) is None
-    assert told_of_samples([sample_change_event(sample("q1"), "topic")], judges) is None
+    past, judges = Past(tmp_path / "log.jsonl"), [exact_judge()]
+    assert told_of_samples([], past, judges) is None
+    assert told_of_samples([sample_change_event(sample("q1"), "question", "answer")], past, judges) is None
+    assert told_of_samples([sample_change_event(sample("q1"), "topic")], past, judges) is None
     changes = [sample_change_event(sample(f"q{number}"), "answer") for number in range(2)]
-    assert told_of_samples(changes, judges) == (
-        "2 records of the dataset changed (q0, q1: answer): no answer is asked again; judged anew by exact"
+    assert told_of_samples(changes, past, judges) == (
+        "2 records of the dataset changed (q0, q1: answer), for which no answer is asked again; "
+        "exact judges anew what has no judgment of it as it is now"
     )
-    assert "(q0, q1, q0, …: answer)" in str(told_of_samples([*changes, *changes], judges))
+    assert "(q0, q1, q0, …: answer)" in str(told_of_samples([*changes, *changes], past, judges))
+
+
+def test_judges_that_were_added_to_the_log_are_named_with_what_makes_them_judge() -> None:
+    """No run does; one that was given other fields, or that the config has by now, is not named."""
+    answer, by_now = response_event("q1"), exact_judge()
+    given = {"added": None, "blind": ["topic"], "exact": ["answer"]}
+    known = {"added": "a" * 24, "blind": "b" * 24, "exact": by_now.judge_id}
+    events = [
+        run_event(("baseline",), samples=1),
+        answer,
+        run_event((), judges=[judge_entry(name=name, judge_id=known[name]) for name in given]),
+        *(judgment_event(answer, 4, judge_id=known[name], sample_fields=given[name]) for name in given),
+    ]
+    change = sample_change_event(sample("q1"), "answer")
+    with past_of(events) as past:
+        assert told_of_samples([change], past, [by_now]) == (
+            "1 record of the dataset changed (q1: answer), for which no answer is asked again; "
+            "exact judges anew what has no judgment of it as it is now; judgments of it by added, which no config has, "
+            "no longer count: keval judge LOG -j JUDGE.yaml makes new ones"
+        )
