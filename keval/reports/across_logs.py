@@ -182,8 +182,8 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[s
             names = _named([name for name, its in edited.items() if its == fields])
             yield (
                 f"{one.label} and {other.label} were judged by other records of {names}, which differ in {fields}; "
-                f"they are left out: keval run, with the config of {one.label} and the new dataset, judges its "
-                "answers anew"
+                f"they are left out: keval run, with the config and agent of {one.label} as they were and the new "
+                "dataset, judges its answers anew"
             )
 
 

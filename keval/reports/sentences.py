@@ -426,7 +426,7 @@ def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
 
 
 def _unscored(table: MetricTable) -> tuple[int, int]:
-    """Return how much was not scored, and of how much, where it is known how much was planned."""
+    """Return how much was not scored, and of how many expected scores, where it is known what was planned."""
     known = [score for score in table.scores if score.planned is not None]
     unscored = sum(score.agent_failed + score.not_measured + (score.not_done or 0) for score in known)
-    return unscored, sum(score.planned or 0 for score in known)
+    return unscored, sum(score.expected for score in known)

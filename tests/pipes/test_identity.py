@@ -118,7 +118,8 @@ def test_a_corrected_golden_answer_is_judged_again_and_not_asked(folder: Folder)
     folder.dataset([{**SAMPLES[0], "answer": "no"}, *SAMPLES[1:]])
     added, said = folder.run()
     assert added == {"run": 1, "sample_change": 1, "judgment": 2}
-    assert any("1 record of the dataset changed (q0: answer), for which no answer is asked again" in each for each in said)
+    told = "1 record of the dataset changed (q0: answer), for which no answer is asked again"
+    assert any(told in each for each in said)
     folder.dataset(SAMPLES)
     folder.run()
     assert folder.keval("judge", "log.jsonl", "--quiet").stderr == (

@@ -178,6 +178,7 @@ def test_what_only_one_log_asked_dilutes_nothing(tmp_path: Path, more: int) -> N
     )
     assert [score.not_measured for score in report.metrics[0].scores] == [0, 4]
     assert report.metrics[0].scores[1].scored == 6 + more
+    assert str(report.read_with_care).endswith(" 4 of 20 not scored.")
 
 
 @pytest.mark.slow

@@ -351,13 +351,13 @@ def test_what_makes_it_doubtful_stands_in_one_line() -> None:
     assert read_with_care(tables, list(small_numbers(tables))) == (
         "Read with care: 6 samples, so intervals are wide. No sample has two scored repetitions: run-to-run variation "
         "is not measured. "
-        "One judgment per answer: the judge's own variation is not measured. 1 of 36 not scored."
+        "One judgment per answer: the judge's own variation is not measured. 1 of 35 not scored."
     )
     assert read_with_care(metric_tables([]), []) is None
     other = table(compared("higher", (0.5, 0.1, 0.9)), "clarity", scores={"baseline": {"planned": 18}})
     told = read_with_care([other, *tables], list(small_numbers(tables)))
     assert told is not None
-    assert told.endswith(" 1 of 36 not scored on completeness.")
+    assert told.endswith(" 1 of 35 not scored on completeness.")
 
 
 def test_no_sentence_has_a_word_that_says_too_much() -> None:
