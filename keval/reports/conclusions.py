@@ -245,9 +245,11 @@ def reversals(tables: Iterable[MetricTable]) -> Iterator[ReportWarning]:
             completed = _gap(one.mean_complete_case, other.mean_complete_case, noise)
             if counted * completed < 0:
                 high, low = (one, other) if counted > 0 else (other, one)
+                not_done = (one.not_done or 0) + (other.not_done or 0)
                 found.setdefault((high.condition, low.condition), []).append(
                     f"{full_name(table.judge, table.metric)} {high.mean:.2f} and {low.mean:.2f}, "
                     f"of completed answers {high.mean_complete_case:.2f} and {low.mean_complete_case:.2f}"
+                    + (f"; of {not_done:,} there is no score yet, and failures count already" if not_done else "")
                 )
     for (high_name, low_name), numbers in found.items():
         yield ReportWarning(

@@ -180,6 +180,17 @@ def test_a_ranking_that_failures_turn_around_is_said() -> None:
     )
 
 
+def test_of_a_judge_that_has_not_judged_all_it_is_said_why_failures_weigh_so_much() -> None:
+    """A failure has its value at once, an answer only when it is judged."""
+    bodies = [
+        aggregate("baseline", mean=3.0, mean_complete_case=4.5, agent_failed=30, scored=60, not_done=1200),
+        aggregate("b", mean=4.0, mean_complete_case=4.0),
+        comparison("b", 0.1, 0.5),
+    ]
+    (warning,) = reversals(metric_tables(bodies))
+    assert "4.00 and 4.50; of 1,200 there is no score yet, and failures count already)." in warning.text
+
+
 @pytest.mark.parametrize(("completed_a", "completed_b"), [(3.1, 4.0), (4.0, 4.0), (None, 4.0)])
 def test_a_ranking_that_stays_is_not_mentioned(completed_a: float | None, completed_b: float) -> None:
     """The same order, a tie and an unknown mean are no reversal."""
