@@ -183,6 +183,8 @@ def _answer(
             raise UsageError(f"a value has no form in Python ({error}); cast it to VARCHAR") from error
         except duckdb.PermissionException as error:
             raise UsageError(*f"{error}".split("\n"), HINT) from error
+        except duckdb.OutOfMemoryException:  # the query is right
+            raise
         except duckdb.Error as error:
             raise _refused(error) from error
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 SPANS_PER_LINE = 100
 """A receiver reads a line whole."""
 
-SPANS_PER_QUERY = 20_000
-"""Texts of so many answers may be in memory at once."""
+BYTES_PER_QUERY = 32 * 2**20
+"""The texts of lines of so many bytes may be in memory at once, each several times."""
 
 INTERNAL, ERROR = 1, 2
 """As OTLP numbers them: the kind of a span that is no request to another service, and the status of one that failed."""
@@ -97,7 +97,7 @@ class OpenTelemetry(Format):
 
 def _rows(connection: DuckDBPyConnection) -> Iterator[JsonObject]:
     """Yield what becomes a span, in the order of the log, part by part."""
-    for part in rows(connection, load("formats", "span_parts", most=str(SPANS_PER_QUERY))):
+    for part in rows(connection, load("formats", "span_parts", most=str(BYTES_PER_QUERY))):
         first, last = str(part["first"]), str(part["last"])
         yield from rows(connection, load("formats", "spans", first=first, last=last))
 

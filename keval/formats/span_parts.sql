@@ -1,10 +1,7 @@
--- One row per part of a log with so many spans: the positions between which they stand. A query for all would hold all texts at
--- once, to bring them into their order.
+-- One row per part of a log, so many bytes of its lines: the positions between which its spans stand. A query for all would hold
+-- all texts at once, to bring them into their order.
 select min(position) as first, max(position) as last
-from (
-    select position, (row_number() over (order by position) - 1) // $most as part
-    from facts
-    where current and (type = 'response' or (type = 'failure' and stage = 'generate'))
-)
-group by part
-order by part
+from facts
+where current and (type = 'response' or (type = 'failure' and stage = 'generate'))
+group by file, line_offset // $most
+order by first

@@ -45,7 +45,10 @@ ROWS_AT_ONCE = 100
 """Rows of a query that are in memory at once: each may hold 30 MB."""
 
 MOST_FOR_QUERIES = 1536 * 2**20
-"""Bytes that DuckDB takes at most for a query; not all that it holds of a million answers can go to the disk."""
+"""Bytes that DuckDB takes at most for a query; not all that it holds of a million answers can go to the disk.
+
+Of texts it holds two thousand at once, each of which may have megabytes: of these it may take what there is.
+"""
 
 BYTES_PER_THREAD = 64 * 2**20
 """Another thread reads for so many bytes of log: each needs memory, and on a small log only that."""
@@ -94,7 +97,8 @@ def connect(  # noqa: PLR0913 - each says of something else what is asked
             tables.build(connection, files, kinds, everything=everything, texts=texts, asked=needed)
             if tools:
                 tool_use.make_table(connection, files)
-        connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_FOR_QUERIES)}B'")
+        most = memory.for_queries()
+        connection.execute(f"SET memory_limit = '{most if texts else min(most, MOST_FOR_QUERIES)}B'")
         yield connection
 
 
@@ -133,9 +137,15 @@ def _database(
     except FileNotFoundError as error:
         _raise_if_gone(logs, error)
         raise
+    except duckdb.OutOfMemoryException as error:
+        _raise_if_gone(logs, error)
+        said = str(error).partition("\n")[0]  # what comes after it is about settings that no user has
+        raise EnvironmentLacksError(
+            f"not enough memory to compute tables: {said}; ask for less, without texts, or end other programs; TMPDIR "
+            "names another folder for temporary files"
+        ) from error
     except (
         duckdb.IOException,
-        duckdb.OutOfMemoryException,
         duckdb.TransactionException,
         duckdb.FatalException,  # what a checkpoint says of a full disk
     ) as error:

@@ -116,7 +116,7 @@ def test_ids_are_hexadecimal_and_the_answers_own(tmp_path: Path, monkeypatch: py
     """As OTLP's JSON wants them: 32 and 16 digits, the same in each export; a line has so many spans at most."""
     monkeypatch.setattr(opentelemetry, "SPANS_PER_LINE", 2)
     first = exported(OpenTelemetry(), log(), tmp_path / "a")[0]
-    monkeypatch.setattr(opentelemetry, "SPANS_PER_QUERY", 1)
+    monkeypatch.setattr(opentelemetry, "BYTES_PER_QUERY", 1)
     second = exported(OpenTelemetry(), log(), tmp_path / "b")[0]
     assert first.read_bytes() == second.read_bytes()
     lines = [

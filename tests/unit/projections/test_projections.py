@@ -189,8 +189,19 @@ def test_a_query_that_finds_no_room_is_told_as_a_lack_of_the_machine(tmp_path: P
     log = write_log(tmp_path / "log.jsonl", [response_event()])
     limits = "set memory_limit = '8MB'; set max_temp_directory_size = '0KB'"
     query = "select count(*) from (select distinct i, i || 'x' from range(9000000) as r(i))"
-    with pytest.raises(EnvironmentLacksError, match="TMPDIR"), projections.connect([log]) as connection:
+    with pytest.raises(EnvironmentLacksError, match="TMPDIR") as raised, projections.connect([log]) as connection:
         connection.execute(f"{limits}; {query}")
+    assert "Possible solutions" not in str(raised.value)  # which are settings that no user has
+
+
+@pytest.mark.parametrize(("texts", "limit"), [(True, "8.0 GiB"), (False, "1.5 GiB")])
+def test_where_texts_are_read_a_query_may_take_what_the_machine_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: bool, limit: str
+) -> None:
+    """Two thousand of them are in memory at once, however long each is; numbers need no more than they did."""
+    monkeypatch.setattr(projections.memory, "for_queries", lambda: 8 * 2**30)
+    with projections.connect([write_log(tmp_path / "log.jsonl", [response_event()])], texts=texts) as connection:
+        assert connection.execute("select current_setting('memory_limit')").fetchall() == [(limit,)]
 
 
 def test_only_a_newline_ends_a_line(tmp_path: Path) -> None:
