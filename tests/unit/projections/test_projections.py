@@ -15,6 +15,7 @@ import pytest
 from keval import ids, projections, schema
 from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject, answer_sha256
+from keval.processes import memory
 from keval.projections import continuation
 from keval.projections.views import definition, named_in
 from tests.builders import (
@@ -199,7 +200,7 @@ def test_where_texts_are_read_a_query_may_take_what_the_machine_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: bool, limit: str
 ) -> None:
     """Two thousand of them are in memory at once, however long each is; numbers need no more than they did."""
-    monkeypatch.setattr(projections.memory, "for_queries", lambda: 8 * 2**30)
+    monkeypatch.setattr(memory, "for_queries", lambda: 8 * 2**30)
     with projections.connect([write_log(tmp_path / "log.jsonl", [response_event()])], texts=texts) as connection:
         assert connection.execute("select current_setting('memory_limit')").fetchall() == [(limit,)]
 
