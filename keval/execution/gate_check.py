@@ -6,14 +6,15 @@ those there are warnings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from keval.config import gate_section
 from keval.config.formulas import COMPUTED
 from keval.config.model import Config
+from keval.config.sections import list_in, mapping_in
 from keval.errors import UsageError
-from keval.metric_names import names
+from keval.metric_names import full_name, names
 from keval.nearest import near
 from keval.reports.gate_rules import BASELINE, BEFORE, Comparison, Level, Rule, not_the_baseline, unknown_condition
 
@@ -30,7 +31,7 @@ def check_gate(config: Config, warn: Callable[[str], None]) -> None:
     for rule in gate_section.recorded(config.as_written.get("gate")).rules:
         begin = f"{config.path}: gate: rule {rule.text!r}: "
         wrong += (begin + mistake for mistake in _mistakes(rule, config, known))
-        doubts = _of_comparison(rule, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
+        doubts = _of_comparison(rule, config, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
         for doubt in doubts:
             warn(begin + doubt)
     if wrong:
@@ -65,9 +66,21 @@ def _mistakes(rule: Rule, config: Config, known: Mapping[str, _Scale | None]) ->
         yield f"{baseline!r} is the baseline itself"
 
 
-def _of_comparison(rule: Comparison, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+def _of_comparison(rule: Comparison, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
     if rule.metric is not None and rule.metric not in known:
         yield _no_metric(rule.metric, known)
+    primary = list_in(mapping_in(config.as_written, "comparison"), "primary")
+    if rule.metric is None and primary and "until" in config.as_written and (others := _not_among(primary, config)):
+        yield (
+            f"it asks for all metrics, and a run that stops when decided says nothing of those that are not primary "
+            f"({', '.join(others)}); name one, as in '{primary[0]} of {rule.text}'"
+        )
+
+
+def _not_among(named: Collection[object], config: Config) -> list[str]:
+    """Return the metrics of judges that are not named."""
+    metrics = ((metric.name, judge.name) for judge in config.judges for metric in judge.judge.metrics)
+    return [full_name(judge, metric) for metric, judge in metrics if not set(names(metric, judge)) & set(named)]
 
 
 def _of_level(rule: Level, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:

@@ -15,15 +15,16 @@ name: held
 dataset: {path: questions.jsonl}
 agent: {type: AGENT}
 conditions: {plain: {system_prompt: "Answer."}, careful: {system_prompt: "Be careful."}}
-judge: {type: number}
+judges: [JUDGES]
 gate: {rules: ["RULE"]}
 """
 
 
-def doubts(folder: Path, rule: str, agent: str = "echo") -> list[str]:
-    """Return what is said of one rule."""
+def doubts(folder: Path, rule: str, agent: str = "echo", judges: str = "{type: number}", more: str = "") -> list[str]:
+    """Return what is said of one rule; `more` follows in the config."""
+    config = CONFIG.replace("RULE", rule).replace("AGENT", agent).replace("JUDGES", judges)
     (folder / "questions.jsonl").touch()
-    (folder / "eval.yaml").write_text(CONFIG.replace("RULE", rule).replace("AGENT", agent))
+    (folder / "eval.yaml").write_text(config + more)
     said: list[str] = []
     check_gate(load(folder / "eval.yaml"), said.append)
     return said
@@ -81,3 +82,16 @@ def test_tool_errors_of_an_agent_that_reports_no_calls_are_told(tmp_path: Path) 
     """None would be found, whatever the tools did."""
     (found,) = doubts(tmp_path, "tool errors <= 1%", "command, command: [cat]")
     assert "agent command does not report its tool calls" in found
+
+
+UNTIL = "comparison: {primary: [number]}\nuntil: decided\n"
+
+
+def test_a_rule_about_all_metrics_of_a_run_that_stops_is_told(tmp_path: Path) -> None:
+    """Of what is not primary nothing is concluded, so that such a rule never passes; one that names a metric can."""
+    judges, rule = "{type: number}, {type: exact_match}", "careful higher than plain"
+    (found,) = doubts(tmp_path, rule, judges=judges, more=UNTIL)
+    assert found.endswith("(exact_match/exact_match); name one, as in 'number of careful higher than plain'")
+    assert doubts(tmp_path, f"number of {rule}", judges=judges, more=UNTIL) == []
+    assert doubts(tmp_path, rule, more=UNTIL) == []
+    assert doubts(tmp_path, rule, judges=judges) == []
