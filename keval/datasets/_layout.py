@@ -97,5 +97,6 @@ def _cluster_problems(record: JsonObject, key: str) -> list[str]:
         said = there if key not in record else "must be a text or a number that is not blank"
         return [f"{key} (the cluster): {said}; every sample belongs to one"]
     if key != "cluster" and "cluster" in record:
-        return [f"cluster: {key!r} is to be called so, but the record has a field of that name too"]
+        taken = f"cluster: cluster_key makes a field of this name out of {key!r}, but the record has one of its own"
+        return [f"{taken}; rename the record's, or write `cluster_key: cluster`, which takes its values"]
     return []

@@ -56,7 +56,10 @@ def test_samples_that_belong_together_have_their_cluster_as_a_field(tmp_path: Pa
     missing = "document (the cluster): missing; the record's fields: 'question'; every sample belongs to one"
     assert layout.mapped({"question": "Why?"}, 1)[1] == [missing]
     assert layout.mapped({"document": "a", "cluster": "b"}, 1)[1] == [
-        "cluster: 'document' is to be called so, but the record has a field of that name too"
+        (
+            "cluster: cluster_key makes a field of this name out of 'document', but the record has one of its own; "
+            "rename the record's, or write `cluster_key: cluster`, which takes its values"
+        )
     ]
 
 
