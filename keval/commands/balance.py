@@ -12,8 +12,7 @@ from keval.commands.messages import say, say_json, warn
 from keval.commands.options import INPUT_FILE, FiniteRange
 from keval.config.samples import read_samples
 from keval.counted import counted
-from keval.documents.mapping import look_up
-from keval.ids import JsonObject
+from keval.documents.mapping import has
 from keval.logs.outputs import check_stdout
 from keval.nearest import near
 from keval.reports.balance import MOST_GAPS, Balance, balance
@@ -37,21 +36,13 @@ def command(path: Path, by: tuple[str, ...], threshold: float, written: str) -> 
     check_stdout([path], "write to another file")
     samples = read_samples(path)
     for name in by:
-        if not any(_has(sample, name) for sample in samples):
+        if not any(has(sample, name) for sample in samples):
             warn(f"no sample has a field {name!r}; {near(name, dict.fromkeys(chain.from_iterable(samples)))}")
     found = balance(samples, by, threshold)
     if written == "json":
         say_json(found.as_json(), orjson.OPT_INDENT_2)
     else:
         _print(found)
-
-
-def _has(sample: JsonObject, name: str) -> bool:
-    try:
-        look_up(sample, name)
-    except ValueError:  # it lacks the field, or the name is no path
-        return False
-    return True
 
 
 def _print(found: Balance) -> None:

@@ -15,6 +15,7 @@ from keval import ids
 from keval.agents import Agent
 from keval.config import plugin_options
 from keval.datasets import Layout
+from keval.documents.mapping import has, way_out
 from keval.errors import PluginError
 from keval.ids import canonical
 from keval.judges import Judge, Metric
@@ -190,7 +191,7 @@ class JudgeConfig:
         for name, wanted in self.only_for.items():
             value = sample.get(name)
             if not any(_is_same(value, each) for each in (wanted if isinstance(wanted, list) else [wanted])):
-                return f"the judge is not for this sample: its {name} is {canonical(value).decode()}"
+                return f"the judge is not for this sample: {_found_there(sample, name)}"
         return None
 
     @property
@@ -239,6 +240,16 @@ class JudgeConfig:
             "texts": dict(self.judge.texts()),
             "metrics": [_described(metric) for metric in self.judge.metrics],
         }
+
+
+def _found_there(sample: JsonObject, name: str) -> str:
+    """Return what a sample has where a judge wants a field; a name with dots may have been meant as a path."""
+    if name in sample:
+        return f"its {name} is {canonical(sample[name]).decode()}"
+    if not has(sample, name):
+        return f"it has no field {name}"
+    made, makes_it = way_out(name, sample)
+    return f"its {name} stands inside a field, and only_for names a field: {makes_it} in the dataset makes {made} one"
 
 
 def _is_same(value: object, wanted: object) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from keval.documents.mapping import Rule, UnfitError, look_up
+from keval.documents.mapping import Rule, UnfitError, has, look_up, way_out
 from keval.ids import JsonObject, canonical, digest
 
 ROW = "@row"
@@ -92,6 +92,10 @@ class Layout:
 def _cluster_problems(record: JsonObject, key: str) -> list[str]:
     """Return why a record is in no cluster: none stands for all that lack one, nor is each of these its own."""
     value = record.get(key)
+    if key not in record and has(record, key):
+        name, makes_it = way_out(key, record)
+        inside = f"{key} (the cluster): stands inside a field, and cluster_key names a field"
+        return [f"{inside}: {makes_it} makes {name} one"]
     if value is None or isinstance(value, dict | list) or (isinstance(value, str) and not value.strip()):
         there = f"missing; the record's fields: {', '.join(map(repr, record)) or 'none'}"
         said = there if key not in record else "must be a text or a number that is not blank"

@@ -8,7 +8,7 @@ is a list of rules. A field that is not there is an error; nothing is guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from json import dumps
 from string import Formatter
@@ -161,6 +161,26 @@ def look_up(record: Record, path: str) -> Any:  # noqa: ANN401 - any JSON value
             raise UnfitError(_missing(path, step, value))
         value = value[step]
     return value
+
+
+def has(record: Record, path: str) -> bool:
+    """Return whether a path leads to something in a record; a text that is no path leads to nothing."""
+    try:
+        look_up(record, path)
+    except ValueError:  # UnfitError, too
+        return False
+    return True
+
+
+def way_out(path: str, taken: Container[str]) -> tuple[str, str]:
+    """Return a name for a field that is made of what a path leads to, none of those taken, and the rule that makes it.
+
+    The rule is written as it stands in a config.
+    """
+    keys = [step for step in steps(path) if isinstance(step, str)]
+    name = keys[-1] if keys[-1] not in taken else "_".join(keys)
+    field = path if re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", path) else dumps(path)
+    return name, f"`fields: {{{name}: {{field: {field}}}}}`"
 
 
 def _has(value: object, step: str | int) -> bool:

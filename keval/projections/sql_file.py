@@ -35,10 +35,14 @@ def literals(texts: Iterable[str]) -> str:
     return f"[{', '.join(map(literal, texts))}]::varchar[]"
 
 
-def json_path(field: str) -> str:
-    """Return the path of a field of an object, whatever its name, as DuckDB writes it."""
-    escaped = field.replace("\\", "\\\\").replace('"', '\\"')
-    return f'$."{escaped}"'
+def json_path(*steps: str | int) -> str:
+    """Return the path of a field of an object, whatever its name, or of what keys and indexes lead to, for DuckDB."""
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{_quoted(step)}" for step in steps)
+
+
+def _quoted(key: str) -> str:
+    escaped = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def verbatim(path: Path) -> str:

@@ -55,6 +55,13 @@ def known_fields(connection: DuckDBPyConnection) -> list[str]:
     return [str(field) for (field,) in connection.execute(load("projections", "sample_fields")).fetchall()]
 
 
+def leads_inside(connection: DuckDBPyConnection, steps: Sequence[str | int]) -> bool:
+    """Return whether a path of keys and indexes leads to something in some sample."""
+    path = literal(json_path(*steps))
+    ((found,),) = connection.execute(load("projections", "any_inside", path=path)).fetchall()
+    return bool(found)
+
+
 def _values(fields: Sequence[str]) -> str:
     """Return the SQL of a sample's values as texts, null as soon as one is missing."""
     found = [f"(sample ->> {literal(json_path(field))})" for field in fields]

@@ -63,6 +63,20 @@ def test_samples_that_belong_together_have_their_cluster_as_a_field(tmp_path: Pa
     ]
 
 
+def test_a_path_to_a_cluster_is_refused_with_the_field_to_make_of_it(tmp_path: Path) -> None:
+    """It is not missing; what the message says, written into the config, gives the samples their cluster."""
+    record = {"question": "Why?", "doc": 1, "meta": {"doc": "a"}}
+    assert dataset(tmp_path, "path: q.jsonl\ncluster_key: meta.doc").layout.mapped(record, 1)[1] == [
+        (
+            "meta.doc (the cluster): stands inside a field, and cluster_key names a field: "
+            "`fields: {meta_doc: {field: meta.doc}}` makes meta_doc one"
+        )
+    ]
+    mended = "path: q.jsonl\ncluster_key: meta_doc\nfields: {meta_doc: {field: meta.doc}}"
+    made, problems = dataset(tmp_path, mended).layout.mapped(record, 1)
+    assert (made["cluster"], problems) == ("a", [])
+
+
 @pytest.mark.parametrize(
     ("section", "message"),
     [

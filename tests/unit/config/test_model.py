@@ -121,6 +121,26 @@ def test_a_judge_is_for_the_samples_with_these_values(
     assert (replace(judge(), only_for=only_for).not_for(sample) is None) == is_for
 
 
+@pytest.mark.parametrize(
+    ("sample", "said"),
+    [
+        ({"meta.level": None}, "its meta.level is null"),
+        ({"meta": {"depth": 1}}, "it has no field meta.level"),
+        (
+            {"meta": {"level": "L1"}},
+            (
+                "its meta.level stands inside a field, and only_for names a field: "
+                "`fields: {level: {field: meta.level}}` in the dataset makes level one"
+            ),
+        ),
+    ],
+)
+def test_a_judge_says_what_it_found_where_it_wants_a_field(sample: JsonObject, said: str) -> None:
+    """What is null, what is missing, and what only a path leads to are told apart."""
+    told = replace(judge(), only_for={"meta.level": "L1"}).not_for(sample)
+    assert told == f"the judge is not for this sample: {said}"
+
+
 def test_what_a_judge_is_for_is_part_of_it() -> None:
     """Another choice of samples is another judge, and the field that decides is one that its judgments depend on."""
     chosen = replace(judge(), only_for={"level": 1})

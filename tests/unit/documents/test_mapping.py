@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.documents.mapping import UnfitError, Written, rule
+from keval.documents.mapping import UnfitError, Written, has, rule, way_out
 
 RECORD = {
     "question": "Why?",
@@ -79,3 +79,22 @@ def test_any_text_stands_in_a_template_and_comes_out_of_a_field(literal: str, va
     """Braces that are doubled are data, and what a field holds is never read as a template."""
     doubled = literal.replace("{", "{{").replace("}", "}}")
     assert rule(doubled + "{x}").of({"x": value}) == literal + value
+
+
+@pytest.mark.parametrize(("path", "is_there"), [("meta.level", True), ("meta.depth", False), ("a..b", False)])
+def test_a_path_may_lead_nowhere(path: str, *, is_there: bool) -> None:
+    """What is no path leads nowhere, too."""
+    assert has(RECORD, path) == is_there
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("meta.level", ("level", "`fields: {level: {field: meta.level}}`")),
+        ("meta.answer", ("meta_answer", "`fields: {meta_answer: {field: meta.answer}}`")),
+        ("choices[0]", ("choices", '`fields: {choices: {field: "choices[0]"}}`')),
+    ],
+)
+def test_a_field_is_made_of_what_a_path_leads_to(path: str, said: tuple[str, str]) -> None:
+    """Its name is none that a record has, so that nothing is replaced, and YAML reads the rule as it is meant."""
+    assert way_out(path, {"id", "answer"}) == said
