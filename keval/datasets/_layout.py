@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from keval.counted import counted
 from keval.documents.mapping import Rule, UnfitError, has, look_up, way_out
 from keval.ids import JsonObject, canonical, digest
 
@@ -32,8 +33,7 @@ class Draw:
         """Return the places of the drawn samples, in order. Raises UnfitError for one that lacks the field."""
         order = sorted(range(len(samples)), key=lambda place: digest("draw", self.seed, samples[place]["id"]))
         if self.evenly_by is not None:
-            # As text: the bytes of each would keep the kilobytes into which they were written.
-            group = {place: canonical(look_up(samples[place], self.evenly_by)).decode() for place in order}
+            group = _groups(samples, self.evenly_by)
             before: Counter[str] = Counter()
             rank = {}
             for place in order:
@@ -41,6 +41,22 @@ class Draw:
                 before[group[place]] += 1
             order.sort(key=rank.__getitem__)
         return sorted(order[: self.samples])
+
+
+def _groups(samples: Sequence[JsonObject], path: str) -> list[str]:
+    """Return the value at a path of each sample. Raises UnfitError, which says how many lack it and names the first."""
+    groups, said, lacking = [], "", 0
+    for sample in samples:
+        try:
+            # As text: the bytes of each would keep the kilobytes into which they were written.
+            groups.append(canonical(look_up(sample, path)).decode())
+        except UnfitError as error:
+            lacking += 1
+            said = said or f"the first one is {sample['id']!r}: {error}"
+    if lacking:
+        of_all = f"{lacking:,} of {counted(len(samples), 'sample')} {'lacks' if lacking == 1 else 'lack'} it"
+        raise UnfitError(f"draw.evenly_by needs {path!r} in every sample; {of_all}, {said}")
+    return groups
 
 
 @dataclass(frozen=True, slots=True)

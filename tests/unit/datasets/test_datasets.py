@@ -549,9 +549,15 @@ def test_an_even_draw_has_as_many_of_each_value(tmp_path: Path) -> None:
 
 
 def test_a_draw_by_a_field_that_is_missing_is_a_problem(tmp_path: Path) -> None:
-    """A group without a name is none."""
-    path = write(tmp_path, "q.jsonl", GOOD)
-    assert "no field 'subject'" in problems_of(path, Layout(draw=Draw(1, evenly_by="subject")))[0]
+    """A group without a name is none; it is said how many samples lack one, and which is the first."""
+    lines = [
+        GOOD.replace('"a"', f'"{number}"').replace("}", f', "{field}": 1}}') for number, field in enumerate("gghh")
+    ]
+    path = write(tmp_path, "q.jsonl", "\n".join(lines))
+    assert problems_of(path, Layout(draw=Draw(1, evenly_by="g")))[0] == (
+        "q.jsonl: draw.evenly_by needs 'g' in every sample; 2 of 4 samples lack it, the first one is '2': "
+        "no field 'g'; the fields there: 'id', 'question', 'answer', 'h'"
+    )
 
 
 @pytest.mark.parametrize("wrong", ["soon", "-1", "0", "nan", "inf", "1e9"])
