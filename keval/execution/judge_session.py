@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -232,8 +232,7 @@ class JudgeWork:
         """Return what has to be known of the log's other judges by somebody who wonders why there is nothing to do."""
         known = list(past.rows(load("execution", "known_judges")))
         if not self.given:
-            added = dict.fromkeys(str(name) for _, name, is_added in known if is_added)
-            return f"; those that were added ({', '.join(added)}) are asked with -j" if added else ""
+            return _beside_the_configs(past, dict.fromkeys(str(name) for _, name, is_added in known if is_added))
         names = (
             (judge.name, name) for judge in self.given for judge_id, name, _ in known if judge_id == judge.judge_id
         )
@@ -287,6 +286,19 @@ class JudgeWork:
             stop=stop,
             silent_agents=past.silent_agents,
         )
+
+
+def _beside_the_configs(past: Past, added: Iterable[str]) -> str:
+    """Return who judges beside the judges of the config, and how much of that failed; it is asked for by the user."""
+    names = ", ".join(added)
+    if not names:
+        return ""
+    failed = {str(name): int(responses) for name, responses in past.rows(load("execution", "failed_by_added"))}
+    asked = f"those that were added ({names}) are asked with -j"
+    if not failed:
+        return f"; {asked}"
+    each = ", ".join(f"{name} {responses:,}" for name, responses in failed.items())
+    return f" by the config's judges; {asked}, also for the responses that they failed to judge: {each}"
 
 
 class LiveWork:

@@ -89,7 +89,19 @@ def test_what_an_added_judge_has_not_judged_is_missing_wherever_it_is_told(run: 
         run("report", "log.jsonl").stdout.split()
     )
     said = run("judge", "log.jsonl").stderr
-    assert "every response has its judgments; those that were added (mine) are asked with -j" in said
+    assert (
+        "every response has its judgments by the config's judges; those that were added (mine) are asked with -j, "
+        "also for the responses that they failed to judge: mine 1\n"
+    ) in said
+
+
+def test_an_added_judge_that_did_not_fail_is_named_and_no_more(run: Keval, tmp_path: Path) -> None:
+    """Who has nothing to do learns how it is asked again."""
+    judged(run, tmp_path, GOOD)
+    said = run("judge", "log.jsonl").stderr
+    assert said == (
+        "keval: nothing to judge: every response has its judgments; those that were added (mine) are asked with -j\n"
+    )
 
 
 def test_a_judge_under_another_name_is_told_to_be_the_same(run: Keval, tmp_path: Path) -> None:
