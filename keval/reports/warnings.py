@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -221,12 +222,15 @@ def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iter
         if names:
             told = ", ".join(dict.fromkeys(names))
             yield ReportWarning("older_conditions", f"{what}: {len(names)} ({told})")
-    judges = [row["judge"] for row in ask(connection, "replaced_judges")]
-    if judges:
+    judged: Counter[str] = Counter()
+    for row in ask(connection, "replaced_judges"):
+        judged[row["judge"]] += row["judgments"]
+    if judged:
+        each = ", ".join(f"{name} {number:,}" for name, number in judged.items())
         yield ReportWarning(
             "older_judges",
             "judgments by judges that the newest run does not have, or has otherwise, are not counted: "
-            f"{len(judges)} ({', '.join(dict.fromkeys(judges))}); --all takes them",
+            f"{judged.total():,} ({each}); --all takes them",
         )
     (row,) = ask(connection, "older_questions")
     if row["count"]:

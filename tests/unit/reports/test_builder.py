@@ -465,6 +465,18 @@ def test_answers_of_an_agent_that_was_changed_are_told_as_such(tmp_path: Path) -
 
 
 @pytest.mark.slow
+def test_judgments_by_judges_that_were_replaced_are_counted_by_judge(tmp_path: Path) -> None:
+    """A judge was edited after it had judged two answers: the number is that of its judgments."""
+    answers = [response_event(name) for name in ("q1", "q2")]
+    edited = judge_entry(judge_id="e" * 24)
+    old = [judgment_event(answer) for answer in answers]
+    log = [run_event(["baseline"]), *answers, *old, run_event(["baseline"], judges=[edited])]
+    new = [judgment_event(answer, judge_id="e" * 24) for answer in answers]
+    told = "judgments by judges that the newest run does not have, or has otherwise, are not counted: 2 (rubric 2)"
+    assert told in text(built([*log, *new], tmp_path))
+
+
+@pytest.mark.slow
 def test_answers_to_an_edited_question_are_counted_apart(tmp_path: Path) -> None:
     """The old answer is in no mean, and the report says that there is one."""
     old = response_event("q1", question="Why, again?")
