@@ -27,7 +27,7 @@ METHOD = "betting"
 """The `ci_method` of intervals that hold at every number of samples."""
 
 OF_FIXED_SAMPLES = "the run stops when decided: this is true only of a number of samples that was fixed before"
-DESCRIPTIVE = "descriptive: when the run ends, other numbers decide"
+DESCRIPTIVE = "descriptive: other numbers decide when the run stops"
 
 _FIXED = (
     "se", "se_clustered", "p_holm", "p_smallest", "p_draws", "p_seed", "p_t", "p_not_lower", "p_equivalent",
