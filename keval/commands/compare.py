@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -55,10 +55,21 @@ def command(
 
         for file in files:
             check_not_empty([file])
+        if not written:  # else conditions of one log may be compared with each other
+            _warn_of_twice(logs)
         found = compare(
             files, written, everything=everything, allow_mixed=allow_mixed, strategy=strategy, pass_from=pass_from
         )
     write(found, made, output, logs)
+
+
+def _warn_of_twice(logs: Sequence[Path]) -> None:
+    """Tell people of a log that is named again: it cannot differ from itself."""
+    seen: set[Path] = set()
+    for log in filter(Path.is_file, logs):
+        if log.resolve() in seen:
+            warn(f"{log} is named twice, and no log differs from itself; `keval report {log}` compares its conditions")
+        seen.add(log.resolve())
 
 
 def _pair(written: str) -> tuple[str, str]:
