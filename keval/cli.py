@@ -146,12 +146,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo("keval: interrupted", err=True)
         return InterruptError.exit_code
     except Exception as error:  # noqa: BLE001 - whatever is left is a bug, and this is where it is told
-        known = _as_told(error)
+        known = _out_of_memory(error) if isinstance(error, MemoryError) else _as_told(error)
         if known is not None:
             return _failed(known)
         _tell_bug()
         return 70
     return outcome if isinstance(outcome, int) else 0
+
+
+def _out_of_memory(error: MemoryError) -> KevalError:
+    what = f" for {error}" if str(error) else ""
+    return EnvironmentLacksError(f"not enough memory{what}; end other programs, or raise the limit (`ulimit -v`)")
 
 
 def _as_told(error: Exception) -> KevalError | None:

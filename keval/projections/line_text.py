@@ -8,8 +8,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
+from keval.documents.strict_json import loads
 from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.projections.log_file import ChangedError, LogFile
@@ -71,7 +70,7 @@ def events_of(logs: Sequence[LogFile]) -> Iterator[EventAt]:
 
         def event_at(file: int, offset: int) -> JsonObject:
             try:
-                event = orjson.loads(line_in(descriptors[file - 1], offset))
+                event = loads(line_in(descriptors[file - 1], offset))
             except (OSError, ValueError) as error:
                 raise ChangedError(logs[file - 1].name) from error
             if not isinstance(event, dict):

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from keval.cli import COMMANDS, root, run
 from keval.commands.options import FiniteRange
+from keval.documents import strict_json
 from tests.builders import response_event, run_event, write_log
 from tests.conftest import Keval
 
@@ -116,6 +117,20 @@ def test_too_many_open_files_are_no_bug(
     said = capfd.readouterr().err
     assert "a bug in keval" not in said
     assert ("ulimit" in said) is is_of_shell
+
+
+def test_too_little_memory_for_a_line_is_no_bug_and_leaves_nothing_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever leaves invalid lines out would else get a number without the line."""
+
+    def refuse(_: object) -> None:
+        raise MemoryError("a line of 9 bytes")
+
+    log = write_log(tmp_path / "log.jsonl", [run_event(), response_event()])
+    monkeypatch.setattr(strict_json, "loads", refuse)
+    assert run(["aggregate", "--skip-invalid", str(log)]) == 4
+    assert "not enough memory for a line of 9 bytes; end other programs" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("to", ["", ".", "log.jsonl", "/dev/full"])
