@@ -53,13 +53,14 @@ def told_of_samples(changes: Sequence[JsonObject], past: Past, judges: Sequence[
     changed = f"{counted(len(edited), 'record')} of the dataset changed ({', '.join(named)}: {', '.join(fields)})"
     told = [f"{changed}, for which no answer is asked again"]
     if own:
-        told.append(f"{' and '.join(own)} judge{'s' * (len(own) == 1)} anew what has no judgment of it as it is now")
+        told.append(f"{_judge(own)} anew what has no judgment of it as it is now")
     if added:
-        told.append(
-            f"judgments of it by {' and '.join(added)}, which no config has, no longer count: "
-            "keval judge LOG -j JUDGE.yaml makes new ones"
-        )
+        told.append(f"{_judge(added)} it only by keval judge LOG -j JUDGE.yaml, as the config does not have them")
     return "; ".join(told)
+
+
+def _judge(names: Sequence[str]) -> str:
+    return f"{', '.join(names)} judge{'s' * (len(names) == 1)}"
 
 
 def _concerned(given: Given, fields: Collection[str]) -> list[str]:
