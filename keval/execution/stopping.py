@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from keval.errors import UsageError
@@ -53,8 +53,8 @@ class Stopping:
     """Whether the log says how the last such run ended."""
     decided_before: Sequence[Decided] = ()
     """What the log's answers decide, whether or not it says so."""
-    said: Container[str] = ()
-    """The ids of the events that the log has of what is decided: a crash may have come before one of them."""
+    said: Mapping[str, JsonObject] = field(default_factory=dict)
+    """The events that the log has of what is decided, by their ids: a crash may have come before one of them."""
     feed: SampleFeed | None = None
 
     @property
@@ -85,7 +85,7 @@ class Stopping:
                 mock=self.prepared.mock,
                 rule=self.rule.as_json(),
             )
-        yield from self._unsaid(run_id)
+        yield from self._unsaid(self.decided_before, run_id)
 
     def begin(self, session: Session) -> SampleFeed:
         """Return what hands out the tasks of a session."""
@@ -132,18 +132,18 @@ class Stopping:
         return "budget" if session.ledger.refused else "interrupted"
 
     async def _write(self, found: Sequence[Decided], session: Session) -> None:
-        for decided in found:
-            await session.sink.append(self._said(decided, session.run_id))
+        for told in self._unsaid(found, session.run_id):
+            await session.sink.append(told)
 
-    def _unsaid(self, run_id: str) -> Iterator[JsonObject]:
-        found = (self._said(decided, run_id) for decided in self.decided_before)
-        return (each for each in found if each["id"] not in self.said)
-
-    def _said(self, decided: Decided, run_id: str) -> JsonObject:
-        member, look = decided
-        names = (self.prepared.mock, self.prepared.plan_id, self.rule.rule_id, member.key)
-        fields = self._of_rule() | look_fields(member, look, self.rule.samples)
-        return event("until_decided", digest("until_decided", *names), run_id, **fields)
+    def _unsaid(self, found: Sequence[Decided], run_id: str) -> Iterator[JsonObject]:
+        """Yield an event for each decision that the log does not have as it is."""
+        for member, look in found:
+            names = (self.prepared.mock, self.prepared.plan_id, self.rule.rule_id, member.key)
+            target = digest("until_decided", *names)
+            fields = self._of_rule() | look_fields(member, look, self.rule.samples)
+            before = self.said.get(target, {})
+            if any(before.get(name) != value for name, value in fields.items()):
+                yield event("until_decided", target, run_id, **fields)
 
     def _of_rule(self) -> JsonObject:
         return {"plan_id": self.prepared.plan_id, "rule_id": self.rule.rule_id, "mock": self.prepared.mock}

@@ -117,9 +117,10 @@ class Past:
         """Return whether the log says how the newest run ended that was to stop when decided."""
         return any(ended for (ended,) in self.rows(load("logs", "has_ended", mock=str(mock))))
 
-    def decided(self) -> set[str]:
-        """Return the ids of the events that say what was decided."""
-        return {found for (found,) in self.rows("select id from facts where type = 'until_decided'")}
+    def decided(self) -> dict[str, JsonObject]:
+        """Return the events that say what was decided, by their ids."""
+        lines = [line for (line,) in self.rows("select line_offset from facts where type = 'until_decided'")]
+        return {found["id"]: found for found in (event_at(self.log, line) for line in lines)}
 
     def has_plan(self, plan_id: str | None) -> bool:
         """Return whether the log holds all parts of a plan."""

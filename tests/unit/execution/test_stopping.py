@@ -168,6 +168,15 @@ def test_a_decision_that_a_crash_kept_from_the_log_is_written_by_the_next_run(tm
     assert len(events(cut, *UNTIL)) == 2
 
 
+def test_what_was_decided_is_said_once_however_the_run_goes_on(tmp_path: Path) -> None:
+    """A run to the dataset's end finds the same decision again, and says at last that all was asked."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR))
+    run(config, log, Drawn(config, CLEAR), Given(until="complete"))
+    assert len(events(log, "until_decided")) == 1
+    assert run(config, log, Drawn(config, CLEAR)) == ["all 100 samples were asked; the report says what they decide"]
+
+
 def test_of_a_run_that_is_decided_nobody_says_that_all_is_answered(tmp_path: Path) -> None:
     """Beside tasks that failed for good are those that were never asked."""
     config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
