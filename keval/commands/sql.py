@@ -186,6 +186,8 @@ def _answer(
         except duckdb.OutOfMemoryException:  # the query is right
             raise
         except duckdb.Error as error:
+            if projections.NO_MEMORY in str(error):
+                raise MemoryError from error
             raise _refused(error) from error
 
 

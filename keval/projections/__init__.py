@@ -50,6 +50,9 @@ MOST_FOR_QUERIES = 1536 * 2**20
 Of texts it holds two thousand at once, each of which may have megabytes: of these it may take what there is.
 """
 
+NO_MEMORY = "executing the UDF: MemoryError"
+"""What DuckDB says of a function of ours that found no memory."""
+
 BYTES_PER_THREAD = 64 * 2**20
 """Another thread reads for so many bytes of log: each needs memory, and on a small log only that."""
 
@@ -133,6 +136,8 @@ def _database(
             _make_session(connection, logs)
             yield connection
     except duckdb.InvalidInputException as error:
+        if NO_MEMORY in str(error):
+            raise MemoryError from error
         raise InputError(f"{', '.join(log.name for log in logs)}: {error}") from error
     except FileNotFoundError as error:
         _raise_if_gone(logs, error)
