@@ -17,6 +17,7 @@ LAYERS = (
         "errors",
         "failure_kinds",
         "ids",
+        "json_text",
         "metric_names",
         "nearest",
         "printable",

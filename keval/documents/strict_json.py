@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from keval.json_text import loads
 from keval.schema import LONGEST_VALUE, json_path
 from keval.secrets.excerpts import beginning_of
 
@@ -22,26 +23,12 @@ DEEPEST_VALUE = 200
 """Levels of a value from outside, such as a sample or a tool's input: an event has room for it and more around it."""
 
 
-NO_MEMORY = "Not enough memory"
-"""How orjson begins to say that it found no room for what it reads."""
-
-
 class NotStrictError(ValueError):
     """A text is no JSON, or is JSON that readers read differently; the message is `$.path: what is wrong`."""
 
 
 class NotJsonError(NotStrictError):
     """A text is no JSON, perhaps because it is cut off."""
-
-
-def loads(raw: bytes | str) -> Any:  # noqa: ANN401 - any JSON value
-    """Return the value of a JSON text. Raises orjson.JSONDecodeError, but MemoryError if there is too little memory."""
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        if error.msg.startswith(NO_MEMORY):  # it is no fault of the text
-            raise MemoryError(f"a line of {len(raw):,} bytes") from error
-        raise
 
 
 def parse(raw: bytes) -> Any:  # noqa: ANN401 - any JSON value

@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from keval.documents.strict_json import loads
 from keval.errors import InputError
 from keval.ids import JsonObject
+from keval.json_text import loads
 from keval.projections.log_file import ChangedError, LogFile
 
 if TYPE_CHECKING:

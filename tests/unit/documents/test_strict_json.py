@@ -88,14 +88,3 @@ def test_levels_are_counted_without_recursion(levels: int) -> None:
     assert not is_deeper(value, levels)
     assert is_deeper(value, levels - 1)
     assert not is_deeper("text", 0)
-
-
-def test_too_little_memory_is_no_fault_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that is left out because there was no room to read it would make every number wrong."""
-
-    def refuse(raw: bytes) -> None:
-        raise orjson.JSONDecodeError("Not enough memory to allocate buffer for parsing", raw.decode(), 0)
-
-    monkeypatch.setattr(orjson, "loads", refuse)  # with as little as that, the process may as well end
-    with pytest.raises(MemoryError, match="a line of 7 bytes"):
-        parse(b'{"a":1}')
