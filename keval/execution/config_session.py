@@ -244,7 +244,7 @@ class ConfigWork:
         left = sorted(set(missing.numbers).difference(tasks.numbers)) if len(tasks) < len(missing) else []
         if left and (changed := changes(newest, about, left)) is not None:
             self.warn(changed.told_of_others())
-        self._say_what_is_ahead(about, tasks)
+        self._say_what_is_ahead(about, tasks, recorded=recorded)
         return tasks
 
     def _missing(self, about: ConfigPast) -> TaskList:
@@ -257,14 +257,14 @@ class ConfigWork:
             skipped, self.failed_before = about.skipped(retry_failed=self.request.retry_failed)
         return work_list(self.prepared.config, self.prepared.samples, skipped)
 
-    def _say_what_is_ahead(self, about: ConfigPast, tasks: TaskList) -> None:
+    def _say_what_is_ahead(self, about: ConfigPast, tasks: TaskList, *, recorded: bool) -> None:
         """Say how many tasks are to be done and what they cost, or why there are none."""
         if tasks:
             given_up = None if self.request.chosen else self.failed_before
             for told in generation_ahead(about, tasks, self._single_judges, given_up):
                 self.warn(told)
         elif self.stopping is not None and self.stopping.is_stopped:
-            if not self.stopping.must_end:  # else it is said at the end
+            if recorded and not self.stopping.must_end:  # else it is said at the end
                 self.warn(self.stopping.told("decided" if self.stopping.tasks else "dataset"))
         elif self.failed_before:
             self.warn(nothing_to_generate(self.failed_before))

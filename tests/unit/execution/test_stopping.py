@@ -168,6 +168,20 @@ def test_a_decision_that_a_crash_kept_from_the_log_is_written_by_the_next_run(tm
     assert len(events(cut, *UNTIL)) == 2
 
 
+def test_a_run_that_comes_after_one_of_another_config_says_once_that_it_is_decided(tmp_path: Path) -> None:
+    """It writes down that its plan is the newest again, and asks nobody."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    other = tmp_path / "other.yaml"
+    written = config.read_text().replace("name: until", "name: second")
+    other.write_text(written.replace('"plain"', '"plainer"').replace('"other"', '"another"'))
+    share = {**CLEAR, "plainer": 0.3, "another": 0.9}
+    for each in (config, other):
+        run(each, log, Drawn(each, share))
+    agent = Drawn(config, share)
+    (told,) = run(config, log, agent)
+    assert (told.startswith("stopped after 14 of 100 samples: decided"), agent.asked) == (True, [])
+
+
 def test_what_was_decided_is_said_once_however_the_run_goes_on(tmp_path: Path) -> None:
     """A run to the dataset's end finds the same decision again, and says at last that all was asked."""
     config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
