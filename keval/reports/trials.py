@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.line_text import events_of
-from keval.projections.log_file import LogFile
+from keval.projections.log_file import ChangedError, LogFile
 from keval.projections.sql_file import literals, load
 from keval.reports.verdicts import verdicts
 from keval.stats.pass_k import pass_at_k, pass_at_k_plugin, pass_every_k, pass_every_k_plugin
@@ -169,14 +169,23 @@ def _verdicts(
 
 
 def with_texts(logs: Sequence[LogFile], trials: Iterator[JsonObject]) -> Iterator[JsonObject]:
-    """Yield trials as trials.sql has them, with `sample`, `text` and `turns`, which the lines of logs say."""
+    """Yield trials as trials.sql has them, with `sample`, `text` and `turns`, which the lines of logs say.
+
+    Raises ChangedError where another event stands by now.
+    """
     with events_of(logs) as event_at:
+
+        def told(file: int | None, offset: int, *fields: str) -> JsonObject:
+            if file is None:
+                return dict.fromkeys(fields)
+            event = event_at(file, offset)
+            if not event.keys() >= set(fields):
+                raise ChangedError(logs[file - 1].name)
+            return {name: event[name] for name in fields}
+
         for row in trials:
-            sample = (
-                None if row["sample_file"] is None else event_at(row["sample_file"], row["sample_offset"])["sample"]
-            )
-            told = {} if row["answer_file"] is None else event_at(row["answer_file"], row["answer_offset"])
-            yield row | {"sample": sample, "text": told.get("text"), "turns": told.get("turns")}
+            asked = told(row["sample_file"], row["sample_offset"], "sample")
+            yield row | asked | told(row["answer_file"], row["answer_offset"], "text", "turns")
 
 
 def _counts(row: JsonObject, k: int) -> TrialCounts:

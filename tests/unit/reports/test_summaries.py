@@ -7,7 +7,7 @@ import pytest
 
 from keval import projections
 from keval.ids import JsonObject
-from keval.projections.log_file import as_log_file
+from keval.projections.log_file import ChangedError, as_log_file
 from keval.reports.summaries import Summary, cut, summaries
 from tests.builders import METRICS, failure_event, judge_entry, judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
@@ -36,6 +36,17 @@ def test_an_answer_is_one_line(tmp_path: Path) -> None:
         "answer": ("word " * 40)[:199] + "…", "pass": False, "scores": {"rubric/completeness": 2},
         "tools": ["search", "search"], "duration_ms": 1000, "reason": None,
     }  # fmt: skip
+
+
+def test_a_log_that_was_edited_meanwhile_is_told_as_that(tmp_path: Path) -> None:
+    """Where a text stood there is another event by now: neither a crash nor a summary without the text."""
+    log = as_log_file(write_log(tmp_path / "run.jsonl", [run_event(("baseline",), samples=1), response_event()]))
+    with projections.connect([log]) as connection:
+        written = log.path.read_text()
+        for field in ("sample", "turns"):
+            log.path.write_text(written.replace(f'"{field}":', f'"{field[::-1]}":'))
+            with pytest.raises(ChangedError, match="changed while it was read"):
+                list(summaries(connection, [log], {}))
 
 
 def test_a_failure_is_a_line_too(tmp_path: Path) -> None:
