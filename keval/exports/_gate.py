@@ -14,6 +14,7 @@ from keval.printable import printable, printable_json
 from keval.reports.gate import VERDICTS, Finding, GateResult
 from keval.reports.gate_rules import Unit
 from keval.reports.model import BANNER
+from keval.stats.intervals import LEVEL
 
 
 def text(outcome: GateResult) -> Iterator[str]:
@@ -24,7 +25,7 @@ def text(outcome: GateResult) -> Iterator[str]:
     widths = [max((len(row[place]) for row in rows), default=0) for place in range(3)]
     for row in rows:
         yield "  ".join([*(cell.ljust(width) for cell, width in zip(row[:3], widths, strict=True)), row[3]])
-    yield f"gate: {summary(outcome)} (intervals are of 95 %)"
+    yield f"gate: {summary(outcome)} (intervals are of {_levels(outcome)})"
 
 
 def markdown(outcome: GateResult) -> Iterator[str]:
@@ -89,6 +90,12 @@ FORMATS: dict[str, Callable[[GateResult], Iterator[str]]] = {
 def summary(outcome: GateResult) -> str:
     """Return how many rules came to which verdict."""
     return ", ".join(f"{outcome.count(verdict)} {verdict}" for verdict in VERDICTS)
+
+
+def _levels(outcome: GateResult) -> str:
+    """Return the confidence levels of the intervals that are shown; where there are none, that of all others."""
+    shown = {each.level for each in outcome.findings if each.lower is not None} or {LEVEL}
+    return " or ".join(f"{100 * level:.4g} %" for level in sorted(shown))
 
 
 def _found(each: Finding) -> str:

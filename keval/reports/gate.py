@@ -52,6 +52,8 @@ class Finding:
     lower: float | None
     upper: float | None
     of: str
+    level: float
+    """The confidence level of the interval from `lower` to `upper`."""
     is_difference: bool = False
 
 
@@ -192,6 +194,7 @@ def _judged(rule: Rule, asked: _Asked, *, on_mean: bool) -> Finding:
         lower=found.lower,
         upper=found.upper,
         of=found.of,
+        level=found.level,
         is_difference=isinstance(rule, Comparison),
     )
 

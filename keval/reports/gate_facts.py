@@ -21,6 +21,7 @@ from keval.reports.trials import alike_trials
 from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
 from keval.stats.conclusions import MOST_MISSING, Conclusion
+from keval.stats.intervals import LEVEL
 from keval.stats.reasons import ALL_ALIKE
 from keval.stats.stopped_run import DESCRIPTIVE, has_stopped
 
@@ -39,7 +40,9 @@ class Found:
     value: float | None
     lower: float | None = None
     upper: float | None = None
-    """The ends of its 95 % interval; None for what is counted, and where there is none."""
+    """The ends of its interval; None for what is counted, and where there is none."""
+    level: float = LEVEL
+    """The confidence level of the interval: another one where the run stops when decided, by its alpha."""
     counted: bool = False
     """Whether it says what happened in this log, and estimates nothing."""
     of: str = ""
@@ -263,6 +266,7 @@ def _as_found(found: Difference) -> Found:
         conclusion=found.conclusion,
         doubt=found.reasons.get("conclusion"),
         qualification=found.qualification,
+        level=found.ci_level,
     )
 
 

@@ -35,7 +35,7 @@ def _sentences(found: StoppedRun) -> Iterator[str]:
         yield f"ran to the end under a rule to stop when decided (alpha {rule.alpha:g}, {family})."
     if rule.target == "dataset":
         yield "The question is what all samples of this dataset would show, not what others would."
-    others = "; no other number has an interval of 95 %" if found.is_partial else ""
+    others = "; no other number has an interval" if found.is_partial else ""
     yield f"Intervals and p of its comparisons hold however often was looked{others}."
     if found.asked:
         yield f"Not planned: {', '.join(_not_planned(found))}. A difference that stops a run tends to be overstated."

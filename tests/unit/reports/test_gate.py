@@ -269,7 +269,7 @@ def test_a_difference_that_is_the_same_of_every_sample_is_sure(
 )
 def test_a_number_close_to_its_limit_does_not_look_like_it(unit: Unit, limit: float, value: float, shown: str) -> None:
     """A line that says «0.80 is not 0.8» would contradict itself; what differs by float noise only is the same."""
-    found = Finding("rule", "about", "not met", "why", "<=", limit, unit, value, None, None, "3 answers", False)
+    found = Finding("rule", "about", "not met", "why", "<=", limit, unit, value, None, None, "3 answers", 0.95, False)
     line, _ = text(GateResult((found,), mock=False))
     assert f" {shown}, 3 answers" in line
 

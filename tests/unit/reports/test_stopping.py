@@ -129,6 +129,19 @@ def test_a_gate_reads_the_same_interval(tmp_path: Path) -> None:
     assert [found.verdict for found in doubtful.findings] == ["cannot tell"] * len(rules)
 
 
+@pytest.mark.slow
+def test_a_gate_names_the_level_of_the_rule(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The interval of a rule with another alpha is not called one of 95 %, neither to people nor to programs."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR), Given(until="decided", alpha=0.1))
+    rule = "--rule", "exact_match of other higher than plain"
+    assert keval(["gate", str(log), *rule]) == 0
+    assert capfd.readouterr().out.endswith("(intervals are of 90 %)\n")
+    assert keval(["gate", str(log), *rule, "-f", "json"]) == 0
+    (found,) = json.loads(capfd.readouterr().out)["findings"]
+    assert found["level"] == 0.9
+
+
 def test_equality_within_the_margin_is_said_with_the_margin(tmp_path: Path) -> None:
     """With a margin two conditions that hardly differ are found equal within it, early."""
     config, log = write_evaluation(tmp_path, 200, concurrent=1), tmp_path / "log.jsonl"
