@@ -77,10 +77,7 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
         tables = _tables(sides)
         shared = _compared(connection, of_shared_samples(connection, tables), sides)
         if not shared:
-            raise InputError(
-                "nothing was scored under two conditions that are compared: keval judge LOG does what is missing",
-                *samples,
-            )
+            raise InputError("of no sample did one judge score two conditions that are compared", *samples)
         found = _report(connection, sides, tables, shared, samples)
     if strategy is None:
         return found

@@ -229,6 +229,22 @@ def test_a_sample_that_judges_know_otherwise_is_left_out(tmp_path: Path, field: 
 
 
 @pytest.mark.slow
+def test_logs_of_which_nothing_is_judged_alike_are_refused_for_that(tmp_path: Path) -> None:
+    """Where all records differ they are named, with what to do; to judge again would change nothing."""
+    later = [run_event(["docs"], samples=7)]
+    for number, score in enumerate(HIGH):
+        answer = response_event(f"q{number}", "docs")
+        edited = answer["sample"] | {"answer": "Other."}
+        answer |= {"sample": edited, "sample_sha256": ids.sample_sha256(edited)}
+        later += [answer, judgment_event(answer, score)]
+    problem = "of no sample did one judge score two conditions"
+    with pytest.raises(InputError, match=problem) as told:
+        compared(tmp_path, events(LOW), later)
+    assert "judged by other records of q0" in str(told.value)
+    assert "keval judge LOG" not in str(told.value)
+
+
+@pytest.mark.slow
 def test_logs_that_count_failures_by_two_rules_are_refused(tmp_path: Path) -> None:
     """The same answers would differ; where nothing failed, the rule is of no account."""
     failed = failure_event(response_event("q7", "docs"), "agent_error")
