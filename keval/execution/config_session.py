@@ -261,7 +261,8 @@ class ConfigWork:
         """Say how many tasks are to be done and what they cost, or why there are none."""
         if tasks:
             given_up = None if self.request.chosen else self.failed_before
-            for told in generation_ahead(about, tasks, self._single_judges, given_up):
+            may_stop = self.stopping is not None and not self.request.complete
+            for told in generation_ahead(about, tasks, self._single_judges, given_up, may_stop=may_stop):
                 self.warn(told)
         elif self.stopping is not None and self.stopping.is_stopped:
             if recorded and not self.stopping.must_end:  # else it is said at the end

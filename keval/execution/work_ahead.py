@@ -17,14 +17,14 @@ NOTHING_TO_GENERATE = "nothing to generate: every task has its response"
 
 
 def generation_ahead(
-    about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig], given_up: int | None
+    about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig], given_up: int | None, *, may_stop: bool = False
 ) -> Iterator[str]:
     """Yield what is asked again for what, and how many answers are asked for at which cost; as `work_ahead`."""
     newest = about.past.newest_run(about.prepared.config.name, mock=about.mock)
     changed = changes(newest, about, tasks.numbers)
     if changed is not None:
         yield changed.told(known_cost(changed.asked_again, about, judges))
-    yield work_ahead(about, tasks, judges, given_up)
+    yield work_ahead(about, tasks, judges, given_up, may_stop=may_stop)
 
 
 def nothing_to_generate(failed: int) -> str:
@@ -35,21 +35,30 @@ def nothing_to_generate(failed: int) -> str:
     return f"nothing to generate: {told}"
 
 
-def work_ahead(about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig], given_up: int | None = 0) -> str:
+def work_ahead(
+    about: ConfigPast,
+    tasks: TaskList,
+    judges: Sequence[JudgeConfig],
+    given_up: int | None = 0,
+    *,
+    may_stop: bool = False,
+) -> str:
     """Return it in one line; a mock run costs nothing. `judges` are those that judge the answers at once.
 
     `given_up`: how many tasks failed and are not among those that are asked for; None if that is not known.
+    `may_stop`: whether the run ends when it is decided, perhaps before all of it.
     """
     agent_id = literal(tasks.config.agent.agent_id)
     failed_tasks = about.tasks_of("failure", mock=about.mock)
     sql = load("execution", "answers_there", agent_id=agent_id, mock=str(about.mock), failed_tasks=failed_tasks)
     answers, newest, failed = next(about.past.rows(sql), (0, None, 0))
-    asked = counted(len(tasks), "answer")
+    at_most = "at most " if may_stop else ""
+    asked = f"{at_most}{counted(len(tasks), 'answer')}"
     first = ""
     if answers:
         is_there = f"{counted(answers, 'answer')} {'is' if answers == 1 else 'are'} there"
         first = f"{is_there}, the newest of {_minute(newest)}; "
-        asked = f"{len(tasks):,} more"
+        asked = f"{at_most}{len(tasks):,} more"
     again = 0 if given_up is None else failed - given_up
     tried = f", {'which' if again == len(tasks) else f'{again:,} of which'} failed before," if again > 0 else ""
     return f"{first}{asked}{tried} will be asked for" + (

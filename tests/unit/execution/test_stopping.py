@@ -63,7 +63,9 @@ def test_what_is_decided_is_said_and_asked_no_more(tmp_path: Path) -> None:
     """The run says after how many samples it stopped, and the same command again asks nobody and writes nothing."""
     config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
     agent = Drawn(config, CLEAR)
-    assert run(config, log, agent)[-1].startswith("stopped after 14 of 100 samples: decided; 1")
+    said = run(config, log, agent)
+    assert any(told.startswith("at most 200 answers will be asked for") for told in said)
+    assert said[-1].startswith("stopped after 14 of 100 samples: decided; 1")
     asked, size = len(agent.asked), log.stat().st_size
     assert run(config, log, agent) == [
         f"stopped after 14 of 100 samples: decided; {200 - asked} of 200 answers were not asked for"

@@ -31,13 +31,13 @@ def prepared(folder: Path, agent: str = "{type: claude, model: mine}", judge: st
     return prepare(load(folder / "eval.yaml", environ={}), None, warn=lambda _: None)
 
 
-def said(found: Prepared, answered: int = 0, failed: int = 0) -> str:
+def said(found: Prepared, answered: int = 0, failed: int = 0, *, may_stop: bool = False) -> str:
     """Return what is said when so many of the config's four tasks have an answer, each of $0.25, and so many failed."""
     answers = [answer_to(found, task, time=f"2026-11-20T11:5{n}:00.000Z") for n, task in enumerate(tasks_of(found))]
     failures = [failure_event(answer) for answer in answers[answered : answered + failed]]
     with config_past(found, [*answers[:answered], *failures]) as about:
         tasks = work_list(found.config, found.samples, "1" * answered + "0" * (4 - answered) if answered else "")
-        return work_ahead(about, tasks, found.config.judges)
+        return work_ahead(about, tasks, found.config.judges, may_stop=may_stop)
 
 
 def test_what_is_there_what_is_asked_for_and_its_cost_stand_in_one_line(tmp_path: Path) -> None:
@@ -45,6 +45,13 @@ def test_what_is_there_what_is_asked_for_and_its_cost_stand_in_one_line(tmp_path
     assert said(prepared(tmp_path), answered=2) == (
         "2 answers are there, the newest of 2026-11-20 11:51 UTC; 2 more will be asked for, ≈ $0.50 with judgments"
     )
+
+
+def test_of_a_run_that_may_stop_it_is_the_most(tmp_path: Path) -> None:
+    """When it is decided the rest is not asked for, and not paid."""
+    first, again = (said(prepared(tmp_path), answered=there, may_stop=True) for there in (0, 2))
+    assert first.startswith("at most 4 answers will be asked for, ≈ $0.01")
+    assert "; at most 2 more will be asked for, ≈ $0.50" in again
 
 
 @pytest.mark.parametrize(("failed", "told"), [(1, "1 of which failed before"), (2, "which failed before")])
