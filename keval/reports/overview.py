@@ -31,7 +31,7 @@ class Overview:
     not_done: int | None
     """Planned tasks that were not tried yet; None if no run says what was planned."""
     missing_judgments: int
-    """Judgments that the config's judges are to make and have not made; those of pairs are not counted."""
+    """Judgments that the config's judges are to make and have not made."""
     failed_judgments: int
     """Judgments that they tried to make and failed."""
 
@@ -61,6 +61,7 @@ READ = (
     "current_judges",
     "current_lines",
     "events",
+    "judge_baselines",
     "judgment_facts",
     "line_standings",
     "missing",

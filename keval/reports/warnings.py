@@ -54,9 +54,8 @@ def unjudged(
             are = f"{number:,} {'judgment is' if number == 1 else 'judgments are'} missing"
             which = ", ".join(f"{name} {n:,}" for name, n in missing.items())
             yield ReportWarning("unjudged", f"{are} ({which}): {does}")
-    if judges:
+    if any(not each["of_pairs"] for each in judges):
         return
-    # Of the judges of pairs, and of those that the log does not name, it is not known what they are to do.
     left = [row for _, row in _each(connection, "unjudged", conditions)]
     number, unpaired = (sum(row[name] for row in left) for name in ("count", "unpaired"))
     if unpaired:
@@ -64,7 +63,8 @@ def unjudged(
         yield ReportWarning(
             "unpaired", f"{have} none of the baseline to be compared with: keval run CONFIG asks for those that failed"
         )
-    if number:
+    # Of judges that the log does not name it is not known what they are to do.
+    if number and not judges:
         have = f"{counted(number, 'response')} {'has' if number == 1 else 'have'}"
         # A judge elsewhere cannot be asked again, so the log alone names none.
         can_ask = not header.judges or any(judge.type != "imported" for judge in header.judges)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,21 @@ def test_a_pipe_and_a_log_judge_the_same_pairs(folder: Path) -> None:
     assert piped.returncode == 0, piped.stderr
     assert shell("keval judge answers.jsonl --mock", folder).returncode == 0
     assert preferences(folder / "piped.jsonl") == preferences(folder / "answers.jsonl") == PREFERENCES
+
+
+@pytest.mark.slow
+def test_what_is_said_to_be_missing_is_what_the_judges_make(folder: Path) -> None:
+    """Before `keval judge` the log lacks as many judgments as it adds, those of pairs among them; then none."""
+
+    def state() -> str:
+        listed = map(json.loads, shell("keval list -f jsonl", folder).stdout.splitlines())
+        return next(str(log["state"]) for log in listed if log["log"].endswith("log.jsonl"))
+
+    assert shell("keval generate eval.yaml --mock > log.jsonl", folder).returncode == 0
+    before = state()
+    assert shell("keval judge log.jsonl --mock", folder).returncode == 0
+    made = (folder / "log.jsonl").read_text().count('"type":"judgment"')
+    assert (before, state()) == (f"{made} judgments missing", "complete")
 
 
 @pytest.mark.parametrize(

@@ -885,7 +885,7 @@ def test_an_answer_to_which_the_baseline_has_none_awaits_no_judge(conditions: Se
     found = built([run_event(conditions, samples=2, judges=[versus], config=config), *events], tmp_path)
     told = {each.code: each.text for each in (*found.warnings_first, *found.warnings)}
     assert told["unpaired"].startswith("1 response has none of the baseline to be compared with")
-    assert told["unjudged"].startswith("1 response has no judgment")
+    assert told["unjudged"] == "1 judgment is missing (versus 1): keval judge LOG"
 
 
 @pytest.mark.parametrize("odd", [{"deep": [1]}, [1, 2], 3.5, "x", None])

@@ -60,6 +60,27 @@ def test_judgments_that_are_missing_or_failed_are_counted(tmp_path: Path) -> Non
     assert of(tmp_path, run, first, second, *judged, run_event(("baseline",), samples=2)).state == "complete"
 
 
+@pytest.mark.parametrize("replicates", [1, 2])
+def test_pairs_that_are_to_be_judged_are_counted(tmp_path: Path, replicates: int) -> None:
+    """A judge of pairs has each answer to judge that the baseline has one for, as often as it is to; and no other."""
+    versus = {**judge_entry(name="versus", judge_id="b" * 24), "type": "pairwise", "replicates": replicates}
+    config = {"name": "test", "baseline": "baseline"}
+    run = run_event(samples=3, judges=[versus], config=config)
+    ours, theirs = response_event(condition="with_docs"), response_event()
+    alone, failed = response_event("q2", "with_docs"), failure_event(response_event("q2"))
+    events = [run, ours, theirs, alone, failed]
+    judged = [
+        judgment_event(answer, judge_id="b" * 24, replicate=number + 1, other_response_id=theirs["id"])
+        for answer in (ours, theirs)
+        for number in range(replicates)
+    ]
+    missing = [of(tmp_path, *events, *judged[:there]).missing_judgments for there in range(len(judged) + 1)]
+    assert missing == [*range(2 * replicates, -1, -1)]
+    failing = judge_failure_event(ours, judge_id="b" * 24)
+    found = of(tmp_path, *events, *judged[replicates:], failing)
+    assert (found.missing_judgments, found.failed_judgments) == (0, replicates)
+
+
 def test_the_judges_of_the_newest_config_count_and_those_that_were_added(tmp_path: Path) -> None:
     """Who judged by `keval judge -j` has something left to do, as a gate says; one of an earlier config has not."""
     answers = [response_event(), response_event("q2")]
