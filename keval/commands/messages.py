@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.documents.mapping import steps, way_out
-from keval.errors import UsageError
-from keval.nearest import near
 from keval.printable import printable, printable_json
 from keval.secrets.variables import Secrets
 
@@ -36,33 +33,13 @@ def warn(message: str) -> None:
 
 def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> None:
     """Tell people how many samples are in no group by these fields. Raises UsageError for one that no sample has."""
-    from keval.stats.groups import known_fields, ungrouped
+    from keval.reports.grouping import check_known
+    from keval.stats.groups import ungrouped
 
     if not (lacking := ungrouped(connection, fields)):
         return
-    known = known_fields(connection)
-    for field in fields:
-        if field not in known:
-            raise UsageError(f"--by {field}: {_no_field(field, known, is_inside=_is_path(connection, field))}")
+    check_known(connection, fields)
     warn(f"samples in no group, because they lack {' or '.join(fields)} or have null there: {lacking}")
-
-
-def _is_path(connection: DuckDBPyConnection, name: str) -> bool:
-    """Return whether a name is a path to something inside a field of some sample, such as `meta.level`."""
-    from keval.stats.groups import leads_inside
-
-    try:
-        return leads_inside(connection, steps(name))
-    except ValueError:  # it is no path
-        return False
-
-
-def _no_field(name: str, known: Sequence[str], *, is_inside: bool) -> str:
-    """Return what is wrong with the name of a field that no sample has."""
-    if not is_inside:
-        return f"no sample has such a field; {near(name, known)}"
-    made, makes_it = way_out(name, known)
-    return f"it stands inside a field, and --by takes a field: {makes_it} in the config's dataset makes {made} one"
 
 
 def warn_of_several(connection: DuckDBPyConnection) -> None:

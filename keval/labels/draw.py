@@ -16,6 +16,7 @@ from keval.logs.line_at import event_at, record_at
 from keval.projections import rows
 from keval.projections.sql_file import json_path, literal, load
 from keval.questions import as_text
+from keval.reports.grouping import check_known
 from keval.reports.verdicts import verdicts
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ class Wanted:
         return {"method": "random" if self.scores else "by_verdict", "seed": self.seed}
 
     def strata(self, connection: DuckDBPyConnection) -> str:
-        """Return the query for all verdicts with their strata."""
+        """Return the query for all verdicts with their strata. Raises UsageError for a field that no sample has."""
+        if self.by:
+            check_known(connection, self.by)
         fields = [f"coalesce(s.sample ->> {literal(json_path(field))}, '(none)')" for field in self.by]
         return load(
             "labels",

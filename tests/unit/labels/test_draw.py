@@ -12,6 +12,7 @@ from keval import ids, projections
 from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted, draw, spread
+from keval.labels.labels import calibrated, known_labels
 from keval.labels.sheet import jsonl, read
 from tests.builders import (
     JUDGE_ID,
@@ -86,6 +87,17 @@ def test_each_condition_and_each_value_of_a_field_has_its_part(tmp_path: Path) -
     assert Counter(of[entry.response_id] for entry in drawn(log, Wanted(4))) == dict.fromkeys(TWO, 2)
     by_sample = drawn(log, Wanted(16, by=("id",)))
     assert len({entry.response_id for entry in by_sample}) == 16
+
+
+@pytest.mark.slow
+def test_a_field_that_no_sample_has_divides_nothing(tmp_path: Path) -> None:
+    """It is refused, and so is a path into a field: all verdicts would be of one group that says that it is divided."""
+    log = judged_log(tmp_path, 1, 1)
+    for field in ("topik", "meta.level"):
+        with pytest.raises(UsageError, match=f"--by {field}: no sample has such a field"):
+            drawn(log, Wanted(by=("id", field)))
+        with projections.connect([log]) as connection, pytest.raises(UsageError, match=f"--by {field}"):
+            list(calibrated(connection, known_labels(connection, log), Wanted(by=(field,))))
 
 
 @pytest.mark.slow

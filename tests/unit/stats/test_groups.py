@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from keval import projections
-from keval.commands.messages import warn_of_ungrouped
-from keval.errors import UsageError
 from keval.exports.text import Text
 from keval.ids import JsonObject
 from keval.reports.builder import compose
@@ -132,29 +130,3 @@ def test_it_is_known_whether_a_path_leads_into_a_sample(tmp_path: Path, path: li
             event["sample"]["meta"] = {"level": 1, "tags": ["a", "b"]}
     with projections.connect([write_log(tmp_path / "log.jsonl", events)]) as connection:
         assert leads_inside(connection, path) == leads
-
-
-@pytest.mark.parametrize(
-    ("field", "said"),
-    [
-        (
-            "meta.level",
-            (
-                "it stands inside a field, and --by takes a field: `fields: {level: {field: meta.level}}` "
-                "in the config's dataset makes level one"
-            ),
-        ),
-        ("meta.depth", "no sample has such a field; there are: answer, hard, id, kind of question, meta, question"),
-        ("metta", "no sample has such a field; did you mean 'meta'?"),
-    ],
-)
-def test_a_path_is_no_field_that_nobody_has(tmp_path: Path, field: str, said: str) -> None:
-    """Who wrote one learns how a field is made of it."""
-    events = grouped()
-    for event in events:
-        if event["type"] == "response":
-            event["sample"]["meta"] = {"level": 1}
-    log = write_log(tmp_path / "log.jsonl", events)
-    with projections.connect([log]) as connection, pytest.raises(UsageError) as caught:
-        warn_of_ungrouped(connection, [field])
-    assert str(caught.value) == f"--by {field}: {said}"
