@@ -32,6 +32,7 @@ from keval.transcripts.transcript import Transcript, transcripts
 @click.option("--repetition", type=click.IntRange(min=1), metavar="N", help="Only the N-th answer to each sample.")
 @click.option("--failed", is_flag=True, help="Only what the agent or a judge failed.")
 @click.option("--answered", is_flag=True, help="Only what the agent answered.")
+@click.option("--unverified", is_flag=True, help="Only answers in which a judge found claims that it could not verify.")
 @click.option("--worst", type=click.IntRange(min=1), metavar="N", help="Only the N tasks with the lowest scores.")
 @click.option("-f", "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text",
               show_default=True, help="How the tasks are written; json is a list of them.")  # fmt: skip
@@ -45,6 +46,7 @@ def command(
     repetition: int | None,
     failed: bool,
     answered: bool,
+    unverified: bool,
     worst: int | None,
     form: str,
     full: bool,
@@ -58,9 +60,12 @@ def command(
     scale from 0 to 1; failures that count as the worst score come first, unless --answered leaves
     them out. On a terminal a pager shows the text.
     """
-    if event_id is not None and (samples or conditions or repetition or failed or answered or worst):
+    narrowed = samples or conditions or repetition or failed or answered or unverified or worst
+    if event_id is not None and narrowed:
         raise UsageError("an ID says already which task is meant; leave the other options out, or the ID")
-    selection = Selection(event_id, samples, conditions, repetition, failed, answered=answered, worst=worst)
+    selection = Selection(
+        event_id, samples, conditions, repetition, failed, answered=answered, unverified=unverified, worst=worst
+    )
     read = chosen([] if log is None else [log])
     with ExitStack() as open_:
         files = open_.enter_context(collected(read, warn, skip_invalid=skip_invalid))
@@ -70,7 +75,7 @@ def command(
         found = transcripts(connection, files, selection)
         first = next(found, None)
         if first is None:
-            only_failed = failed and not (samples or conditions or repetition)
+            only_failed = failed and not (samples or conditions or repetition or unverified)
             warn("nothing failed" if only_failed else "no task is like that")
         with paged() as out:
             _write(out, () if first is None else chain([first], found), form, full=full)

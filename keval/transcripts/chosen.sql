@@ -13,6 +13,11 @@ with ranked as (
         and (len($conditions) = 0 or a.condition in $conditions or regexp_full_match(a.condition, $condition_patterns))
         and ($repetition is null or a.repetition = $repetition)
         and (not $answered or a.type <> 'failure')
+        and (not $unverified or a.response_id in (
+            select response_id
+            from current_lines
+            where type = 'judgment' and len(list_filter(unverified_claims, lambda claim: trim(claim) <> '')) > 0
+        ))
         and (not $failed or a.type = 'failure' or exists (
             select 1 from failure_facts as f
             where f.stage = 'judge' and f.current and f.response_id = a.response_id

@@ -31,6 +31,8 @@ class Selection:
     """Only what the agent or a judge failed."""
     answered: bool = False
     """Only what the agent answered."""
+    unverified: bool = False
+    """Only answers in which a judge found claims that it could not verify."""
     worst: int | None = None
     """Only so many tasks, those with the lowest scores."""
 
@@ -46,6 +48,7 @@ class Selection:
             repetition=_given(self.repetition),
             failed=str(self.failed).lower(),
             answered=str(self.answered).lower(),
+            unverified=str(self.unverified).lower(),
             most=_given(self.worst),
             place="null" if self.worst is None else "{score: worst.score, answered: a.type <> 'failure'}",
             joined="" if self.worst is None else self._ranking(),

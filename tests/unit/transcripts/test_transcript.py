@@ -135,6 +135,22 @@ def test_answered_leaves_out_what_the_agent_failed(found: Found) -> None:
     assert names(found.of(answered=True, failed=True)) == ["q2 · baseline · repetition 1"]
 
 
+def test_unverified_are_the_answers_whose_current_judgments_list_claims(tmp_path: Path) -> None:
+    """A claim of white space is none; a judgment that was taken back has none."""
+    claiming, blank, corrected = (response_event(f"q{number}") for number in range(3))
+    before = judgment_event(corrected, unverified_claims=["It was so."])
+    events = [
+        run_event(), claiming, blank, corrected, before,
+        judgment_event(claiming, unverified_claims=["Bees can count."]),
+        judgment_event(blank, unverified_claims=["  "]),
+        retraction_event(before),
+        judgment_event(corrected, id="a" * 24),
+    ]  # fmt: skip
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        found = Found(connection, tmp_path / "run.jsonl").of(unverified=True)
+    assert [each.sample_id for each in found] == ["q0"]
+
+
 def test_an_unknown_name_is_told_with_the_nearest(found: Found) -> None:
     """A mistyped sample or condition, and an id of nothing, are errors that help on."""
     with pytest.raises(UsageError, match="of sample 'q3'; did you mean 'q1'"):
