@@ -11,10 +11,15 @@
 
 These are errors about the run. An error about one item is an `ItemError`: an `AgentError` or a
 `JudgeError` (beside the agents and judges). It becomes a `failure` event and the run goes on.
-Only `cli.py` prints an error and ends the process.
+Only `cli.py` prints an error and ends the process. What does not end it is told to a `Warn`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+
+Warn = Callable[[str], None]
+"""Is told what people should know of a command that goes on all the same."""
 
 EXIT_CODES: dict[int, str] = {
     0: "done",

@@ -24,7 +24,7 @@ from keval.config.hints import with_hint
 from keval.config.model import AgentConfig, Condition, Config, Execution, Gates, JudgeConfig
 from keval.config.sections import list_in, mapping_in
 from keval.documents import yaml_document
-from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError, UsageError
+from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError, UsageError, Warn
 from keval.judges import Judge, Metric
 from keval.models import prices
 from keval.retry import Retry
@@ -32,7 +32,7 @@ from keval.sampling import Sampling
 from keval.secrets.variables import Secrets, malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from keval.documents.yaml_document import Document, Keys
     from keval.ids import JsonObject
@@ -107,7 +107,7 @@ def load_judge(path: Path, *, secrets: Secrets | None = None) -> JudgeConfig:
     return judge
 
 
-def recorded(config: object, warn: Callable[[str], None]) -> tuple[Execution, prices.Prices]:
+def recorded(config: object, warn: Warn) -> tuple[Execution, prices.Prices]:
     """Return how the work is done, and the prices, by a config that a log recorded; None or a foreign one may do.
 
     What does not fit this version is named and left out, so that its default counts.

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keval.documents.packed import is_packed
-from keval.errors import EnvironmentLacksError, UsageError
+from keval.errors import EnvironmentLacksError, UsageError, Warn
 from keval.execution import interrupt
-from keval.execution.session import Warn
 from keval.ids import JsonObject
 from keval.logs.sinks import Announced
 from keval.logs.writer import Log, open_log

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from keval.config.model import Config
 from keval.config.until_section import Until
-from keval.errors import EnvironmentLacksError, KevalError, UsageError
+from keval.errors import EnvironmentLacksError, KevalError, UsageError, Warn
 from keval.events import new_run_id
 from keval.execution import interrupt
 from keval.execution.changes import no_longer_counted
@@ -66,7 +66,7 @@ class Findings:
 def check(  # noqa: PLR0913 - each says of something else what the run would be asked
     config: Config,
     log: Path,
-    warn: Callable[[str], None],
+    warn: Warn,
     *,
     mock_url: str | None = None,
     skip_invalid: bool = False,
@@ -110,9 +110,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
     return Findings(identified, servers, estimates, ahead, (*lacking, *refused, *unreachable, *over))
 
 
-def _over_budget(
-    estimates: Sequence[Item], config: Config, today: Spent, warn: Callable[[str], None]
-) -> Iterator[UsageError]:
+def _over_budget(estimates: Sequence[Item], config: Config, today: Spent, warn: Warn) -> Iterator[UsageError]:
     """Yield why a run could not hold its budget; and warn of one that it will reach, or that today has reached."""
     try:
         ledger(estimates, config.execution, today, warn)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from keval.config.model import Config, JudgeConfig
 from keval.counted import counted
-from keval.errors import UsageError
+from keval.errors import UsageError, Warn
 from keval.events import new_run_id, written
 from keval.execution import interrupt, recorded_plan, rehearsal
 from keval.execution.batch_events import Asker, KnownBatches, known_batches
@@ -40,7 +40,7 @@ from keval.execution.progress import Progress, shown
 from keval.execution.recording import EncodedEvent
 from keval.execution.run_events import is_recorded, plan_records, run_event
 from keval.execution.sample_changes import sample_changes, told_of_samples
-from keval.execution.session import Request, Session, Warn
+from keval.execution.session import Request, Session
 from keval.execution.stopping import Stopping, both, refuse_without_judges, stopping
 from keval.execution.tasks import TaskList, work_list
 from keval.execution.unjudged import KnownIds, Unjudged

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from keval.config.model import Condition, Config, Execution, JudgeConfig
+from keval.errors import Warn
 from keval.execution.budget import Ledger
 from keval.execution.preparation import Prepared
 from keval.logs.costs import Cost, MeasuredCosts, Spent
@@ -97,7 +98,7 @@ def _item(name: str, account: str, number: int, paid: Cost | None, assumed: floa
     return Item(name, account, number, paid.total_usd / paid.number, paid.max_cost_usd, measured=True)
 
 
-def ledger(items: Iterable[Item], execution: Execution, today: Spent, warn: Callable[[str], None]) -> Ledger:
+def ledger(items: Iterable[Item], execution: Execution, today: Spent, warn: Warn) -> Ledger:
     """Return a ledger that holds both budgets, with what each kind of item may cost.
 
     `today` is what the log's events of today cost already. Raises UsageError when a budget is set and a price unknown;

@@ -6,14 +6,14 @@ those there are warnings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from keval.config import gate_section
 from keval.config.formulas import COMPUTED
 from keval.config.model import Config
 from keval.config.sections import list_in, mapping_in
-from keval.errors import UsageError
+from keval.errors import UsageError, Warn
 from keval.metric_names import full_name, names
 from keval.nearest import near
 from keval.reports.gate_rules import BASELINE, BEFORE, Comparison, Level, Rule, not_the_baseline, unknown_condition
@@ -24,7 +24,7 @@ class _Scale(NamedTuple):
     highest: float
 
 
-def check_gate(config: Config, warn: Callable[[str], None]) -> None:
+def check_gate(config: Config, warn: Warn) -> None:
     """Warn of rules about scores that no judge gives; raises UsageError for conditions that are not there."""
     known = dict(_scales(config))
     wrong: list[str] = []

@@ -22,7 +22,7 @@ from keval.config.import_mapping import IMPORTED, ImportMapping
 from keval.datasets import ROW, ROW_TAKEN, Row
 from keval.documents.foreign_json import unfit
 from keval.documents.row_problems import RowProblems
-from keval.errors import InputError
+from keval.errors import InputError, Warn
 from keval.events import InvalidEventError, event, written
 from keval.execution import interrupt
 from keval.execution.imported_rows import ImportedRow, RowReader, written_time
@@ -31,8 +31,6 @@ from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
 from keval.logs.sinks import Sink, UntilSafe
 from keval.logs.stream import read
-
-Warn = Callable[[str], None]
 
 GIVEN = ("question", "answer")
 """The fields of a sample of which we know that a judge elsewhere was given them."""

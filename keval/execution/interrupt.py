@@ -16,11 +16,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from keval.errors import InterruptError, KevalError
+from keval.errors import InterruptError, KevalError, Warn
 from keval.execution.collection import seldom_collected
 from keval.secrets.variables import Secrets
 
-Warn = Callable[[str], None]
 Answer = TypeVar("Answer")
 
 

@@ -13,7 +13,7 @@ from keval.config.import_mapping import IMPORTED
 from keval.config.model import Execution, JudgeConfig
 from keval.config.reader import judge_from_description, load_judge, recorded
 from keval.counted import counted
-from keval.errors import InputError, UsageError
+from keval.errors import InputError, UsageError, Warn
 from keval.events import new_run_id
 from keval.execution import interrupt
 from keval.execution.batch_events import Batch, KnownBatches, known_batches
@@ -27,7 +27,7 @@ from keval.execution.pairs import Waiting, baseline_id, condition_ids, configs_o
 from keval.execution.preparation import check_keys, judge_env, judge_services, leaving_nothing
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event
-from keval.execution.session import Request, Session, Warn
+from keval.execution.session import Request, Session
 from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
 from keval.logs.collect import no_events

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from keval import projections
+from keval.errors import Warn
 from keval.events import new_run_id
 from keval.execution.appending import Place, append_all
 from keval.execution.run_events import bare_run_event
-from keval.execution.session import Warn
 from keval.labels.draw import Entry, Wanted, draw
 from keval.labels.labels import Known, Said, check_targets, known_labels
 from keval.labels.sheet import Filled

@@ -14,7 +14,7 @@ from keval import datasets, schema
 from keval.agents import Agent
 from keval.config.model import Config, JudgeConfig
 from keval.documents.json_objects import JsonObjects
-from keval.errors import EnvironmentLacksError, InputError, PluginError, UsageError
+from keval.errors import EnvironmentLacksError, InputError, PluginError, UsageError, Warn
 from keval.execution import interrupt
 from keval.execution.agent_doubts import agent_doubts
 from keval.execution.gate_check import check_gate
@@ -99,7 +99,7 @@ def prepare(
     limit: int | None = None,
     log: Path | None = None,
     *,
-    warn: Callable[[str], None],
+    warn: Warn,
 ) -> Prepared:
     """Read what the config names.
 
@@ -134,7 +134,7 @@ def _check_agent_files(config: Config, log: Path | None) -> None:
         )
 
 
-def with_samples(prepared: Prepared, limit: int | None, *, warn: Callable[[str], None]) -> Prepared:
+def with_samples(prepared: Prepared, limit: int | None, *, warn: Warn) -> Prepared:
     """Read the dataset of a config, of each file the first samples up to `limit`.
 
     Raises InputError for a bad dataset, and UsageError for a secret that stands in the dataset or in a system prompt,
@@ -331,14 +331,14 @@ def judge_keys(judges: Iterable[JudgeConfig]) -> set[str]:
     return {name for judge in judges if judge.judge.uses_models for name in judge.judge.secret_names}
 
 
-async def end_orphans(prepared: Prepared, warn: Callable[[str], None]) -> None:
+async def end_orphans(prepared: Prepared, warn: Warn) -> None:
     """End what an earlier command for the same log, which was killed, left running: it may cost money."""
     names = await tree.end_orphans(tree.log_mark(prepared.log)) if prepared.log else []
     if names:
         warn(f"{prepared.log}: ended what an earlier command that was killed had left running: {', '.join(names)}")
 
 
-def leaving_nothing(main: Callable[[asyncio.Event], Awaitable[None]], warn: Callable[[str], None]) -> None:
+def leaving_nothing(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
     """Run a command's work; however that ends, end what its tasks have left running without a mark."""
     tree.adopt_orphans()
 
@@ -351,7 +351,7 @@ def leaving_nothing(main: Callable[[asyncio.Event], Awaitable[None]], warn: Call
     interrupt.run(to_the_end, warn)
 
 
-async def _end_unmarked(warn: Callable[[str], None]) -> None:
+async def _end_unmarked(warn: Warn) -> None:
     """End what tasks left behind of which nobody can tell whose it was, and name it. For the end of a run."""
     names = await tree.end_unmarked()
     if names:

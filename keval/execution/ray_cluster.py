@@ -13,13 +13,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keval.errors import EnvironmentLacksError, InterruptError, UsageError
+from keval.errors import EnvironmentLacksError, InterruptError, UsageError, Warn
 from keval.execution.ray_worker import Assignment, Ready, Worker, differences
 from keval.processes import tree
 
@@ -58,8 +58,6 @@ END_S = 10.0
 
 NEVER_SENT = (".env", ".env.*")
 """What no worker gets of the config's folder, beside the log: secrets are in the environment of each node."""
-
-Warn = Callable[[str], None]
 
 
 class WorkerLostError(Exception):

@@ -10,14 +10,14 @@ import asyncio
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from keval.agents import Answer
 from keval.config.model import JudgeConfig
-from keval.errors import UsageError
+from keval.errors import UsageError, Warn
 from keval.execution.answering import NOTHING
 from keval.execution.executors import Executor
 from keval.execution.preparation import Prepared
@@ -30,8 +30,6 @@ from keval.processes import packed_folder, tree
 from keval.secrets.variables import Secrets
 
 SALT_BYTES = 16
-
-Warn = Callable[[str], None]
 
 
 class Work(NamedTuple):

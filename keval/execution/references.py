@@ -13,14 +13,14 @@ from pathlib import Path
 from keval import schema
 from keval.agents.echo import Echo
 from keval.config.model import AgentConfig, Condition, Config, Gates
-from keval.errors import InputError, UsageError
+from keval.errors import InputError, UsageError, Warn
 from keval.events import event, new_run_id
 from keval.execution.appending import append_all
 from keval.execution.judge_session import JudgeWork, judge_log
 from keval.execution.plan import plan_events, plan_id
 from keval.execution.preparation import Prepared, prepare
 from keval.execution.run_events import run_event
-from keval.execution.session import Request, Warn
+from keval.execution.session import Request
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject, answer_sha256, response_id, sample_sha256
 from keval.logs.past import Past, of_log

@@ -23,7 +23,6 @@ from keval.execution.workspaces import Kept
 from keval.logs.sinks import Sink
 from keval.secrets.variables import Secrets
 
-Warn = Callable[[str], None]
 OnWritten = Callable[[EncodedEvent], Awaitable[None] | None]
 
 

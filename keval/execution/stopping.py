@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from keval.errors import UsageError
+from keval.errors import UsageError, Warn
 from keval.events import event
 from keval.execution.budget import Ledger
 from keval.execution.config_past import ConfigPast
@@ -14,7 +14,7 @@ from keval.execution.finished_samples import AS_MINIMUM, Decided, FinishedSample
 from keval.execution.preparation import Prepared
 from keval.execution.recording import EncodedEvent
 from keval.execution.sample_feed import SampleFeed
-from keval.execution.session import OnWritten, Request, Session, Warn
+from keval.execution.session import OnWritten, Request, Session
 from keval.execution.stopping_family import as_recorded, recorded_rule
 from keval.execution.tasks import TaskList, by_sample, drawn_order
 from keval.failure_kinds import GATES

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from keval import schema
 from keval.documents import strict_json
-from keval.errors import EnvironmentLacksError, InputError, KevalError
+from keval.errors import EnvironmentLacksError, InputError, KevalError, Warn
 from keval.logs import locks
 from keval.logs.foreign import described
 from keval.logs.outputs import HEAD_BYTES, begins_as_log
@@ -26,7 +26,7 @@ MARK_BYTES = 256
 class AppendedFile:
     """A file of events that is open for appending."""
 
-    def __init__(self, path: Path, warn: Callable[[str], None], flags: int = 0) -> None:
+    def __init__(self, path: Path, warn: Warn, flags: int = 0) -> None:
         self.path = path
         self._warn = warn
         self.descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | flags, 0o644)

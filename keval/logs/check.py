@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
+from keval.errors import Warn
 from keval.logs import fingerprint
 from keval.logs.fingerprint import Digest, Fingerprint, Status
 from keval.logs.stream import Stretch, opened
@@ -26,7 +26,7 @@ class Check:
     """One check of a log, from its beginning or from a place up to which it was checked before."""
 
     path: Path
-    warn: Callable[[str], None]
+    warn: Warn
     skip_invalid: bool = False
     lines: int = 0
     """How many lines are valid."""

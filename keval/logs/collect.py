@@ -16,7 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from keval.documents.packed import is_packed
-from keval.errors import EnvironmentLacksError, InputError, UsageError
+from keval.errors import EnvironmentLacksError, InputError, UsageError, Warn
 from keval.logs import index
 from keval.logs.addresses import name_of, no_text
 from keval.logs.check import Check, NotWholeError, ends_with_line
@@ -34,8 +34,6 @@ MOST_LOGS = 2**15 - 1
 """Logs that are read at once: a table of lines has their numbers in two bytes."""
 
 NOTHING = Lines(array("q"), 0)
-
-Warn = Callable[[str], None]
 
 
 @contextmanager

@@ -9,12 +9,14 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+
+from keval.errors import Warn
 
 
 @contextmanager
-def read_to_the_end(warn: Callable[[str], None]) -> Iterator[None]:
+def read_to_the_end(warn: Warn) -> Iterator[None]:
     """Take the first Ctrl-C for a reason to wait for the end of stdin, and only the second one for one to stop.
 
     At a terminal, or with stdin closed, nothing else would come, and the first one stops.

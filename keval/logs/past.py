@@ -6,7 +6,7 @@ of a log of millions of lines has to be in Python. A log without a line needs no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keval import projections
+from keval.errors import Warn
 from keval.events import now
 from keval.ids import JsonObject
 from keval.logs.collect import collected
@@ -145,7 +146,7 @@ class Past:
 
 
 @contextmanager
-def of_log(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Past]:
+def of_log(path: Path, warn: Warn, *, skip_invalid: bool = False) -> Iterator[Past]:
     """Give the past of a log; of a log that does not exist yet, an empty one. Raises InputError for invalid lines."""
     if not path.exists() or not path.stat().st_size:
         yield Past(path)

@@ -9,12 +9,12 @@ A copy stays in a cache folder, and is made anew when the size or the time of wh
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from keval.errors import EnvironmentLacksError, InputError, UsageError
+from keval.errors import EnvironmentLacksError, InputError, UsageError, Warn
 from keval.ids import digest
 from keval.logs import addresses, s3
 from keval.processes import temporary
@@ -48,7 +48,7 @@ class _Remote(NamedTuple):
     changed_us: int | None
 
 
-def fetched(address: str, warn: Callable[[str], None]) -> list[Path]:
+def fetched(address: str, warn: Warn) -> list[Path]:
     """Return copies of the logs that an address means, of which there may be several: `s3://bucket/runs/*.jsonl`.
 
     Raises UsageError for an address of another kind, InputError where nothing can be read there, and
@@ -101,7 +101,7 @@ def _reason(error: Exception) -> str:
     return addresses.shown(lines[0]) if lines else type(error).__name__
 
 
-def _copied(connection: duckdb.DuckDBPyConnection, remote: _Remote, warn: Callable[[str], None]) -> Path:
+def _copied(connection: duckdb.DuckDBPyConnection, remote: _Remote, warn: Warn) -> Path:
     """Return a copy of a file, made now unless there is one that is true."""
     copy = _folder() / digest("copy", remote.address) / _file_name(remote.address)
     addresses.note(copy, remote.address)

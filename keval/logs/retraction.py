@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from keval.errors import UsageError
+from keval.errors import UsageError, Warn
 from keval.logs.stream import read
 
 NOT_RETRACTABLE = ("run", "plan", "sample_change", "until_rule", "until_decided", "until_end")
@@ -21,7 +20,7 @@ class Target(NamedTuple):
     """Whether a retraction already took back its last event."""
 
 
-def find_target(log: Path, prefix: str, warn: Callable[[str], None], *, skip_invalid: bool) -> Target:
+def find_target(log: Path, prefix: str, warn: Warn, *, skip_invalid: bool) -> Target:
     """Return the event whose id is `prefix`, or else the only one whose id begins with it.
 
     Raises UsageError for none and for several.

@@ -8,13 +8,13 @@ variables of this environment whose names sound like secrets, however they are s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from keval.documents import packed
-from keval.errors import InputError
+from keval.errors import InputError, Warn
 from keval.logs.interrupted_input import read_to_the_end
 from keval.logs.outputs import STDIN
 from keval.logs.stream import Reader, standard_input
@@ -25,7 +25,7 @@ NOT_IN_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 
 
 @contextmanager
-def _opened(log: Path, warn: Callable[[str], None]) -> Iterator[BinaryIO]:
+def _opened(log: Path, warn: Warn) -> Iterator[BinaryIO]:
     if log == STDIN:
         with read_to_the_end(warn):
             yield standard_input(warn).source
@@ -34,9 +34,7 @@ def _opened(log: Path, warn: Callable[[str], None]) -> Iterator[BinaryIO]:
             yield source
 
 
-def scan_log(
-    log: Path, scanner: Scanner, warn: Callable[[str], None], *, skip_invalid: bool
-) -> Iterator[tuple[int, Finding]]:
+def scan_log(log: Path, scanner: Scanner, warn: Warn, *, skip_invalid: bool) -> Iterator[tuple[int, Finding]]:
     """Yield what is found in each line, with its number; an invalid line's problem is not told, for it quotes the line.
 
     Raises InputError for an invalid line that is not to be left out as an event, and scanned as text; and for a file

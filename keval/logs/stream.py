@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import sys
 from array import array
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import BinaryIO
 from keval import schema
 from keval.documents import packed, strict_json
 from keval.documents.event_lines import accepted, stand_as_written
-from keval.errors import InputError
+from keval.errors import InputError, Warn
 from keval.ids import JsonObject
 from keval.logs import foreign
 from keval.logs.addresses import name_of
@@ -75,7 +75,7 @@ class Reader:
 
     source: BinaryIO
     name: str
-    warn: Callable[[str], None]
+    warn: Warn
     skip_invalid: bool = False
     chunk: int = CHUNK
     """Bytes that `stretches` reads at once."""
@@ -206,7 +206,7 @@ def count_events(reader: Reader) -> int:
 
 
 @contextmanager
-def opened(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Reader]:
+def opened(path: Path, warn: Warn, *, skip_invalid: bool = False) -> Iterator[Reader]:
     """Open a log file for reading, packed or not. Raises InputError."""
     try:
         source = packed.opened(path)
@@ -228,13 +228,13 @@ def _head(source: BinaryIO, path: Path) -> bytes:
     return head[: foreign.HEAD]
 
 
-def read(path: Path, warn: Callable[[str], None], *, skip_invalid: bool = False) -> Iterator[Line]:
+def read(path: Path, warn: Warn, *, skip_invalid: bool = False) -> Iterator[Line]:
     """Yield the events of a log file. Raises InputError."""
     with opened(path, warn, skip_invalid=skip_invalid) as reader:
         yield from reader
 
 
-def standard_input(warn: Callable[[str], None], *, skip_invalid: bool = False) -> Reader:
+def standard_input(warn: Warn, *, skip_invalid: bool = False) -> Reader:
     """Return a reader of stdin. Raises InputError when the process has none."""
     if sys.stdin is None:
         raise InputError("stdin is closed; name a LOG, or pipe one in")

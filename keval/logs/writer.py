@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import FileIO
 from itertools import count
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from keval.counted import counted
 from keval.documents.packed import is_packed
-from keval.errors import EnvironmentLacksError, KevalError, UsageError
+from keval.errors import EnvironmentLacksError, KevalError, UsageError, Warn
 from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs import locks
@@ -73,7 +73,7 @@ REOPENINGS = 100
 class Log:
     """An open log that events are appended to; use `open_log`."""
 
-    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, warn: Warn) -> None:
         # A function of the user's that runs in this process may change the folder in which it runs.
         self.path = path.absolute()
         self._warn = warn
@@ -284,7 +284,7 @@ def _fail(waiting: Iterable[asyncio.Future[Made]], error: BaseException) -> None
             each.set_exception(error)
 
 
-def _created_beside(path: Path, warn: Callable[[str], None]) -> AppendedFile:
+def _created_beside(path: Path, warn: Warn) -> AppendedFile:
     """Create `<log>.rescued`, or `<log>.rescued-2` if there is one already; elsewhere if the log's folder is gone."""
     refused: OSError | None = None
     for folder in (path.parent, Path(), Path(tempfile.gettempdir())):
@@ -301,9 +301,7 @@ def _created_beside(path: Path, warn: Callable[[str], None]) -> AppendedFile:
 
 
 @contextmanager
-def open_log(
-    path: Path, stages: tuple[str, ...], warn: Callable[[str], None], inputs: Sequence[Path] = ()
-) -> Iterator[Log]:
+def open_log(path: Path, stages: tuple[str, ...], warn: Warn, inputs: Sequence[Path] = ()) -> Iterator[Log]:
     """Open a log for appending, as the only writer of each of the stages (`generate`, `judge`).
 
     Raises UsageError when another process holds a stage, or the path is one of the `inputs` or no
@@ -336,7 +334,7 @@ def open_log(
         log.close()
 
 
-def _locked(path: Path, stages: tuple[str, ...], warn: Callable[[str], None], held: ExitStack) -> Log:
+def _locked(path: Path, stages: tuple[str, ...], warn: Warn, held: ExitStack) -> Log:
     """Open a log and hold its stages; opened again if its path came to lead to another file meanwhile."""
     for _ in range(REOPENINGS):
         try:

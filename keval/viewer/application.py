@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from keval.errors import KevalError, UsageError
+from keval.errors import KevalError, UsageError, Warn
 from keval.projections.log_file import ChangedError
 from keval.viewer import addresses, failures_page, label_page, report_page, sample_page, samples_page, sql_page
 from keval.viewer.access import Access
@@ -26,7 +26,6 @@ from keval.viewer.snapshot import Snapshot, Snapshots
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-Warn = Callable[[str], None]
 Page = Callable[[Pages, Snapshots, Snapshot, Request], Response]
 
 LOOK_AGAIN_S = 2

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-from keval.errors import UsageError
+from keval.errors import UsageError, Warn
 from keval.events import new_run_id
 from keval.execution.appending import Place, append_in_thread, check_appendable
 from keval.execution.labelling import drawn
 from keval.execution.run_events import bare_run_event
 from keval.labels.draw import Entry, Wanted
 from keval.labels.labels import Said
-
-Warn = Callable[[str], None]
 
 
 class Labelling:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from starlette.types import ASGIApp
 
-from keval.errors import EnvironmentLacksError
+from keval.errors import EnvironmentLacksError, Warn
 from keval.processes.loopback_server import ServerThread
 from keval.viewer.access import entrance
 from keval.viewer.application import application, new_token
 from keval.viewer.labelling import Labelling
 from keval.viewer.snapshot import Snapshots
-
-Warn = Callable[[str], None]
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from keval import projections
-from keval.errors import EnvironmentLacksError, KevalError
+from keval.errors import EnvironmentLacksError, KevalError, Warn
 from keval.logs.collect import check_named_not_empty, collected
 from keval.processes import temporary
 from keval.projections import read_only
@@ -30,7 +30,6 @@ from keval.viewer.news import News, Place
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Warn = Callable[[str], None]
 Result = TypeVar("Result")
 
 LEAVING_S = 10.0
