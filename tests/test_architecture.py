@@ -337,7 +337,7 @@ def test_only_one_place_prints_errors_and_exits() -> None:
 
 def test_commands_parse_call_and_print() -> None:
     """No command holds a coroutine or a loop over the lines of a log: these stand below, where others can use them."""
-    readers = {"Reader", "opened", "read", "reader", "read_live", "standard_input"}
+    readers = {"Reader", "log_reader", "opened", "read", "reader", "read_live", "standard_input"}
     wrong = {
         path.name
         for path in sorted((PACKAGE / "commands").glob("*.py"))

@@ -21,7 +21,7 @@ from keval.documents.packed import unpacked_name
 from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError
 from keval.logs.interrupted_input import read_to_the_end
 from keval.logs.outputs import STDIN, check_stdout
-from keval.logs.stream import count_events, opened, standard_input
+from keval.logs.stream import count_events, log_reader, standard_input
 
 MOST_SHOWN = 20
 """Problems of one log that are listed before the rest is only counted."""
@@ -103,7 +103,7 @@ def _log(path: Path) -> str:
         reader = (
             standard_input(problems.append, skip_invalid=True)
             if path == STDIN
-            else stack.enter_context(opened(path, problems.append, skip_invalid=True))
+            else stack.enter_context(log_reader(path, problems.append, skip_invalid=True))
         )
         number = count_events(reader)
     if reader.skipped:

@@ -10,7 +10,7 @@ from pathlib import Path
 from keval.errors import Warn
 from keval.logs import fingerprint
 from keval.logs.fingerprint import Digest, Fingerprint, Status
-from keval.logs.stream import Stretch, opened
+from keval.logs.stream import Stretch, log_reader
 from keval.projections.log_file import CHANGES_ALL, ChangedError, Lines
 
 
@@ -55,7 +55,7 @@ class Check:
         Raises InputError; and NotWholeError, at the end, if lines between them are left out.
         """
         offsets, is_whole = array("q"), True
-        with opened(self.path, self.warn, skip_invalid=self.skip_invalid) as reader:
+        with log_reader(self.path, self.warn, skip_invalid=self.skip_invalid) as reader:
             self._status = fingerprint.status(reader.source.fileno())
             reader.source.seek(self.end)
             for stretch in reader.stretches(self.end, self.lines + 1):

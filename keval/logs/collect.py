@@ -23,7 +23,7 @@ from keval.logs.check import Check, NotWholeError, ends_with_line
 from keval.logs.index import Index
 from keval.logs.interrupted_input import read_to_the_end
 from keval.logs.outputs import STDIN, check_stdout
-from keval.logs.stream import Stretch, opened, standard_input
+from keval.logs.stream import Stretch, log_reader, standard_input
 from keval.processes import temporary
 from keval.projections.log_file import Lines, LogFile, VanishedError
 
@@ -99,7 +99,7 @@ class _Collection:
             with read_to_the_end(self.warn):
                 return _copied(name_of(log), reader.stretches(), copy, self.on_lines)
         if not log.is_file() or is_packed(log):  # a pipe can be read only once, and a packed log is slow to read
-            with opened(log, self.warn, skip_invalid=self.skip_invalid) as reader:
+            with log_reader(log, self.warn, skip_invalid=self.skip_invalid) as reader:
                 return _copied(name_of(log), reader.stretches(), copy, None)
         check = Check(log, self.warn, self.skip_invalid)
         try:
@@ -110,7 +110,7 @@ class _Collection:
             raise VanishedError(name_of(log)) from error
         except NotWholeError:
             # Of what was checked before, everything has been said.
-            with opened(log, lambda _: None, skip_invalid=True) as reader:
+            with log_reader(log, lambda _: None, skip_invalid=True) as reader:
                 valid = takewhile(lambda stretch: stretch.offset < check.end, reader.stretches())
                 return replace(_copied(name_of(log), valid, copy, None), skipped=reader.skipped)
 

@@ -23,7 +23,7 @@ from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.logs import addresses, locks, s3
 from keval.logs.check import ends_with_line
 from keval.logs.collect import no_events
-from keval.logs.stream import count_events, opened
+from keval.logs.stream import count_events, log_reader
 from keval.processes import temporary
 
 ENDING = ".sha256"
@@ -80,7 +80,7 @@ def _open(log: Path) -> IO[bytes]:
 def _check(log: Path) -> None:
     """Raise InputError for what is no whole log."""
     said: list[str] = []
-    with opened(log, said.append, skip_invalid=True) as reader:
+    with log_reader(log, said.append, skip_invalid=True) as reader:
         events = count_events(reader)
     if reader.skipped:
         raise InputError(said[0].replace(": skipped: ", ": ", 1))

@@ -206,7 +206,7 @@ def count_events(reader: Reader) -> int:
 
 
 @contextmanager
-def opened(path: Path, warn: Warn, *, skip_invalid: bool = False) -> Iterator[Reader]:
+def log_reader(path: Path, warn: Warn, *, skip_invalid: bool = False) -> Iterator[Reader]:
     """Open a log file for reading, packed or not. Raises InputError."""
     try:
         source = packed.opened(path)
@@ -230,7 +230,7 @@ def _head(source: BinaryIO, path: Path) -> bytes:
 
 def read(path: Path, warn: Warn, *, skip_invalid: bool = False) -> Iterator[Line]:
     """Yield the events of a log file. Raises InputError."""
-    with opened(path, warn, skip_invalid=skip_invalid) as reader:
+    with log_reader(path, warn, skip_invalid=skip_invalid) as reader:
         yield from reader
 
 

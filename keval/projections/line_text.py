@@ -32,7 +32,7 @@ def functions_over(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile
     import msgspec
     from duckdb.func import FunctionNullHandling
 
-    with opened(logs) as descriptors:
+    with descriptors_of(logs) as descriptors:
 
         def field(file: int, offset: int, name: str) -> str | None:
             try:
@@ -66,7 +66,7 @@ def events_of(logs: Sequence[LogFile]) -> Iterator[EventAt]:
 
     What is given raises ChangedError where no event stands any more.
     """
-    with opened(logs) as descriptors:
+    with descriptors_of(logs) as descriptors:
 
         def event_at(file: int, offset: int) -> JsonObject:
             try:
@@ -93,7 +93,7 @@ def line_in(descriptor: int, offset: int) -> str:
 
 
 @contextmanager
-def opened(logs: Sequence[LogFile]) -> Iterator[list[int]]:
+def descriptors_of(logs: Sequence[LogFile]) -> Iterator[list[int]]:
     """Open the files of logs and give their descriptors. Raises InputError."""
     with ExitStack() as open_:
         yield [_open(log, open_) for log in logs]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keval.processes import memory, temporary
-from keval.projections.line_text import line_in, opened
+from keval.projections.line_text import descriptors_of, line_in
 from keval.projections.log_file import ChangedError, Lines, LogFile
 from keval.projections.sql_file import literal, load, verbatim
 from keval.projections.views import inserted, made
@@ -214,7 +214,7 @@ def _read_declarations(
             for position, offset in found:
                 if (log := logs[bisect_left(ends, position)]) is not reading:
                     open_.close()
-                    (descriptor,) = open_.enter_context(opened([log]))
+                    (descriptor,) = open_.enter_context(descriptors_of([log]))
                     reading = log
                 line = f"{line_in(descriptor, offset)}\n".encode()
                 longest = max(longest, len(line) - 1)

@@ -10,7 +10,7 @@ import orjson
 
 from keval.ids import JsonObject
 from keval.projections import rows_of
-from keval.projections.line_text import line_in, opened
+from keval.projections.line_text import descriptors_of, line_in
 from keval.reports import drift, prompt_cache, warnings
 from keval.reports.calibration import calibration
 from keval.reports.changed_scores import changed_scores
@@ -134,7 +134,7 @@ def saved_aggregates(connection: DuckDBPyConnection, logs: Sequence[LogFile]) ->
     None where there are none, and for logs with responses, judgments or failures: what is computed
     from these is newer.
     """
-    with opened(logs) as descriptors:
+    with descriptors_of(logs) as descriptors:
         return [
             orjson.loads(line_in(descriptors[row["file"] - 1], row["line_offset"]))
             for row in ask(connection, "saved_aggregates")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from keval.projections.line_text import line_in, opened
+from keval.projections.line_text import descriptors_of, line_in
 from keval.reports.model import Retraction
 from keval.reports.queries import ask
 
@@ -24,7 +24,7 @@ def retractions(connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> tupl
     What is most stands first; the order of lines does not matter.
     """
     found: Counter[tuple[str, str | None, str | None]] = Counter()
-    with opened(logs) as descriptors:
+    with descriptors_of(logs) as descriptors:
         for row in ask(connection, "retractions"):
             line = orjson.loads(line_in(descriptors[row["file"] - 1], row["line_offset"]))
             found[row["type"], line["reason"], line["author"]] += 1
