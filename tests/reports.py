@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from keval.reports.changed_scores import ChangedScore, ChangedScores
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning
-from keval.reports.details import Answer, Case, ConditionSamples, Details, SampleDifferences
+from keval.reports.details import Case, ConditionSamples, Details, SampleDifferences, ShownAnswer
 from keval.reports.model import (
     AgentInfo,
     Claim,
@@ -256,7 +256,7 @@ def small_details(text: str = "own-failures", judge: str = "judge-id", metric: s
     """Return the details of the small report, in which every text that comes out of a log is the given one."""
     means = {"baseline": (("a", 1.0), (text, 3.0)), "with_docs": ((text, 2.25), ("a", 4.5))}
     answers = tuple(
-        Answer(name, 1, text, ((text, text), ("Answer", text)), (("Step 1: tool call", text),)) for name in means
+        ShownAnswer(name, 1, text, ((text, text), ("Answer", text)), (("Step 1: tool call", text),)) for name in means
     )
     return Details(
         tuple(

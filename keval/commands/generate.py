@@ -23,7 +23,7 @@ from keval.commands.options import (
     RETRY_FAILED,
     SHARD,
     SKIP_INVALID,
-    Asked,
+    RequestContext,
     requesting,
 )
 from keval.config import until_section
@@ -38,7 +38,7 @@ from keval.execution.config_session import default_log, generate
     LIMIT, CHOSEN_SAMPLES, CHOSEN_CONDITIONS, SHARD, RETRY_FAILED, FRESH, BATCH, DETACH, EXECUTOR, ADDRESS, SKIP_INVALID
 )
 @click.pass_context
-def command(context: click.Context, config_path: Path, output: Path | None, asked: Asked) -> None:
+def command(context: click.Context, config_path: Path, output: Path | None, asked: RequestContext) -> None:
     """Ask the agent for every response that is still missing.
 
     Appends to LOG what LOG does not hold yet, or writes all events to stdout in a pipe. On a

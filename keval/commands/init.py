@@ -21,7 +21,7 @@ from keval.errors import EnvironmentLacksError, KevalError, UsageError
 from keval.secrets.variables import Secrets, variables
 from keval.starters import columns, config_text, server_option, workflows
 from keval.starters.columns import Columns
-from keval.starters.config_text import Asked, Start
+from keval.starters.config_text import AskedServer, Start
 from keval.starters.server_option import Server
 
 CONFIG = "eval.yaml"
@@ -110,7 +110,7 @@ def _read(options: Sequence[str], headers: Sequence[str], folder: Path) -> dict[
     return servers
 
 
-def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
+def _asked(servers: Mapping[str, Server], folder: Path) -> list[AskedServer]:
     """Ask the servers for their tools. Raises EnvironmentLacksError for one that cannot be asked."""
     if not servers:
         return []
@@ -134,7 +134,7 @@ def _asked(servers: Mapping[str, Server], folder: Path) -> list[Asked]:
             marked = ", ".join(info.destructive)
             warn(f"MCP server {name!r} marks as destroying something: {marked}; in a real run an agent may call it")
     return [
-        Asked(name, each, tools=infos[name].tools or (), destructive=infos[name].destructive)
+        AskedServer(name, each, tools=infos[name].tools or (), destructive=infos[name].destructive)
         for name, each in written.items()
     ]
 
@@ -166,7 +166,7 @@ def _hints(server: Server, folder: Path, failure: str) -> list[str]:
     ]
 
 
-def _start(folder: Path, asked: Sequence[Asked], questions: Path, found: Columns) -> Start:
+def _start(folder: Path, asked: Sequence[AskedServer], questions: Path, found: Columns) -> Start:
     plain = unicodedata.normalize("NFKD", folder.resolve().name).encode("ascii", "ignore").decode()
     called = re.sub(r"[^A-Za-z0-9_.-]+", "-", plain).strip("-.") or "eval"
     is_log = questions.name in {f"{called}.jsonl", f"{called}.mock.jsonl"}

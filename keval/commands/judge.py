@@ -22,7 +22,7 @@ from keval.commands.options import (
     SAMPLE_RATE,
     SHARD,
     SKIP_INVALID,
-    Asked,
+    RequestContext,
     requesting,
 )
 from keval.execution.judge_session import JudgeWork, judge_log, judge_pipe
@@ -49,7 +49,7 @@ from keval.logs.outputs import STDIN
     SKIP_INVALID,
 )
 @click.pass_context
-def command(context: click.Context, log: Path | None, judge_files: tuple[Path, ...], asked: Asked) -> None:
+def command(context: click.Context, log: Path | None, judge_files: tuple[Path, ...], asked: RequestContext) -> None:
     """Let judges score the responses that they have not scored yet.
 
     With LOG, appends to it; a second call does only what is missing. Without LOG, or with -, reads

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
-Asked = AbstractContextManager["Request"]
-"""What a command gets of `requesting`."""
+RequestContext = AbstractContextManager["Request"]
+"""What a command gets of `requesting`: it yields the request while it is entered, and the mock runs."""
 
 
 class _InputFile(click.Path):
@@ -185,7 +185,7 @@ def _threshold(written: str) -> tuple[str, float]:
 def requesting(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Add options that become a `Request`, then those of the mock and --quiet, to a command.
 
-    The command gets them as `asked`, which yields the request while it is entered, and the mock runs.
+    The command gets them as `asked`, a `RequestContext`.
     """
 
     def decorated(command: Command) -> Command:

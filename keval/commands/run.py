@@ -22,7 +22,7 @@ from keval.commands.options import (
     SAMPLE_RATE,
     SHARD,
     SKIP_INVALID,
-    Asked,
+    RequestContext,
     requesting,
     until_options,
 )
@@ -53,7 +53,7 @@ def command(
     output: Path | None,
     export_name: str,
     options: tuple[str, ...],
-    asked: Asked,
+    asked: RequestContext,
     given: Given,
 ) -> None:
     """Generate, judge and report, in one process and one log.

@@ -11,7 +11,16 @@ import click
 
 from keval import projections
 from keval.commands.messages import say, say_json, warn
-from keval.commands.options import CONFIG, LIMIT, OUTPUT, PASS_FROM, RETRY_FAILED, SKIP_INVALID, Asked, requesting
+from keval.commands.options import (
+    CONFIG,
+    LIMIT,
+    OUTPUT,
+    PASS_FROM,
+    RETRY_FAILED,
+    SKIP_INVALID,
+    RequestContext,
+    requesting,
+)
 from keval.config.reader import load
 from keval.counted import counted
 from keval.errors import UsageError
@@ -44,7 +53,7 @@ def command(
     number: int | None,
     written: str,
     pass_from: Mapping[str, float],
-    asked: Asked,
+    asked: RequestContext,
 ) -> None:
     """Ask each question several times, and say how often it passes.
 

@@ -10,7 +10,7 @@ import click
 
 from keval import projections
 from keval.commands.messages import say, say_json, warn
-from keval.commands.options import CONFIG, LIMIT, OUTPUT, PASS_FROM, SKIP_INVALID, Asked, requesting
+from keval.commands.options import CONFIG, LIMIT, OUTPUT, PASS_FROM, SKIP_INVALID, RequestContext, requesting
 from keval.config.reader import load
 from keval.execution.references import default_log, judge_references
 from keval.logs.collect import collected
@@ -34,7 +34,7 @@ def command(
     output: Path | None,
     written: str,
     pass_from: Mapping[str, float],
-    asked: Asked,
+    asked: RequestContext,
 ) -> None:
     """Let the judges judge the dataset's own references, and name those that they refuse.
 

@@ -20,7 +20,7 @@ from keval.errors import InterruptError, KevalError, Warn
 from keval.execution.collection import seldom_collected
 from keval.secrets.variables import Secrets
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
@@ -38,13 +38,13 @@ def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
         raise _first(about_run) from None
 
 
-def ask(question: Coroutine[Any, Any, Answer]) -> Answer:
+def ask(question: Coroutine[Any, Any, Result]) -> Result:
     """Run what only asks, and writes nothing: a signal cancels it at once, and it ends what it started.
 
     Raises InterruptError.
     """
 
-    async def asking() -> Answer:
+    async def asking() -> Result:
         loop, task = asyncio.get_running_loop(), asyncio.ensure_future(question)
         numbers = {signal.SIGTERM, *([] if _ignores_hangup() else [signal.SIGHUP])}
         for number in numbers:

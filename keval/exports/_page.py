@@ -21,7 +21,7 @@ from keval.exports._scores import scores
 from keval.exports._source import retractions, source
 from keval.exports._strips import Panel
 from keval.printable import printable, printable_lines
-from keval.reports.details import Answer, Case
+from keval.reports.details import Case, ShownAnswer
 from keval.reports.model import Header, JudgeInfo, Report
 from keval.reports.sentences import CARE
 
@@ -162,7 +162,7 @@ def _that_fit(cases: Sequence[Case], room: int) -> Iterator[Case]:
             yield case
 
 
-def _size_of_answer(answer: Answer) -> int:
+def _size_of_answer(answer: ShownAnswer) -> int:
     names = (("", answer.condition), ("", answer.about))
     return _size(names) + _size(answer.texts) + _size(answer.steps)
 

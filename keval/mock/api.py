@@ -29,7 +29,7 @@ GARBAGE = b"<!doctype html><title>Welcome</title><p>Please accept the terms of t
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """One HTTP answer as an ASGI application, and what the journal says of it."""
 
     outcome: str
@@ -52,7 +52,7 @@ class Answer:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-Handler = Callable[[Request, bytes], Awaitable[Answer]]
+Handler = Callable[[Request, bytes], Awaitable[HttpAnswer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +92,14 @@ class MessagesApi:
     def _route(self, method: str, path: str, handler: Handler) -> Route:
         return Route(path, self._counted(f"{method} {path}", handler), methods=[method])
 
-    def _counted(self, route: str, handler: Handler) -> Callable[[Request], Awaitable[Answer]]:
+    def _counted(self, route: str, handler: Handler) -> Callable[[Request], Awaitable[HttpAnswer]]:
         """Return an endpoint that answers by the handler and makes an entry in the journal."""
 
-        async def endpoint(request: Request) -> Answer:
+        async def endpoint(request: Request) -> HttpAnswer:
             try:
                 raw = await request.body()
             except ClientDisconnect:
-                return Answer("left")
+                return HttpAnswer("left")
             with self.journal.answering():
                 answer = await self._answer(handler, request, raw)
             recorded = Recorded(request.method, request.url.path, dict(request.headers), raw, answer.outcome)
@@ -108,7 +108,7 @@ class MessagesApi:
 
         return endpoint
 
-    async def _answer(self, handler: Handler, request: Request, raw: bytes) -> Answer:
+    async def _answer(self, handler: Handler, request: Request, raw: bytes) -> HttpAnswer:
         has_key = request.headers.get("x-api-key") or request.headers.get("authorization")
         if request.url.path.startswith("/v1/") and (not has_key or self.faults.refuse_every_key):
             return _error("401")
@@ -118,7 +118,7 @@ class MessagesApi:
             self.bugs.append(error)
             return _error("500", f"the mock is broken: {error!r}")
 
-    async def _message(self, _request: Request, raw: bytes) -> Answer:
+    async def _message(self, _request: Request, raw: bytes) -> HttpAnswer:
         fault = self.faults.draw()
         body = json_object(raw)
         await asyncio.sleep(self.latency_s)
@@ -128,29 +128,31 @@ class MessagesApi:
         if fault in HTTP_ERRORS:
             return _error(fault, retry_after_s=self.retry_after_s)
         if fault == "hang":
-            return Answer("hang")
+            return HttpAnswer("hang")
         if fault == "garbage":
-            return Answer("garbage", [GARBAGE], headers={"content-type": "text/html"})
+            return HttpAnswer("garbage", [GARBAGE], headers={"content-type": "text/html"})
         return self._answered(body, cut=fault == "cut")
 
-    def _answered(self, body: JsonObject, *, cut: bool) -> Answer:
+    def _answered(self, body: JsonObject, *, cut: bool) -> HttpAnswer:
         try:
             reply = stand_in.reply(body, self.marks)
         except SchemaError as error:
             return _error("400", str(error))
         message = wire.message(body, reply, self.prompt_cache.use(body))
         if body.get("stream"):
-            answer = Answer("ok", wire.stream(message), headers={"content-type": "text/event-stream"}, kind=reply.kind)
+            answer = HttpAnswer(
+                "ok", wire.stream(message), headers={"content-type": "text/event-stream"}, kind=reply.kind
+            )
             middle = len(answer.chunks) // 2
-            return Answer("cut", answer.chunks[:middle], headers=answer.headers) if cut else answer
+            return HttpAnswer("cut", answer.chunks[:middle], headers=answer.headers) if cut else answer
         answer = _json(message, kind=reply.kind)
         middle = len(answer.chunks[0]) // 2
-        return Answer("cut", [answer.chunks[0][:middle]], headers=answer.headers) if cut else answer
+        return HttpAnswer("cut", [answer.chunks[0][:middle]], headers=answer.headers) if cut else answer
 
     def _message_of(self, body: JsonObject) -> JsonObject:
         return wire.message(body, stand_in.reply(body, self.marks), self.prompt_cache.use(body))
 
-    async def _new_batch(self, request: Request, raw: bytes) -> Answer:
+    async def _new_batch(self, request: Request, raw: bytes) -> HttpAnswer:
         body = json_object(raw)
         if refused := batches.problem(body, len(raw)):
             return _error(*refused)
@@ -162,56 +164,56 @@ class MessagesApi:
             return _error("500")
         return _cut(made) if fault == "batch_cut" else made
 
-    async def _batches(self, request: Request, _raw: bytes) -> Answer:
+    async def _batches(self, request: Request, _raw: bytes) -> HttpAnswer:
         asked = request.query_params
         found, more = self.batches.newest(int(asked.get("limit", "20")), asked.get("after_id"))
         data = [self._settled(batch).described(str(request.base_url)) for batch in found]
         first, last = (found[0].batch_id, found[-1].batch_id) if found else (None, None)
         return _json({"data": data, "has_more": more, "first_id": first, "last_id": last})
 
-    async def _batch(self, request: Request, _raw: bytes) -> Answer:
+    async def _batch(self, request: Request, _raw: bytes) -> HttpAnswer:
         batch = self.batches.made.get(request.path_params["id"])
         return _error("404") if batch is None else _json(self._settled(batch).described(str(request.base_url)))
 
-    async def _results(self, request: Request, _raw: bytes) -> Answer:
+    async def _results(self, request: Request, _raw: bytes) -> HttpAnswer:
         batch = self.batches.made.get(request.path_params["id"])
         if batch is None or not self._settled(batch).ended:
             return _error("404")
-        answer = Answer("ok", [b"".join(batch.lines())], headers={"content-type": "application/x-jsonl"})
+        answer = HttpAnswer("ok", [b"".join(batch.lines())], headers={"content-type": "application/x-jsonl"})
         return _cut(answer) if self.faults.draw(OF_RESULTS) else answer
 
     def _settled(self, batch: Batch) -> Batch:
         self.batches.settle(batch, self._message_of)
         return batch
 
-    async def _stats(self, _request: Request, _raw: bytes) -> Answer:
+    async def _stats(self, _request: Request, _raw: bytes) -> HttpAnswer:
         return _json(asdict(self.journal.requests()))
 
-    async def _tools(self, _request: Request, raw: bytes) -> Answer:
+    async def _tools(self, _request: Request, raw: bytes) -> HttpAnswer:
         self.marks.update(json_object(raw))
         return _json({})
 
 
-async def _count_tokens(_request: Request, raw: bytes) -> Answer:
+async def _count_tokens(_request: Request, raw: bytes) -> HttpAnswer:
     body = json_object(raw)
     problem = conversation.problem({"max_tokens": 1, **body})
     return _error("400", problem) if problem else _json({"input_tokens": stand_in.input_tokens(body)})
 
 
-async def _models(_request: Request, _raw: bytes) -> Answer:
+async def _models(_request: Request, _raw: bytes) -> HttpAnswer:
     models = [_model_info(name) for name in MODELS]
     return _json({"data": models, "has_more": False, "first_id": MODELS[0], "last_id": MODELS[-1]})
 
 
-async def _model(request: Request, _raw: bytes) -> Answer:
+async def _model(request: Request, _raw: bytes) -> HttpAnswer:
     return _json(_model_info(request.path_params["id"]))
 
 
-async def _root(_request: Request, _raw: bytes) -> Answer:
+async def _root(_request: Request, _raw: bytes) -> HttpAnswer:
     return _json({})
 
 
-async def _not_found(request: Request, _raw: bytes) -> Answer:
+async def _not_found(request: Request, _raw: bytes) -> HttpAnswer:
     return _error("404", f"Not found: {request.method} {request.url.path}")
 
 
@@ -220,19 +222,19 @@ def _model_info(name: str) -> JsonObject:
     return {"type": "model", "id": name, "display_name": name, "created_at": created, "lifecycle": "active"}
 
 
-def _json(value: object, kind: stand_in.Kind | None = None, *, outcome: str = "ok", status: int = 200) -> Answer:
+def _json(value: object, kind: stand_in.Kind | None = None, *, outcome: str = "ok", status: int = 200) -> HttpAnswer:
     whole = orjson.dumps(value)
     headers = {"content-type": "application/json", "content-length": str(len(whole))}
-    return Answer(outcome, [whole], status, headers, kind)
+    return HttpAnswer(outcome, [whole], status, headers, kind)
 
 
-def _cut(answer: Answer) -> Answer:
+def _cut(answer: HttpAnswer) -> HttpAnswer:
     """Return an answer that ends in its middle."""
     (whole,) = answer.chunks
-    return Answer("cut", [whole[: len(whole) // 2]], headers=answer.headers)
+    return HttpAnswer("cut", [whole[: len(whole) // 2]], headers=answer.headers)
 
 
-def _error(name: str, message: str = "", *, retry_after_s: float = 0) -> Answer:
+def _error(name: str, message: str = "", *, retry_after_s: float = 0) -> HttpAnswer:
     known = HTTP_ERRORS[name]
     answer = _json(wire.error(known.type, message or known.message), outcome=name, status=known.status)
     if known.retry_after:

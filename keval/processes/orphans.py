@@ -57,7 +57,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Descendants:
     """What was found below this process."""
 
     alive: set[int]
@@ -108,7 +108,7 @@ class Adopted:
             for orphan in self._orphans.values():
                 orphan.tasks.discard(token)
 
-    def look(self, token: str) -> Look:
+    def look(self, token: str) -> Descendants:
         """Return what is below this process, and which of it ends with a task; for where orphans are adopted."""
         with self._looking:
             with self._lock:
@@ -122,7 +122,7 @@ class Adopted:
                     for process, orphan in self._orphans.items()
                     if orphan.tasks <= {token} and found[process.pid].state not in ENDED
                 }
-        return Look({pid for pid, process in found.items() if process.state not in ENDED}, ending)
+        return Descendants({pid for pid, process in found.items() if process.state not in ENDED}, ending)
 
     def has_known_task(self, process: psutil.Process) -> bool:
         """Return whether a process is known to be of one task: by its mark, or because there was only one."""

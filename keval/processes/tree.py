@@ -116,7 +116,7 @@ def of_task(token: str, session: int | None = None, *, everywhere: bool = False)
     below it where it adopts orphans, `everywhere` otherwise. Raises OSError when the machine has no more
     of what it takes to look.
     """
-    below = adopted.look(token) if adopted.is_on else orphans.Look(set(), set())
+    below = adopted.look(token) if adopted.is_on else orphans.Descendants(set(), set())
     found = set()
     for pid in psutil.pids() if everywhere or not adopted.is_on else below.alive:
         try:

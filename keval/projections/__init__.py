@@ -38,7 +38,7 @@ __all__ = [
     "views_sql",
 ]
 
-Asked = Collection[str] | Callable[["duckdb.DuckDBPyConnection"], Collection[str]]
+AskedNames = Collection[str] | Callable[["duckdb.DuckDBPyConnection"], Collection[str]]
 """The tables and views that will be asked; or what tells them, given a connection that may already parse a query."""
 
 ROWS_AT_ONCE = 100
@@ -69,7 +69,7 @@ def connect(  # noqa: PLR0913 - each says of something else what is asked
     apart: bool = False,
     texts: bool = True,
     tools: bool = True,
-    asked: Asked = ALL,
+    asked: AskedNames = ALL,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a database with all views over logs of valid lines: one log after the other, as `cat` would merge them.
 

@@ -45,7 +45,7 @@ class SampleDifferences:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ShownAnswer:
     """One answer, or failure, as a person reads it: texts under titles, the long ones shortened."""
 
     condition: str
@@ -66,7 +66,7 @@ class Case:
     baseline: str
     question: tuple[tuple[str, str], ...]
     """The question and the golden answer, under titles."""
-    answers: tuple[Answer, ...]
+    answers: tuple[ShownAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)

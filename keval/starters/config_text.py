@@ -39,7 +39,7 @@ _LONGEST_EXAMPLE = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedServer:
     """A server that was asked, as the config names it."""
 
     name: str
@@ -57,7 +57,7 @@ class Start:
     questions: str
     """The file, relative to the config."""
     columns: Columns
-    servers: Sequence[Asked] = ()
+    servers: Sequence[AskedServer] = ()
     config: str = "eval.yaml"
     """What the file itself will be called."""
     schema: str | None = None
@@ -165,7 +165,7 @@ def _servers(start: Start) -> Iterator[str]:
         yield from _server(server)
 
 
-def _server(server: Asked) -> Iterator[str]:
+def _server(server: AskedServer) -> Iterator[str]:
     yield f"  {server.name}:"
     for key, value in server.written.items():
         comment = {

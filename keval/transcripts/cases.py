@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from keval.projections.log_file import LogFile
 from keval.reports.changed_scores import ChangedScores
-from keval.reports.details import Answer, Case, details
+from keval.reports.details import Case, ShownAnswer, details
 from keval.reports.model import Report
 from keval.transcripts.drawing import shortened, unfolded
 from keval.transcripts.sections import Section, about, question, result, steps
@@ -43,8 +43,8 @@ def _case(sample_id: str, found: ChangedScores, read: Sequence[Transcript]) -> C
     return Case(sample_id, found.condition, found.baseline, _texts(question(asked)), tuple(map(_answer, read)))
 
 
-def _answer(transcript: Transcript) -> Answer:
-    return Answer(
+def _answer(transcript: Transcript) -> ShownAnswer:
+    return ShownAnswer(
         transcript.condition,
         transcript.outcome["repetition"],
         about(transcript),

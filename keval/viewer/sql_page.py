@@ -42,7 +42,7 @@ _FREE = threading.BoundedSemaphore(2)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FoundRows:
     """What a query found, as far as it is shown."""
 
     columns: tuple[str, ...]
@@ -80,7 +80,7 @@ def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Reques
     )
 
 
-def answer(connection: DuckDBPyConnection, query: str, seconds: float = MOST_S) -> Answer:
+def answer(connection: DuckDBPyConnection, query: str, seconds: float = MOST_S) -> FoundRows:
     """Return what a query finds. Raises UsageError for what is not one SELECT, is wrong, or takes too long."""
     import duckdb
 
@@ -119,16 +119,16 @@ def _within(connection: DuckDBPyConnection, seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
-def _read(columns: list[str], found: Iterator[tuple[Any, ...]]) -> Answer:
+def _read(columns: list[str], found: Iterator[tuple[Any, ...]]) -> FoundRows:
     kept: list[tuple[str, ...]] = []
     size = 0
     for row in found:
         if len(kept) == MOST_ROWS or size > MOST_TEXT:
-            return Answer(tuple(columns), tuple(kept), is_cut=True)
+            return FoundRows(tuple(columns), tuple(kept), is_cut=True)
         cells = tuple(map(_cell, row))
         size += sum(map(len, cells))
         kept.append(cells)
-    return Answer(tuple(columns), tuple(kept), is_cut=False)
+    return FoundRows(tuple(columns), tuple(kept), is_cut=False)
 
 
 def _cell(value: Any) -> str:  # noqa: ANN401 - any SQL value

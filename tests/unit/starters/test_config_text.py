@@ -11,14 +11,14 @@ from keval import datasets
 from keval.config.reader import load
 from keval.ids import JsonObject
 from keval.starters.columns import Columns, of_records
-from keval.starters.config_text import EXAMPLES, TEMPLATE, Asked, Start, scalar, text
+from keval.starters.config_text import EXAMPLES, TEMPLATE, AskedServer, Start, scalar, text
 
 STDIO: JsonObject = {"type": "stdio", "command": "python", "args": ["a server.py", "--x"], "env": {"A": "${A}"}}
 HTTP: JsonObject = {"type": "http", "url": "http://127.0.0.1:1/mcp?a={b}, c", "headers": {"X-Key": "a, ${KEY}"}}
 HOSTILE = "x]\n  agent: {type: command} # \x1b[31m"
 
 
-def started(folder: Path, columns: Columns | None = None, *servers: Asked) -> Start:
+def started(folder: Path, columns: Columns | None = None, *servers: AskedServer) -> Start:
     """Return a start whose files are in a folder, the config included."""
     (folder / "questions.jsonl").write_text(TEMPLATE)
     start = Start("first", "questions.jsonl", columns or Columns(), servers, schema="eval.schema.json")
@@ -28,7 +28,9 @@ def started(folder: Path, columns: Columns | None = None, *servers: Asked) -> St
 
 def test_each_server_has_a_condition_of_its_own(tmp_path: Path) -> None:
     """The baseline has none; the config says of each server what was read, and its tools in a comment."""
-    started(tmp_path, None, Asked("docs", STDIO, ("search", "page")), Asked("wiki", HTTP, ("look",), ("look",)))
+    started(
+        tmp_path, None, AskedServer("docs", STDIO, ("search", "page")), AskedServer("wiki", HTTP, ("look",), ("look",))
+    )
     config = load(tmp_path / "eval.yaml", environ={})
     assert {each.name: list(each.mcp_servers) for each in config.conditions} == {
         "baseline": [],
@@ -52,7 +54,7 @@ def test_without_servers_two_prompts_are_compared(tmp_path: Path) -> None:
 def test_a_hostile_name_changes_nothing(tmp_path: Path) -> None:
     """What a server or a file calls something cannot end its line, nor act on a terminal."""
     columns = of_records([{"Frage": HOSTILE, HOSTILE: "Darum."}])
-    started(tmp_path, columns, Asked("docs", STDIO, (HOSTILE,), (HOSTILE,)))
+    started(tmp_path, columns, AskedServer("docs", STDIO, (HOSTILE,), (HOSTILE,)))
     written = (tmp_path / "eval.yaml").read_text()
     assert load(tmp_path / "eval.yaml").agent.type == "claude"
     assert "\x1b" not in written
