@@ -18,7 +18,8 @@ from keval.datasets import format_of
 from keval.documents.packed import opened
 from keval.errors import InputError, UsageError
 from keval.execution.importing import AnswerFile, import_answers
-from keval.logs.foreign import HEAD, is_head_of_log
+from keval.logs.foreign import HEAD
+from keval.logs.log_head import is_written
 from keval.logs.outputs import check_stdout
 from keval.logs.sinks import Stdout
 from keval.logs.writer import open_log
@@ -99,7 +100,7 @@ def _of_another_tool(path: Path, name: str | None, *, mapped: bool) -> AnswerFil
 def _tool(path: Path) -> str | None:
     with opened(path) as file:
         head = file.read(HEAD)
-    if is_head_of_log(head):
+    if is_written(head):
         raise UsageError(f"{path} is a log of keval, which needs no import: name it, or merge it with others by `cat`")
     return next((name for name in plugins.find("origin") if plugins.load("origin", Origin, name)().fits(head)), None)
 

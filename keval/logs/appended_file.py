@@ -14,7 +14,7 @@ from keval.documents import strict_json
 from keval.errors import EnvironmentLacksError, InputError, KevalError, Warn
 from keval.logs import locks
 from keval.logs.foreign import described
-from keval.logs.outputs import HEAD_BYTES, begins_as_log
+from keval.logs.log_head import HEAD_BYTES, begins_as_log
 
 # macOS has no fdatasync; what it saves is only the write of the file's times.
 _sync = getattr(os, "fdatasync", os.fsync)

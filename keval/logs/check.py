@@ -10,6 +10,7 @@ from pathlib import Path
 from keval.errors import Warn
 from keval.logs import fingerprint
 from keval.logs.fingerprint import Digest, Fingerprint, Status
+from keval.logs.log_head import line_begins
 from keval.logs.stream import Stretch, log_reader
 from keval.projections.log_file import CHANGES_ALL, ChangedError, Lines
 
@@ -18,7 +19,7 @@ class NotWholeError(Exception):
     """A log has lines that are left out, so that what counts of it is a copy of the others, not the log itself."""
 
 
-_CHANGES_ALL = tuple(f'\n{{"type":"{each}"'.encode() for each in CHANGES_ALL)
+_CHANGES_ALL = tuple(b"\n" + line_begins(each) for each in CHANGES_ALL)
 
 
 @dataclass

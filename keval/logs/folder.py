@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from keval.errors import InputError
-from keval.logs.outputs import begins_as_log
+from keval.logs.log_head import begins_as_log
 
 
 def logs_of(folder: Path) -> list[Path]:

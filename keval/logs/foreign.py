@@ -7,6 +7,7 @@ import re
 
 import orjson
 
+from keval.logs.log_head import FIRST_KEY
 from keval.schema import EVENT_TYPES
 
 HEAD = 4096
@@ -36,9 +37,6 @@ _BEGINNINGS = (
 _EVENT = re.compile(rb'"type"\s*:\s*"(?:%s)"' % "|".join(EVENT_TYPES).encode())
 """Says that a line is meant as an event."""
 
-_WRITTEN = re.compile(rb'\{"type":"(?:%s)","v":' % "|".join(EVENT_TYPES).encode())
-"""How each line begins that keval writes."""
-
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"\s*:?|[{}\[\]]')
 """What tells where the keys of an object stand: texts, those that are keys with their colon, and brackets."""
 
@@ -46,14 +44,9 @@ _DATASET_KEYS = {"question", "answer", "golden_answer", "prompt", "input", "quer
 """Keys by which records are taken for samples."""
 
 
-def is_head_of_log(head: bytes) -> bool:
-    """Return whether a file that begins so is a log as keval writes it."""
-    return _WRITTEN.match(head) is not None
-
-
 def kind(head: bytes) -> str | None:
     """Return the tool that a file is of which begins so; None for a log, and for what nobody knows."""
-    if head.startswith(b'{"type":'):
+    if head.startswith(FIRST_KEY):
         return None
     fitting = (name for name, marks in _BEGINNINGS if all(re.search(mark, head) for mark in marks))
     return next(fitting, None)
@@ -64,7 +57,7 @@ def instead_of_log(head: bytes) -> str | None:
     tool = kind(head)
     if tool is not None:
         return f"it looks like {tool}; keval import makes events of answers"
-    if _EVENT.search(head) or b'{"type":'.startswith(head.lstrip()[:8]):
+    if _EVENT.search(head) or FIRST_KEY.startswith(head.lstrip()[: len(FIRST_KEY)]):
         return None
     keys = _keys(head)
     if "run_id" in keys or "v" in keys:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import re
 import secrets
 import shutil
 import stat
@@ -20,30 +19,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import orjson
-
 from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
 from keval.logs.foreign import described
+from keval.logs.log_head import HEAD_BYTES, begins_as_log
 from keval.logs.standard_streams import STDERR_FD, STDIN_FD
-from keval.schema import EVENT_TYPES
 
 STDIN = Path("-")
 """How a command line names stdin among its files."""
-
-HEAD_BYTES = 65536
-"""How much of the beginning of a file says what it is; a longer first line of a log is read whole."""
-
-LONGEST_LINE = 64 * 1024 * 1024
-"""A first line is not read further to learn whether it is an event."""
-
-_EVENT_BEGINS = re.compile(rb'\{"type":"[a-z_]+","v":1,"id":"')
-"""How keval writes an event."""
-
-_BEGINNINGS = tuple(f'{{"type":"{event_type}","v":1,"id":"'.encode() for event_type in EVENT_TYPES)
-"""How the first event of a log may begin: a crash in its middle may have left less than that."""
-
-ENVELOPE = ("type", "id", "time", "run_id")
-"""The texts that every event has."""
 
 
 @contextmanager
@@ -68,7 +50,7 @@ def replaced(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes], boo
         with _as_lacking(output):
             yield temporary
             if target is None:
-                _pour(temporary, output)
+                _write_into(temporary, output)
             else:
                 check_output(output, inputs, is_own)
                 _put(temporary, target)
@@ -129,32 +111,6 @@ def _same_input(found: os.stat_result | None, inputs: Sequence[Path]) -> str | N
         if found is not None and _is_same(found, _fstat(STDIN_FD) if path == STDIN else _found(path)):
             return "stdin" if path == STDIN else str(path)
     return None
-
-
-def begins_as_log(descriptor: int) -> bool:
-    """Return whether an open file begins as a log: one of its first lines is an event, or the cut-off front of one.
-
-    Lines before it that are no events do not make a log another kind of file.
-    """
-    head = os.pread(descriptor, HEAD_BYTES, 0).lstrip()
-    if _EVENT_BEGINS.match(head) or (head and any(begins.startswith(head) for begins in _BEGINNINGS)):
-        return True
-    while b"\n" not in head and len(head) < LONGEST_LINE:
-        longer = os.pread(descriptor, 2 * len(head), 0)
-        if len(longer) <= len(head):
-            break
-        head = longer
-    whole, newline, rest = head.rpartition(b"\n")
-    return any(_is_envelope(line) for line in (whole.split(b"\n") if newline else [rest]))
-
-
-def _is_envelope(line: bytes) -> bool:
-    """Return whether a line has what every event has; whether the rest of it is valid is not asked here."""
-    try:
-        event = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return False
-    return isinstance(event, dict) and event.get("v") == 1 and all(isinstance(event.get(key), str) for key in ENVELOPE)
 
 
 def _found(path: Path) -> os.stat_result | None:
@@ -246,7 +202,7 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _pour(temporary: Path, output: Path) -> None:
+def _write_into(temporary: Path, output: Path) -> None:
     """Write a file's bytes to what cannot be replaced."""
     descriptor = _own_descriptor(output)
     # A descriptor of our own keeps its place in the file: what the shell writes afterwards comes after.

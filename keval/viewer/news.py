@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keval.counted import counted
+from keval.logs.log_head import line_begins
 
 AT_ONCE = 2**20
 """Bytes that are read at once."""
 
-_RESPONSE, _JUDGMENT = b'{"type":"response"', b'{"type":"judgment"'
+_RESPONSE, _JUDGMENT = line_begins("response"), line_begins("judgment")
 
 
 @dataclass

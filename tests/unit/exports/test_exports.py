@@ -22,7 +22,7 @@ from keval.exports.csv import HEADER, Csv
 from keval.exports.json import Json
 from keval.exports.markdown import Markdown
 from keval.exports.text import Text
-from keval.logs.outputs import HEAD_BYTES
+from keval.logs.log_head import HEAD_BYTES
 from keval.printable import printable
 from keval.reports.groups import GroupedMetric, GroupScore
 from keval.reports.model import BANNER, Claim, ConditionClaims, LogSource, Report, ServerUse

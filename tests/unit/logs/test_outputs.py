@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from keval.errors import EnvironmentLacksError, UsageError
-from keval.logs.outputs import STDIN, begins_as_log, check_output, replaced
+from keval.logs.log_head import begins_as_log
+from keval.logs.outputs import STDIN, check_output, replaced
 from tests.builders import response_event, run_event, write_log
 
 
@@ -24,11 +25,6 @@ def is_report(head: bytes) -> bool:
 def write(output: Path, inputs: list[Path], content: bytes = b"report 2\n") -> None:
     with replaced(output, inputs, is_report) as temporary:
         temporary.write_bytes(content)
-
-
-def looks_like_a_log(path: Path) -> bool:
-    with path.open("rb") as opened:
-        return begins_as_log(opened.fileno())
 
 
 @pytest.fixture
@@ -168,7 +164,8 @@ def test_a_file_that_became_a_log_meanwhile_is_not_replaced(tmp_path: Path) -> N
 
     with pytest.raises(UsageError, match="is a keval log"):
         write_slowly()
-    assert looks_like_a_log(output)
+    with output.open("rb") as opened:
+        assert begins_as_log(opened.fileno())
 
 
 def test_what_a_killed_command_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
@@ -250,34 +247,6 @@ def test_an_open_descriptor_keeps_its_place_in_the_file(tmp_path: Path) -> None:
         stdout.write(b"after\n")
     assert done.returncode == 0, done.stderr
     assert path.read_bytes() == b"before\nreport\nafter\n"
-
-
-@pytest.mark.parametrize(
-    ("content", "is_log"),
-    [
-        (b'{"type":"run","v":1,"id":"', True),
-        (b'{"type":"run","v":1,"id":"0123456789abcdef","ti', True),
-        (b'{"type":"ru', True),
-        (b'{"type":"retraction","v', True),
-        (b'{"type":"Feature', False),
-        (b'\n\n{"type":"response","v":1,"id":"a"', True),
-        (b'garbage\n{"run_id":"r","time":"t","id":"i","v":1,"type":"run"}\n', True),
-        (b'{"run_id":"r","time":"t","id":"i","v":1,"type":"run","text":"%s"}\n' % (b"x" * 200_000), True),
-        (b"", False),
-        (b"{", True),
-        (b"{}", False),
-        (b'{"type":"FeatureCollection","features":[]}', False),
-        (b'{"id":"q1","question":"Why?","answer":"Because."}\n', False),
-        (b"[1, 2]\n", False),
-        (b"x" * 200_000, False),
-        (b"\x00\xff\n\x00", False),
-    ],
-)  # fmt: skip
-def test_a_log_is_known_by_its_beginning(content: bytes, is_log: bool, tmp_path: Path) -> None:
-    """An event among the first lines makes a log, also one that a crash cut off or another tool wrote."""
-    path = tmp_path / "file"
-    path.write_bytes(content)
-    assert looks_like_a_log(path) is is_log
 
 
 def test_stdin_that_is_no_file_is_no_output(tmp_path: Path) -> None:
