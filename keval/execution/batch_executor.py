@@ -136,11 +136,11 @@ class BatchExecutor:
         self._again.discard(event_id)
         return self._batches[asker].recorded(event_id) if asker in self._batches else None
 
-    async def work_off(self, work: Coroutine[Any, Any, None], may_leave: Callable[[], bool]) -> bool:
-        """Do the work to its end and return True, or False when it was left to a later command.
+    async def work_off(self, work: Coroutine[Any, Any, None], may_leave: Callable[[], bool]) -> str:
+        """Do the work to its end and return nothing, or what is left at the service for a later command.
 
-        It is left when `may_leave` says so and nothing but batches is waited for. Raises EnvironmentLacksError for a
-        batch that the service does not make or does not know.
+        It is left there when `may_leave` says so and nothing but batches is waited for. Raises EnvironmentLacksError
+        for a batch that the service does not make or does not know.
         """
         working = asyncio.ensure_future(work)
         watching = asyncio.ensure_future(self._watch(may_leave))
@@ -150,9 +150,8 @@ class BatchExecutor:
                 self._over.result()
             if working.done():
                 working.result()
-                return True
+                return ""
             watching.result()
-            return False
         finally:
             await self.close()
             for task in (watching, working):
@@ -160,6 +159,7 @@ class BatchExecutor:
                     task.cancel()
                     with suppress(asyncio.CancelledError):
                         await task
+        return self.remark
 
     async def _watch(self, may_leave: Callable[[], bool]) -> None:
         """Return when all that is left is to wait for batches, twice in a row, and that may be left."""

@@ -455,12 +455,8 @@ class ConfigWork:
     async def _generate_in_batches(self, session: Session, executor: BatchExecutor, tasks: TaskList) -> None:
         """Generate until all is done; what is submitted may be left where the user wants to leave."""
         self.generated.remark = lambda: executor.remark
-
-        def may_leave() -> bool:
-            return self.request.detach or session.is_interrupted
-
         stage = session.generation(self.prepared.config, self.generated, executor.recorded)
-        left = executor.remark if not await executor.work_off(stage.work_off(tasks), may_leave) else ""
+        left = await executor.work_off(stage.work_off(tasks), lambda: self.request.detach or session.is_interrupted)
         if left:
             self.warn(f"left at the service: {left}; the same command collects the results, within 29 days")
 

@@ -204,12 +204,8 @@ class JudgeWork:
     async def _judge_in_batches(self, session: Session, executor: BatchExecutor, backlog: Backlog, log: Path) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
         self.progress.remark = lambda: executor.remark
-
-        def may_leave() -> bool:
-            return self.request.detach or session.is_interrupted
-
         stage = session.judging(self.progress, executor.recorded)
-        left = executor.remark if not await executor.work_off(stage.work_off(backlog), may_leave) else ""
+        left = await executor.work_off(stage.work_off(backlog), lambda: self.request.detach or session.is_interrupted)
         if left:
             self.warn(f"left at the service: {left}; `keval judge {log} --batch` collects the results, within 29 days")
 
