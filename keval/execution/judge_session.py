@@ -17,16 +17,17 @@ from keval.errors import InputError, UsageError, Warn
 from keval.events import new_run_id
 from keval.execution import interrupt
 from keval.execution.batch_events import Batch, KnownBatches, known_batches
-from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, judge_callers
+from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Caller, Workers, judge_callers
 from keval.execution.batching import Pace
-from keval.execution.estimate import estimate_judgments, in_batches, ledger
-from keval.execution.executors import Executor, in_process, scorer_of
+from keval.execution.estimate import Item, estimate_judgments, in_batches, ledger
+from keval.execution.executors import Executor, InProcess, scorer_of
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.pairs import Waiting, baseline_id, condition_ids, configs_of, is_import
 from keval.execution.preparation import check_keys, judge_env, judge_services, leaving_nothing
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event
+from keval.execution.scoring import Scorer
 from keval.execution.session import Request, Session
 from keval.execution.unjudged import Unjudged
 from keval.ids import JsonObject
@@ -246,35 +247,17 @@ class JudgeWork:
         env = judge_env(judges, self.secrets, self.request.mock_url, self.environ)
         for warning in warn_of_weak_secrets(self.secrets):
             self.warn(warning)
-        items = estimate_judgments(judges, 1, prices, past.costs())
-        today = Spent() if execution.daily_budget_usd is None else past.spent_today(mock=mock)
         known = known_batches(past) if isinstance(past, Past) and not mock else KnownBatches([])
-        if self.request.batch:
-            items = in_batches(items, {asker.asker_id for asker in known.askers})
-        elif batches := known.open_of(agent=False):
-            self.warn(f"{_open_judgments(batches)}; each is asked for again, --batch would collect them")
+        items = self._items(estimate_judgments(judges, 1, prices, past.costs()), known)
+        today = Spent() if execution.daily_budget_usd is None else past.spent_today(mock=mock)
         made = ledger(items, execution, today, self.warn)
         await check_keys(env, judge_services(judges))
-        announced = Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets))
-        program_env = environment.allowed(self.environ)
-        here = in_process(judges, env, program_env, prices)
-        executor = self.executor or self._on_cluster(judges, execution, past, here) or here
-        if self.request.batch:
-            executor = BatchWork(
-                workers=Workers(scorer_of(judges, env, program_env, prices)),
-                callers=judge_callers(judges, env),
-                known=known,
-                run_id=run_id,
-                sink=announced,
-                execution=execution,
-                tell=self.progress.say,
-                pace=self.pace,
-            ).executor()
-            execution = replace(execution, max_concurrent=AT_ONCE)
-        return Session(
+        scorer = scorer_of(judges, env, environment.allowed(self.environ), prices)
+        here = InProcess(None, scorer)
+        session = Session(
             run_id=run_id,
-            sink=announced,
-            executor=executor,
+            sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets)),
+            executor=self.executor or self._on_cluster(judges, execution, past, here) or here,
             ledger=made,
             execution=execution,
             secrets=self.secrets,
@@ -282,6 +265,29 @@ class JudgeWork:
             stop=stop,
             silent_agents=past.silent_agents,
         )
+        return self._in_batches(session, scorer, judge_callers(judges, env), known) if self.request.batch else session
+
+    def _items(self, items: Iterable[Item], known: KnownBatches) -> Iterable[Item]:
+        """Return what judgments will cost as they are asked for, and tell of open batches that nobody collects."""
+        if self.request.batch:
+            return in_batches(items, {asker.asker_id for asker in known.askers})
+        if batches := known.open_of(agent=False):
+            self.warn(f"{_open_judgments(batches)}; each is asked for again, --batch would collect them")
+        return items
+
+    def _in_batches(self, session: Session, scorer: Scorer, callers: Sequence[Caller], known: KnownBatches) -> Session:
+        """Return a session in which the judges' models answer in batches."""
+        work = BatchWork(
+            workers=Workers(scorer),
+            callers=callers,
+            known=known,
+            run_id=session.run_id,
+            sink=session.sink,
+            execution=session.execution,
+            tell=self.progress.say,
+            pace=self.pace,
+        )
+        return replace(session, executor=work.executor(), execution=replace(session.execution, max_concurrent=AT_ONCE))
 
 
 def _beside_the_configs(past: Past, added: Iterable[str]) -> str:
