@@ -144,7 +144,7 @@ def _continued(file: LogFile, known: Index, check: Check, copy: Path) -> LogFile
     check.go_on_after(known.log, known.lines, known.longest)
     where = check.all()
     if where.offsets:
-        _pour(file.path, known.log.size, check.end, copy)
+        _copy_part(file.path, known.log.size, check.end, copy)
     lines = known.lines + len(where.offsets)
     return replace(file, lines=lines, rest=copy if where.offsets else None, find_lines=lambda: where)
 
@@ -152,7 +152,7 @@ def _continued(file: LogFile, known: Index, check: Check, copy: Path) -> LogFile
 def _copied(name: str, stretches: Iterable[Stretch], copy: Path, on_lines: Callable[[bytes], None] | None) -> LogFile:
     """Write lines to a file, and return it."""
     offsets, longest, offset = array("q"), 0, 0
-    with poured(copy), copy.open("wb") as target:
+    with writing_copy(copy), copy.open("wb") as target:
         for stretch in stretches:
             target.write(stretch.raw)
             if on_lines is not None:
@@ -165,9 +165,9 @@ def _copied(name: str, stretches: Iterable[Stretch], copy: Path, on_lines: Calla
     return LogFile(copy, name, len(offsets), rest=copy, find_lines=lambda: where)
 
 
-def _pour(log: Path, start: int, end: int, copy: Path) -> None:
+def _copy_part(log: Path, start: int, end: int, copy: Path) -> None:
     """Copy a part of a file."""
-    with poured(copy), log.open("rb") as source, copy.open("wb") as target:
+    with writing_copy(copy), log.open("rb") as source, copy.open("wb") as target:
         source.seek(start)
         while start < end and (read := source.read(min(end - start, AT_ONCE))):
             target.write(read)
@@ -175,7 +175,7 @@ def _pour(log: Path, start: int, end: int, copy: Path) -> None:
 
 
 @contextmanager
-def poured(copy: Path) -> Iterator[None]:
+def writing_copy(copy: Path) -> Iterator[None]:
     """Turn what the system says of a temporary copy that is written meanwhile into EnvironmentLacksError."""
     try:
         yield

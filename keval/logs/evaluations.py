@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from keval.logs.collect import poured
+from keval.logs.collect import writing_copy
 from keval.processes import temporary
 from keval.projections.log_file import LogFile
 
@@ -82,7 +82,7 @@ def _copy(log: LogFile, name: str, owners: _Owners, copy: Path) -> LogFile | Non
     Raises EnvironmentLacksError where there is no room for it.
     """
     has_own = False
-    with poured(copy), copy.open("wb") as target:
+    with writing_copy(copy), copy.open("wb") as target:
         for line in log.read():
             names = owners.of(orjson.loads(line))
             if names is None or name in names:
