@@ -215,7 +215,7 @@ class JudgeWork:
         if not any(past.rows(load("execution", "any_response"))):
             return "the log holds no response"
         unplanned = load("execution", "unplanned_responses")
-        left = len({line for line, *_ in unjudged.missing(unplanned)}) if any(past.rows(unplanned)) else 0
+        left = len({each.response_line for each in unjudged.missing(unplanned)}) if any(past.rows(unplanned)) else 0
         if self.request.chosen:
             return "every response that is chosen has its judgments, or none is like that"
         if not left or self.request.judge_all:

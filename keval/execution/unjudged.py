@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from keval.config.model import JudgeConfig
 from keval.execution.pairs import Conditions, pairing
@@ -11,10 +12,18 @@ from keval.ids import HEX_DIGITS, JsonObject
 from keval.logs.past import Past
 from keval.projections.sql_file import literal, load
 
-Missing = tuple[int, int, int, int, int]
-"""A judgment that is missing: where in the log the line of its response begins, and where that of the newest record of
-its sample does, in bytes; the judge's place among the judges, from 0; the replicate; and where the line of the other
-response of a pair begins, or -1."""
+
+class Missing(NamedTuple):
+    """A judgment that is missing; lines of the log are named by the byte at which they begin."""
+
+    response_line: int
+    record_line: int
+    """Of the newest record of the response's sample."""
+    judge: int
+    """The judge's place among the judges, from 0."""
+    replicate: int
+    other_line: int
+    """Of the other response of a pair; -1 if there is none."""
 
 
 class Unjudged:
@@ -67,7 +76,7 @@ class Unjudged:
         sql = "\nunion all\n".join(f"from ({part})" for part in parts)
         found: Iterator[Missing] = iter(())
         if parts and self._past.keep("missing_judgments", sql):
-            found = self._past.rows(load("execution", "missing_lines"))
+            found = map(Missing._make, self._past.rows(load("execution", "missing_lines")))
         return found
 
     def _parts(self, responses: str) -> Iterator[str]:

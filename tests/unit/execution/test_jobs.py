@@ -30,7 +30,7 @@ def test_a_job_is_made_of_each_missing_judgment(tmp_path: Path) -> None:
     log = write_log(tmp_path / "run.jsonl", EVENTS)
     first, second, _ = places(log)
     judges = [exact_judge(2), exact_judge(ignore_case=False)]
-    missing: list[Missing] = [(first, first, 0, 2, -1), (first, first, 1, 1, -1), (second, second, 0, 1, -1)]
+    missing = [Missing(first, first, 0, 2, -1), Missing(first, first, 1, 1, -1), Missing(second, second, 0, 1, -1)]
     backlog = Backlog(log, missing, judges)
     assert dict(backlog.planned) == {"exact": 3}
     expected = [*jobs(ANSWER, judges, set())[1:], jobs(OTHER, judges, set())[0]]
@@ -41,7 +41,7 @@ def test_an_answer_is_judged_by_the_newest_record_of_its_sample(tmp_path: Path) 
     """The record comes from the line in which it was noted; all else stays."""
     log = write_log(tmp_path / "run.jsonl", EVENTS)
     first, _, change = places(log)
-    (job,) = Backlog(log, [(first, change, 0, 1, -1)], [exact_judge()])
+    (job,) = Backlog(log, [Missing(first, change, 0, 1, -1)], [exact_judge()])
     corrected = ANSWER | {"sample": CORRECTED, "sample_sha256": sample_sha256(CORRECTED)}
     assert job.response == job.unredacted == corrected
     assert job == jobs(corrected, [exact_judge()], set())[0]
@@ -52,7 +52,7 @@ def test_the_dataset_of_a_run_is_newer_than_its_log(tmp_path: Path) -> None:
     log = write_log(tmp_path / "run.jsonl", EVENTS)
     first, second, change = places(log)
     newest = {**CORRECTED, "note": "newer"}
-    missing: list[Missing] = [(first, change, 0, 1, -1), (second, second, 0, 1, -1)]
+    missing = [Missing(first, change, 0, 1, -1), Missing(second, second, 0, 1, -1)]
     found = Backlog(log, missing, [exact_judge()], [ANSWER["question_id"]], [newest])
     assert [job.response["sample"] for job in found] == [newest, OTHER["sample"]]
 
@@ -61,7 +61,7 @@ def test_a_backlog_is_read_from_whatever_folder(tmp_path: Path, monkeypatch: pyt
     """A function of the user's may change the one in which keval runs before all is read."""
     first, *_ = places(write_log(tmp_path / "run.jsonl", EVENTS))
     monkeypatch.chdir(tmp_path)
-    backlog = Backlog(Path("run.jsonl"), [(first, first, 0, 1, -1)], [exact_judge()])
+    backlog = Backlog(Path("run.jsonl"), [Missing(first, first, 0, 1, -1)], [exact_judge()])
     monkeypatch.chdir("/")
     assert len(list(backlog)) == 1
 
@@ -71,10 +71,10 @@ def test_a_log_that_is_edited_while_it_is_read_is_told(tmp_path: Path) -> None:
     log = write_log(tmp_path / "run.jsonl", EVENTS)
     first, _, change = places(log)
     with pytest.raises(InputError, match="was changed while the log was read"):
-        list(Backlog(log, [(change, change, 0, 1, -1)], [exact_judge()]))
+        list(Backlog(log, [Missing(change, change, 0, 1, -1)], [exact_judge()]))
     log.write_bytes(b"x" + log.read_bytes())
     with pytest.raises(InputError, match="was changed while the log was read"):
-        list(Backlog(log, [(first, first, 0, 1, -1)], [exact_judge()]))
+        list(Backlog(log, [Missing(first, first, 0, 1, -1)], [exact_judge()]))
 
 
 def test_what_is_judged_is_no_job() -> None:
