@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from keval import ids, projections, schema
-from keval.events import encode
+from keval.events import encode, event
 from keval.execution import plan
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject
@@ -228,6 +228,11 @@ def retraction_event(target: JsonObject, **fields: object) -> JsonObject:
     """Return the retraction of an event."""
     body = {"target": target["id"], "reason": "a mistake", "author": None}
     return _event("retraction", ids.digest("retraction", target["id"]), body, fields)
+
+
+def small_event(number: int, reason: str = "wrong") -> JsonObject:
+    """Return a small event where any will do, made now: the retraction `r<number>` of `t<number>`."""
+    return event("retraction", f"r{number}", "run", target=f"t{number}", reason=reason, author=None)
 
 
 def _coordinates(response: JsonObject) -> JsonObject:

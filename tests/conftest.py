@@ -11,11 +11,18 @@ import sys
 from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from keval.processes.orphans import adopted
+from tests.chromium import started
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from keval.mock import Mock
 
 # No test is timed: a slow machine is no mistake. Fixtures that examples share hold nothing that one could spoil.
 untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
@@ -138,3 +145,19 @@ def demo(tmp_path_factory: pytest.TempPathFactory, shell_environment: dict[str, 
     )
     assert done.returncode == 0, done.stderr
     return folder
+
+
+@pytest.fixture(scope="module")
+def mock() -> Iterator[Mock]:
+    """Serve the Messages API without faults, to whatever asks a model."""
+    from keval.mock import Mock
+
+    with Mock() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start Chromium."""
+    with started() as opened:
+        yield opened

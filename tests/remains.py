@@ -16,6 +16,14 @@ def of_tasks(folder: Path) -> Iterator[str]:
     return (found.name for found in _below(folder) if TOKEN in found.environ)
 
 
+def is_gone(pid: int) -> bool:
+    """Return whether a process has ended, though nobody may have asked yet how."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 def left_below(folder: Path) -> list[str]:
     """Return the command lines of all living processes that know of a folder, by whatever way."""
     return [" ".join(found.command_line) for found in _below(folder)]

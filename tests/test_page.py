@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ import pytest
 
 from keval.exports.html import Html
 from keval.reports.model import BANNER, Report
-from tests.chromium import started
 from tests.reports import HOSTILE, hostile_report, small_details, small_report
 
 if TYPE_CHECKING:
@@ -29,13 +27,6 @@ REPORTS = {
     "small": MOCKED,
     "hostile": dataclasses.replace(hostile_report(TEXT), details=small_details(TEXT, TEXT, TEXT)),
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Start Chromium."""
-    with started() as opened:
-        yield opened
 
 
 class Opened:

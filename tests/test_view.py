@@ -19,7 +19,6 @@ from keval.events import encode
 from keval.viewer.labelling import Labelling
 from keval.viewer.serving import served
 from tests.builders import response_event
-from tests.chromium import started
 from tests.reports import HOSTILE
 from tests.viewing import log_of_text, small_log
 
@@ -42,13 +41,6 @@ PAGES = (
     "/samples?kind=any",
     "/none",
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Start Chromium."""
-    with started() as opened:
-        yield opened
 
 
 class Visit:

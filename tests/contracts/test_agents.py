@@ -88,13 +88,6 @@ def agent(agent_class: type[Agent], options: dict[str, Any]) -> Agent:
     return agent_class(**options)
 
 
-@pytest.fixture(scope="module")
-def mock() -> Iterator[Mock]:
-    """Serve the Messages API to the agents that ask a model."""
-    with Mock() as running:
-        yield running
-
-
 @pytest.fixture
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder in which temporary files are made."""

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -65,13 +65,6 @@ HOSTILE = [
 
 few = settings(max_examples=6)
 """A judge with a model asks the mock each time."""
-
-
-@pytest.fixture(scope="module")
-def mock() -> Iterator[Mock]:
-    """Serve the Messages API to the judges that ask a model."""
-    with Mock() as running:
-        yield running
 
 
 @pytest.fixture(params=JUDGES)

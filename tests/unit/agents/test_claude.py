@@ -19,7 +19,7 @@ from keval.agents.claude import Claude
 from keval.mock import Mock
 from keval.usage import Usage
 from tests.prompts import prompt, stdio
-from tests.remains import left_below
+from tests.remains import is_gone, left_below
 from tests.servers.over_http import is_served, over_http
 from tests.servers.scripted_api import LIKE_A_LOST_CONNECTION, Refuse, Say, ScriptedApi, call, text
 
@@ -54,13 +54,6 @@ async def failure(agent: Claude, *arguments: Any, **fields: Any) -> AgentError: 
 def messages(mock: Mock) -> list[dict[str, Any]]:
     """Return the bodies of all message requests that the mock has seen."""
     return [recorded.body for recorded in mock.recorded if recorded.path == "/v1/messages"]
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 # The real CLI: what an answer holds.

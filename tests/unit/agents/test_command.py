@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from keval.agents import AgentError, Answer, Turn
@@ -18,6 +17,7 @@ from keval.processes import tree
 from keval.usage import Usage
 from tests.conftest import Keval
 from tests.prompts import prompt
+from tests.remains import is_gone
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="there are no real-time signals elsewhere")
 
@@ -275,13 +275,6 @@ with open("pid", "w") as file: file.write(str(os.getpid()))
 os.rename("pid", "daemon.pid")
 time.sleep(600)
 """
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 async def test_a_daemon_that_it_leaves_behind_neither_holds_up_the_answer_nor_survives(tmp_path: Path) -> None:

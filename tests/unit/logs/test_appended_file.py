@@ -16,14 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval.errors import EnvironmentLacksError
-from keval.events import encode, event
-from keval.ids import JsonObject
+from keval.events import encode
 from keval.logs.appended_file import AppendedFile
 from keval.logs.writer import open_log
-
-
-def a_retraction(number: int, reason: str = "wrong") -> JsonObject:
-    return event("retraction", f"r{number}", "run", target=f"t{number}", reason=reason, author=None)
+from tests.builders import small_event
 
 
 def ids(path: Path) -> list[str]:
@@ -70,9 +66,9 @@ def test_of_lines_that_do_not_all_fit_those_that_do_are_there_whole(sizes: list[
 async def test_each_line_is_answered_for_itself_when_not_all_of_them_fit(tmp_path: Path) -> None:
     """Whose line is in the log is told nothing; the others are told that the disk is full."""
     path = tmp_path / "run.jsonl"
-    size = len(encode(a_retraction(0)))
+    size = len(encode(small_event(0)))
     with open_log(path, (), print) as log, room_for(size * 5 // 2):
-        told = await asyncio.gather(*(log.append(a_retraction(n)) for n in range(4)), return_exceptions=True)
+        told = await asyncio.gather(*(log.append(small_event(n)) for n in range(4)), return_exceptions=True)
     assert [type(each) for each in told] == [type(None), type(None), EnvironmentLacksError, EnvironmentLacksError]
     assert ids(path) == ["r0", "r1"]
 
@@ -81,7 +77,7 @@ async def test_lines_of_one_turn_of_the_event_loop_are_written_at_once(tmp_path:
     """So many lines cost a few calls to the system, not one or more for each."""
     with open_log(tmp_path / "run.jsonl", (), print) as log:
         before = write_system_calls()
-        await asyncio.gather(*(log.append(a_retraction(number)) for number in range(200)))
+        await asyncio.gather(*(log.append(small_event(number)) for number in range(200)))
         assert write_system_calls() - before < 50
 
 
@@ -90,7 +86,7 @@ async def test_a_line_whose_writer_is_cancelled_is_written_once(tmp_path: Path) 
     path = tmp_path / "run.jsonl"
     with open_log(path, (), print) as log:
         for number, turns in enumerate((2, 1)):
-            bringing = asyncio.create_task(log.append(a_retraction(number)))
+            bringing = asyncio.create_task(log.append(small_event(number)))
             for _ in range(turns):
                 await asyncio.sleep(0)
             bringing.cancel()

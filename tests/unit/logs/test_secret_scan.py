@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keval.events import encode, event
+from keval.events import encode
 from keval.secrets.encodings import encoded, encodings
 from keval.secrets.key_forms import FORMS
 from keval.secrets.scanner import Finding, Scanner
-from tests.builders import response_event, write_log
+from tests.builders import response_event, small_event, write_log
 from tests.conftest import Keval
 
 HEX = "0a1b2c3d4e5f6789" * 10
@@ -330,12 +330,12 @@ def test_the_command_names_the_place_and_never_the_secret(keval: Keval, tmp_path
     """Exit 1 with file, line and path; the secret is in no byte of the output."""
     log = tmp_path / "run.jsonl"
     secret = "".join(KEYS["an Anthropic key"][0])
-    log.write_bytes(encode(event("retraction", "a", "r", target="t", reason=f"leaked {secret}", author=None)))
+    log.write_bytes(encode(small_event(1, f"leaked {secret}")))
     done = keval("scan", log)
     assert done.returncode == 1
     assert f"{log}:1: $.reason: an Anthropic key" in done.stdout
     assert secret not in done.stdout + done.stderr
-    log.write_bytes(encode(event("retraction", "a", "r", target="t", reason="fine", author=None)))
+    log.write_bytes(encode(small_event(1, "fine")))
     assert keval("scan", log).returncode == 0
 
 

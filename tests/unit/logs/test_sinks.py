@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from keval.errors import ReaderGoneError
-from keval.events import event
 from keval.ids import JsonObject
 from keval.logs.sinks import Announced, Stdout
+from tests.builders import small_event
 
 
 async def test_a_reader_who_leaves_is_told_apart_from_other_errors() -> None:
@@ -18,7 +18,7 @@ async def test_a_reader_who_leaves_is_told_apart_from_other_errors() -> None:
     os.close(out)
     stdout = Stdout(descriptor)
     with pytest.raises(ReaderGoneError):
-        await stdout.append(event("retraction", "r1", "run", target="t", reason="x", author=None))
+        await stdout.append(small_event(1))
     stdout.close()
     os.close(descriptor)
 

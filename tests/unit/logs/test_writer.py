@@ -17,15 +17,11 @@ import orjson
 import pytest
 
 from keval.errors import EnvironmentLacksError, InputError, InterruptError, KevalError, UsageError
-from keval.events import encode, event
+from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs import appended_file, locks
 from keval.logs.writer import open_log
-from tests.builders import run_event
-
-
-def a_retraction(number: int, reason: str = "wrong") -> JsonObject:
-    return event("retraction", f"r{number}", "run", target=f"t{number}", reason=reason, author=None)
+from tests.builders import run_event, small_event
 
 
 async def append(path: Path, events: list[JsonObject], said: Callable[[str], None] = lambda _: None) -> None:
@@ -45,9 +41,9 @@ def names(folder: Path) -> list[str]:
 async def test_appending_leaves_earlier_bytes_as_they_are(tmp_path: Path) -> None:
     """The log before an append is a prefix of the log after it."""
     path = tmp_path / "run.jsonl"
-    await append(path, [a_retraction(1)])
+    await append(path, [small_event(1)])
     before = path.read_bytes()
-    await append(path, [a_retraction(2)])
+    await append(path, [small_event(2)])
     assert path.read_bytes().startswith(before)
     assert path.read_bytes().count(b"\n") == 2
 
@@ -59,7 +55,7 @@ async def test_a_log_stays_where_it_is_when_the_folder_changes(tmp_path: Path, m
     with open_log(Path("log.jsonl"), (), print) as log:
         for number, folder in enumerate((tmp_path, tmp_path / "elsewhere")):
             os.chdir(folder)
-            await log.append(a_retraction(number))
+            await log.append(small_event(number))
     assert ids(tmp_path / "log.jsonl") == ["r0", "r1"]
     assert names(tmp_path) == ["elsewhere", "log.jsonl"]
 
@@ -67,11 +63,11 @@ async def test_a_log_stays_where_it_is_when_the_folder_changes(tmp_path: Path, m
 async def test_a_torn_last_line_is_set_aside_and_said(tmp_path: Path) -> None:
     """What a crash cut off moves to `<log>.torn`, and the whole lines stay."""
     path = tmp_path / "run.jsonl"
-    await append(path, [a_retraction(1)])
+    await append(path, [small_event(1)])
     whole = path.read_bytes()
     path.write_bytes(whole + b'{"type":"retrac')
     said: list[str] = []
-    await append(path, [a_retraction(2)], said.append)
+    await append(path, [small_event(2)], said.append)
     assert path.read_bytes().startswith(whole)
     assert path.read_bytes().count(b"\n") == 2
     assert (tmp_path / "run.jsonl.torn").read_bytes() == b'{"type":"retrac\n'
@@ -81,9 +77,9 @@ async def test_a_torn_last_line_is_set_aside_and_said(tmp_path: Path) -> None:
 async def test_a_whole_event_without_its_newline_is_kept(tmp_path: Path) -> None:
     """A last line that lacks only its newline gets it: nothing that was paid for is set aside."""
     path = tmp_path / "run.jsonl"
-    await append(path, [a_retraction(1)])
+    await append(path, [small_event(1)])
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
-    await append(path, [a_retraction(2)])
+    await append(path, [small_event(2)])
     assert [line.count(b"retraction") for line in path.read_bytes().splitlines()] == [1, 1]
     assert not (tmp_path / "run.jsonl.torn").exists()
 
@@ -92,10 +88,10 @@ async def test_a_line_torn_by_another_writer_is_mended_before_the_next_append(tm
     """A log that is open notices that another writer died in mid-write, and does not write into its line."""
     path = tmp_path / "run.jsonl"
     with open_log(path, (), lambda _: None) as log:
-        await log.append(a_retraction(1))
+        await log.append(small_event(1))
         with path.open("ab") as other:
             other.write(b'{"type":')
-        await log.append(a_retraction(2))
+        await log.append(small_event(2))
     assert [b'"type":"retraction"' in line for line in path.read_bytes().splitlines()] == [True, True]
 
 
@@ -103,7 +99,7 @@ async def test_many_appends_at_once_are_all_written_whole(tmp_path: Path) -> Non
     """Concurrent appends share fsyncs and each line is whole."""
     path = tmp_path / "run.jsonl"
     with open_log(path, (), lambda _: None) as log:
-        await asyncio.gather(*(log.append(a_retraction(number)) for number in range(200)))
+        await asyncio.gather(*(log.append(small_event(number)) for number in range(200)))
     assert path.read_bytes().count(b"\n") == 200
 
 
@@ -114,7 +110,7 @@ async def test_who_writes_may_go_on_when_the_line_is_in_the_file(
     path, may_sync = tmp_path / "run.jsonl", threading.Event()
     monkeypatch.setattr(appended_file, "_sync", lambda _: may_sync.wait(10))
     with open_log(path, (), lambda _: None) as log:
-        on_disk = await asyncio.gather(*(log.write(encode(a_retraction(number))) for number in (1, 2)))
+        on_disk = await asyncio.gather(*(log.write(encode(small_event(number))) for number in (1, 2)))
         assert ids(path) == ["r1", "r2"]
         waiting = [asyncio.ensure_future(each) for each in on_disk]
         await asyncio.sleep(0.05)
@@ -129,14 +125,14 @@ async def test_an_event_that_breaks_its_schema_is_never_written(tmp_path: Path) 
     """An invalid event is a bug that is told before a byte is written."""
     path = tmp_path / "run.jsonl"
     with open_log(path, (), lambda _: None) as log, pytest.raises(KevalError, match="retraction"):
-        await log.append({**a_retraction(1), "score": 5})
+        await log.append({**small_event(1), "score": 5})
     assert path.read_bytes() == b""
 
 
 async def test_lone_surrogates_become_replacement_characters(tmp_path: Path) -> None:
     """Text that UTF-8 cannot hold is written with U+FFFD in place of what it cannot hold."""
     path = tmp_path / "run.jsonl"
-    await append(path, [a_retraction(1, reason="a\ud800b")])
+    await append(path, [small_event(1, reason="a\ud800b")])
     assert "a\ufffdb" in path.read_text(encoding="utf-8")
 
 
@@ -228,7 +224,7 @@ def test_a_file_that_is_no_log_is_left_as_it_is(content: bytes, tmp_path: Path) 
 @pytest.mark.parametrize("content", [b"%s\r%s", b'{"type":"note","v":1,"id":"n1","time":"","run_id":"r"}'])
 def test_a_last_line_that_is_whole_and_no_event_is_left_as_it_is(content: bytes, tmp_path: Path) -> None:
     """Only what a crash cut off is set aside: a file without line ends, or of another kind, keeps every byte."""
-    line = encode(a_retraction(1)).rstrip()
+    line = encode(small_event(1)).rstrip()
     path = tmp_path / "run.jsonl"
     path.write_bytes(content.replace(b"%s", line))
     before = path.read_bytes()
@@ -244,7 +240,7 @@ def test_a_torn_line_goes_into_no_file_of_somebody_else(link: Callable[[Path, Pa
     (tmp_path / "other").write_text("mine\n")
     link(tmp_path / "run.jsonl.torn", tmp_path / "other")
     path = tmp_path / "run.jsonl"
-    path.write_bytes(encode(a_retraction(1)) + b'{"type":"ret')
+    path.write_bytes(encode(small_event(1)) + b'{"type":"ret')
     before = path.read_bytes()
     with pytest.raises(EnvironmentLacksError, match=r"run\.jsonl\.torn"), open_log(path, (), lambda _: None):
         pass
@@ -254,7 +250,7 @@ def test_a_torn_line_goes_into_no_file_of_somebody_else(link: Callable[[Path, Pa
 def test_what_an_earlier_command_rescued_is_not_forgotten(tmp_path: Path) -> None:
     """Whoever opens a log is told of a file beside it whose events may be missing."""
     said: list[str] = []
-    (tmp_path / "run.jsonl.rescued").write_bytes(encode(a_retraction(1)))
+    (tmp_path / "run.jsonl.rescued").write_bytes(encode(small_event(1)))
     with open_log(tmp_path / "run.jsonl", (), said.append):
         pass
     assert "run.jsonl.rescued holds what an earlier command could not put into this log" in said[0]
@@ -266,7 +262,7 @@ async def test_a_first_line_that_was_cut_off_is_mended(kept: int, tmp_path: Path
     path = tmp_path / "run.jsonl"
     cut_off = encode(run_event())[:kept]
     path.write_bytes(cut_off)
-    await append(path, [a_retraction(1)])
+    await append(path, [small_event(1)])
     assert path.with_name("run.jsonl.torn").read_bytes() == cut_off + b"\n"
     assert path.read_bytes().count(b"\n") == 1
 
@@ -275,7 +271,7 @@ async def test_the_only_line_is_completed_if_it_lacks_only_its_newline(tmp_path:
     """A log of one whole event without its newline keeps the event."""
     path = tmp_path / "run.jsonl"
     path.write_bytes(encode(run_event()).rstrip(b"\n"))
-    await append(path, [a_retraction(1)])
+    await append(path, [small_event(1)])
     assert path.read_bytes().startswith(encode(run_event()))
     assert names(tmp_path) == [path.name]
 
@@ -389,11 +385,11 @@ async def test_a_lost_log_is_rescued_by_each_of_its_writers(tmp_path: Path) -> N
     async def write() -> None:
         with open_log(path, ("generate",), said.append) as first, open_log(path, ("judge",), said.append) as second:
             first.tell(stop)
-            await first.append(a_retraction(1))
-            await second.append(a_retraction(2))
+            await first.append(small_event(1))
+            await second.append(small_event(2))
             assert not stop.is_set()
             path.unlink()
-            await first.append(a_retraction(3))
+            await first.append(small_event(3))
             assert stop.is_set()
 
     with pytest.raises(EnvironmentLacksError, match=r"run\.jsonl was removed or moved away while it was written to"):
@@ -406,15 +402,15 @@ async def test_a_lost_log_is_rescued_by_each_of_its_writers(tmp_path: Path) -> N
 
 async def test_what_is_rescued_can_be_appended_to_a_log_that_was_cut_in_a_line(tmp_path: Path) -> None:
     """As people are told to do: the line that was cut is set aside."""
-    path, before = tmp_path / "run.jsonl", encode(a_retraction(0))
+    path, before = tmp_path / "run.jsonl", encode(small_event(0))
     path.write_bytes(encode(run_event()) + before)
 
     async def write() -> None:
         with open_log(path, (), lambda _: None) as log:
             size = path.stat().st_size
-            await log.append(a_retraction(1))
+            await log.append(small_event(1))
             os.truncate(path, size - 9)
-            await log.append(a_retraction(2))
+            await log.append(small_event(2))
 
     with pytest.raises(EnvironmentLacksError, match="was cut short"):
         await write()
@@ -433,7 +429,7 @@ async def test_a_log_whose_folder_is_gone_is_rescued_elsewhere(tmp_path: Path, m
 
     async def write() -> None:
         with open_log(path, (), lambda _: None) as log:
-            await log.append(a_retraction(1))
+            await log.append(small_event(1))
             shutil.rmtree(path.parent)
 
     with pytest.raises(EnvironmentLacksError, match=r"are in run\.jsonl\.rescued"):
@@ -447,9 +443,9 @@ async def test_a_log_that_was_cut_short_and_has_grown_again_is_noticed(tmp_path:
 
     async def write() -> None:
         with open_log(path, (), lambda _: None) as log:
-            await log.append(a_retraction(1))
-            path.write_bytes(encode(a_retraction(7, "x" * 1000)))
-            await log.append(a_retraction(2))
+            await log.append(small_event(1))
+            path.write_bytes(encode(small_event(7, "x" * 1000)))
+            await log.append(small_event(2))
 
     with pytest.raises(EnvironmentLacksError, match="was written over"):
         await write()
@@ -463,7 +459,7 @@ def lose(path: Path, *written: int) -> str:
     async def write() -> None:
         with open_log(path, (), lambda _: None) as log:
             for number in written:
-                await log.append(a_retraction(number))
+                await log.append(small_event(number))
             os.unlink(path)  # noqa: PTH108 - as another program does it
 
     with pytest.raises(EnvironmentLacksError) as raised:
@@ -537,10 +533,10 @@ async def test_a_torn_line_that_cannot_be_set_aside_is_said(tmp_path: Path) -> N
 
     async def write() -> None:
         with open_log(path, (), lambda _: None) as log:
-            await log.append(a_retraction(1))
+            await log.append(small_event(1))
             with path.open("ab") as other:
                 other.write(b'{"type":')
-            await log.append(a_retraction(2))
+            await log.append(small_event(2))
 
     with pytest.raises(EnvironmentLacksError, match=r"run\.jsonl\.torn: Is a directory"):
         await write()
@@ -553,11 +549,11 @@ async def test_a_log_that_can_no_longer_be_read_is_lost(tmp_path: Path) -> None:
 
     async def write() -> None:
         with open_log(path, ("generate",), lambda _: None) as log:
-            await log.append(a_retraction(1))
+            await log.append(small_event(1))
             refusing = os.open(path, os.O_PATH)
             os.dup2(refusing, log.descriptor)
             os.close(refusing)
-            await log.append(a_retraction(2))
+            await log.append(small_event(2))
 
     with pytest.raises(EnvironmentLacksError, match=r"can no longer be read \(Bad file descriptor\) while"):
         await write()
@@ -575,10 +571,10 @@ async def test_a_loss_does_not_hide_what_ended_the_command(
 
     async def write() -> None:
         with open_log(path, (), said.append) as log:
-            await log.append(a_retraction(1))
+            await log.append(small_event(1))
             path.unlink()
             if noticed_by_a_write:
-                await log.append(a_retraction(2))
+                await log.append(small_event(2))
             raise ended_by
 
     with pytest.raises(type(ended_by), match=str(ended_by)):

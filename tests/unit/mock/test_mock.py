@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,13 +32,6 @@ SEARCH = {
     "description": "Search the docs.",
     "input_schema": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
 }
-
-
-@pytest.fixture(scope="module")
-def mock() -> Iterator[Mock]:
-    """Serve an API without faults."""
-    with Mock() as running:
-        yield running
 
 
 @pytest.fixture

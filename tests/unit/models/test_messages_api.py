@@ -24,13 +24,6 @@ HELLO = [{"role": "user", "content": "What is the capital of France?"}]
 REQUEST = httpx2.Request("POST", "http://127.0.0.1/v1/messages")
 
 
-@pytest.fixture(scope="module")
-def mock() -> Iterator[Mock]:
-    """Serve a Messages API without faults."""
-    with Mock() as running:
-        yield running
-
-
 async def ask(env: Mapping[str, str], model: Model = MODEL, **arguments: Any) -> Reply:  # noqa: ANN401 - passed on
     """Ask one question."""
     return await model.ask(env, system="Be brief.", messages=HELLO, **arguments)
