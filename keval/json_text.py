@@ -1,10 +1,16 @@
-"""Reads JSON, and tells too little memory from a text that is no JSON."""
+"""What JSON text can hold, and how it is read: too little memory is told from a text that is no JSON."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import orjson
+
+SMALLEST_INT, LARGEST_INT = -(2**63), 2**64 - 1
+"""The integers that orjson reads and writes to the last digit, as few readers of JSON do beyond 64 bits."""
+
+LARGEST_SIGNED_INT = 2**63 - 1
+"""The largest integer that 64 bits hold beside a sign: what msgspec compares, and a number in YAML may be."""
 
 NO_MEMORY = "Not enough memory"
 """How orjson begins to say that it found no room for what it reads."""

@@ -30,8 +30,9 @@ from keval.documents.event_checks import (
     test,
     text,
 )
+from keval.json_text import LARGEST_SIGNED_INT
 
-_LARGEST = 2**63 - 1
+_LARGEST = LARGEST_SIGNED_INT
 """The largest integer that is compared here; larger ones are another validator's business."""
 
 _DEEPEST = 5

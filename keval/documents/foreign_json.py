@@ -14,9 +14,7 @@ import orjson
 
 from keval.documents.strict_json import DEEPEST_VALUE, is_deeper
 from keval.ids import JsonObject
-
-LARGEST_INT = 2**64 - 1
-SMALLEST_INT = -(2**63)
+from keval.json_text import LARGEST_INT, SMALLEST_INT
 
 
 class _Flaw:

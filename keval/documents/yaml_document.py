@@ -20,6 +20,7 @@ from ruamel.yaml.reader import ReaderError
 
 from keval.documents.strict_json import DEEPEST_VALUE
 from keval.errors import InputError
+from keval.json_text import LARGEST_SIGNED_INT, SMALLEST_INT
 from keval.schema import json_path
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def _line(node: Node) -> int:
 def _number(kind: str, text: str) -> float | None:
     if kind == "int":
         number = int(text.replace("_", "")) if INTEGER.fullmatch(text) and len(text) <= LONGEST_NUMBER else None
-        return number if number is not None and -(2**63) <= number < 2**63 else None
+        return number if number is not None and SMALLEST_INT <= number <= LARGEST_SIGNED_INT else None
     try:
         real = float(text.replace("_", ""))
     except ValueError:

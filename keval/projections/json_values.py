@@ -8,9 +8,7 @@ from typing import Any
 import orjson
 
 from keval.errors import UsageError
-
-SMALLEST, LARGEST = -(2**63), 2**64 - 1
-"""Integers beyond these few readers of JSON keep, so they become text."""
+from keval.json_text import LARGEST_INT, SMALLEST_INT
 
 
 def json_value(value: Any) -> Any:  # noqa: ANN401 - any SQL value
@@ -25,7 +23,7 @@ def json_value(value: Any) -> Any:  # noqa: ANN401 - any SQL value
         return {_key(key): json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [json_value(item) for item in value]
-    if isinstance(value, int) and SMALLEST <= value <= LARGEST:
+    if isinstance(value, int) and SMALLEST_INT <= value <= LARGEST_INT:  # few readers of JSON keep others
         return value
     if value is None or isinstance(value, float):
         return value
