@@ -16,6 +16,7 @@ from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SK
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
+from keval.exports._words import percent
 from keval.labels import sheet
 from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
 from keval.labels.draw import Wanted
@@ -156,20 +157,20 @@ def _options(wanted: Wanted) -> Iterator[str]:
 def _print(judge: CalibratedJudge, by_rates: RatesCorrection | None) -> None:
     found, by = judge.calibration, f", {judge.by}" if judge.by else ""
     say(f"{judge.condition}, {judge.judge}/{judge.metric}{by}")
-    say(f"  pass rate            {_share(found.pass_rate)}")
+    say(f"  pass rate            {percent(found.pass_rate)}")
     assumes = found.assumes_passes and found.corrected is not None
     assumed = "; no pass was labelled, all are taken for right" if assumes else ""
     reason = f" ({found.why_unknown})" if found.why_unknown else ""
     of_which = "" if found.corrected is None else " of these answers"
-    say(f"  corrected pass rate  {_share(found.corrected)}{_range(found.interval)}{of_which}{reason}{assumed}")
+    say(f"  corrected pass rate  {percent(found.corrected)}{_range(found.interval)}{of_which}{reason}{assumed}")
     for kind, labelled in (("failures", found.failures), ("passes", found.passes)):
-        say(f"  {kind:<8} right       {_share(labelled.share_right)}{_range(labelled.interval)}{_counted(labelled)}")
+        say(f"  {kind:<8} right       {percent(labelled.share_right)}{_range(labelled.interval)}{_counted(labelled)}")
     if found.sensitivity is not None or found.specificity is not None:
-        say(f"  sensitivity          {_share(found.sensitivity)}, specificity {_share(found.specificity)}")
+        say(f"  sensitivity          {percent(found.sensitivity)}, specificity {percent(found.specificity)}")
     if by_rates is not None:
         reason = f" ({by_rates.reason})" if by_rates.reason else ""
         limits = _range((by_rates.ci_lower, by_rates.ci_upper))
-        say(f"  by error rates       {_share(by_rates.corrected)}{limits}{reason}")
+        say(f"  by error rates       {percent(by_rates.corrected)}{limits}{reason}")
 
 
 def _print_mean(mean: MeanCorrection) -> None:
@@ -198,10 +199,6 @@ def _estimated(estimate: Estimate | None, of: MeanCorrection) -> str:
 def _counted(labelled: Labelled) -> str:
     said = f", {labelled.right} right, {labelled.wrong} wrong, {labelled.ambiguous} ambiguous"
     return f" ({counted(labelled.verdicts, 'verdict')}{said})"
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"
 
 
 def _range(interval: tuple[float | None, float | None]) -> str:

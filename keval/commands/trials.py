@@ -25,6 +25,7 @@ from keval.config.reader import load
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.config_session import default_log, run_all
+from keval.exports._words import percent
 from keval.logs.collect import collected
 from keval.logs.folder import is_log
 from keval.reports.condition_trials import ConditionTrials, condition_trials
@@ -95,7 +96,7 @@ def _print(found: Iterable[SampleTrials], k: int) -> None:
     for trials in found:
         counts = trials.counts
         all_counts.append(counts)
-        known = f"pass@{k} {_share(counts.pass_at_k)}  pass^{k} {_share(counts.pass_every_k)}"
+        known = f"pass@{k} {percent(counts.pass_at_k)}  pass^{k} {percent(counts.pass_every_k)}"
         said = known if counts.why_unknown is None else counts.why_unknown
         say(f"{counts.condition}  {trials.sample['id']}  {counts.passes}/{counts.planned} passed  {said}")
     for summary in condition_trials(all_counts):
@@ -103,16 +104,12 @@ def _print(found: Iterable[SampleTrials], k: int) -> None:
 
 
 def _summary(summary: ConditionTrials, k: int) -> str:
-    at = f"pass@{k} {_share(summary.pass_at_k)}{_range(summary.pass_at_k_interval)}"
-    every = f"pass^{k} {_share(summary.pass_every_k)}{_range(summary.pass_every_k_interval)}"
+    at = f"pass@{k} {percent(summary.pass_at_k)}{_range(summary.pass_at_k_interval)}"
+    every = f"pass^{k} {percent(summary.pass_every_k)}{_range(summary.pass_every_k_interval)}"
     unknown = f", {summary.unknown} not known" if summary.unknown else ""
     others = f"; {summary.not_judged} more that no judge judges" if summary.not_judged else ""
     samples = counted(summary.samples, "sample")
     return f"{summary.condition}: {samples}, {at}, {every}, {summary.flaky} flaky{unknown}{others}"
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"
 
 
 def _range(interval: tuple[float, float] | tuple[None, None]) -> str:

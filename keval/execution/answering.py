@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 NO_WORKSPACE = Path(os.devnull)
 
-KNOWN_OR_NOT = (Usage, type(None))
-
 NOTHING = Answer("empty", "")
 """What is known of an attempt of which nothing is known."""
 
@@ -155,7 +153,7 @@ class Answerer:
             if is_cancelled_by_us(error):
                 raise
             raise AgentError("agent_error", f"{type(error).__name__}: {error}") from error
-        if not isinstance(answer, Answer) or not isinstance(answer.usage, KNOWN_OR_NOT):
+        if not isinstance(answer, Answer) or not isinstance(answer.usage, Usage | None):
             raise AgentError("agent_error", f"the agent's code returned what is no answer: {type(answer).__name__}")
         return answer
 

@@ -15,8 +15,6 @@ from keval.judges import Case, Context, Judge, JudgeError, Judgment, OtherRespon
 from keval.processes import machine
 from keval.usage import Usage
 
-KNOWN_OR_NOT = (Usage, type(None))
-
 NO_WORKSPACE = (
     "this judge looks at the folder in which the agent worked, and that was not kept or is not here; "
     "`workspace: {keep: all}` in the config keeps those of new answers, and `keval run` judges before they are gone"
@@ -43,7 +41,7 @@ async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
         if judge.unit == "pair" and case.other is None:
             raise JudgeError("judge_error", "this judge compares two responses, and was given one")  # noqa: TRY301 - like any error of a judge
         said = await judge.judge(case, context)
-        if not isinstance(said, Judgment) or not isinstance(said.usage, KNOWN_OR_NOT):
+        if not isinstance(said, Judgment) or not isinstance(said.usage, Usage | None):
             raise JudgeError("judge_error", f"the judge's code returned what is no judgment: {type(said).__name__}")  # noqa: TRY301 - like any error of a judge
         made = said
         spent = usage, cost_usd = _spent(judge, context, said.usage, said.cost_usd)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from keval.exports._blocks import Cell, Lines, Section, Table
-from keval.exports._words import NOTHING, count, interval, number
+from keval.exports._words import NOTHING, count, interval, number, percent
 from keval.reports.agreement import FIXED, Agreement, JudgeVariation
 from keval.reports.diagnostics import Diagnostic
 from keval.stats.judge_variance import JudgeVariance
@@ -71,8 +71,8 @@ def _section(found: Agreement) -> Section:
 
 def _rows(found: Agreement) -> Iterator[tuple[Cell, ...]]:
     yield "pairs", f"{count(found.pairs)} of {count(found.samples)} samples, scale {found.min:g} to {found.max:g}"
-    yield "exact agreement", _share(found.exact)
-    yield "at most one step apart", _share(found.within_one)
+    yield "exact agreement", percent(found.exact)
+    yield "at most one step apart", percent(found.within_one)
     yield "bias (mean difference)", f"{number(found.bias, '+')} {_ci(found.bias_lower, found.bias_upper, '+')}".rstrip()
     yield "mean absolute difference", number(found.mae)
     yield "QWK", f"{_three(found.qwk)} {_ci(found.qwk_lower, found.qwk_upper)}".rstrip()
@@ -111,7 +111,7 @@ VARIANCE: tuple[tuple[str, Callable[[JudgeVariance], str]], ...] = (
     ("SE of a response's score", lambda v: number(v.se_of_score)),
     ("reliability of a judgment", lambda v: _three(v.reliability)),
     ("reliability of a response's score", lambda v: _three(v.reliability_of_mean)),
-    ("judged the same each time", lambda v: _share(v.identical_share)),
+    ("judged the same each time", lambda v: percent(v.identical_share)),
     ("furthest apart", lambda v: number(v.most_spread)),
 )
 
@@ -140,10 +140,6 @@ def _line(found: Diagnostic) -> str:
         return f"{of}{found.sentence}"
     value = f"{_three(found.value)} {_ci(found.ci_lower, found.ci_upper)}".rstrip()
     return f"{of}{value}, {count(found.n)} samples: {found.sentence}"
-
-
-def _share(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.1%}"
 
 
 def _three(value: float | None) -> str:

@@ -53,6 +53,11 @@ def dollars(value: float | None) -> str:
     return f"${value:.{max(4, 1 - floor(log10(value)))}f}"
 
 
+def percent(value: float | None) -> str:
+    """Return a share in percent with one decimal."""
+    return NOTHING if value is None else f"{value:.1%}"
+
+
 def count(value: float | None) -> str:
     """Return a count with thousands separators."""
     return NOTHING if value is None else f"{value:,.0f}"
