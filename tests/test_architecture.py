@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -38,6 +41,9 @@ LAYERS = (
     ("cli",),
 )
 """The package from the bottom up: a folder, or a file at the top, imports only from lower layers."""
+
+SKIP = "  # fmt: skip\n"
+"""What keeps a layout from the formatter."""
 
 TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "contracts/test_agents.py": ("what every agent gives and takes", {"agents"}),
@@ -373,6 +379,31 @@ def test_every_suppression_carries_its_reason() -> None:
         if not reasoned.match(found)
     ]
     assert not bare
+
+
+def test_every_layout_that_is_kept_is_another_than_the_formatters() -> None:
+    """`fmt: skip` is a suppression too: where nothing is suppressed any more, it is gone."""
+    idle = [
+        f"{path}:{number}"
+        for folder in ("keval", "tests", "benchmarks", "docs", "examples")
+        for path in sorted((TESTS.parent / folder).rglob("*.py"))
+        for number, without in _without_one_skip(path.read_text(encoding="utf-8"))
+        if _formatted(path, without) == without
+    ]
+    assert not idle
+
+
+def _without_one_skip(text: str) -> Iterator[tuple[int, str]]:
+    """Yield a file without one of its `fmt: skip`, for each, and the line that had it."""
+    lines = text.splitlines(keepends=True)
+    for place, line in enumerate(lines):
+        if line.endswith(SKIP):
+            yield place + 1, "".join([*lines[:place], line.removesuffix(SKIP) + "\n", *lines[place + 1 :]])
+
+
+def _formatted(path: Path, text: str) -> str:
+    ruff = [str(Path(sys.executable).with_name("ruff")), "format", "--stdin-filename", str(path), "-"]
+    return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
 
 
 def test_every_test_states_its_property() -> None:

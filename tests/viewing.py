@@ -51,7 +51,7 @@ def small_log(path: Path) -> Path:
         for name in names
         for repetition in (1, 2)
         if (sample_id, name, repetition) != ("q2", "with_docs", 2)
-    ]  # fmt: skip
+    ]
     scores = {"baseline": 3.0, "with_docs": 2.0, "other": 5.0}
     gone = response_event("q2", "with_docs", 2, question="q2?")
     return write_log(path, [

@@ -108,7 +108,7 @@ class EveryEvalEver(Format):
                 for score in table.scores
                 if (score.condition_id, score.agent_id) == about.summary.key and score.mean is not None
             ],
-        }  # fmt: skip
+        }
 
     def _result(self, about: _Condition, table: MetricTable, score: ConditionScore) -> JsonObject:
         dataset = about.source.report.header.dataset
@@ -126,7 +126,7 @@ class EveryEvalEver(Format):
                 "uncertainty": _uncertainty(score),
             },
             "generation_config": {"additional_details": about.details},
-        }  # fmt: skip
+        }
         return {"evaluation_result_id": result_id(table.judge_id, table.metric)} | result if self._is_newest else result
 
 

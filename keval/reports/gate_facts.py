@@ -127,7 +127,7 @@ class Facts:
             worst=score.mean_lower if lacking else None,
             best=score.mean_upper if lacking else None,
             missing=score.missing_share,
-        )  # fmt: skip
+        )
 
     def difference(self, table: MetricTable, condition: str) -> Found:
         """Return the difference of a metric between a condition and the baseline, paired by sample."""

@@ -181,7 +181,7 @@ async def test_without_a_session_no_second_message_is_asked(tmp_path: Path, turn
         ("gemini", "", 41, "infra_error", "exit status 41"),
         ("gemini", lines([NO_KEY]), 0, "agent_error", "no key"),
     ],
-)  # fmt: skip
+)
 async def test_a_failure_is_told_with_what_was_done_until_then(  # noqa: PLR0917 - a column of the table is an argument
     tmp_path: Path, name: str, said: str, status: int, kind: str, told: str
 ) -> None:

@@ -76,7 +76,7 @@ TOO_LONG = CLIJSONDecodeError("JSON message exceeded maximum buffer size of 9 by
         (Exception("Control request timeout: initialize"), "agent_error", True, "timeout: initialize"),
         (TimeoutError(), "agent_error", True, "TimeoutError"),
     ],
-)  # fmt: skip
+)
 def test_an_exception_of_the_sdk_says_what_to_do(error: Exception, kind: str, retryable: bool, said: str) -> None:
     """What may pass is tried again; what will not is not. Before the question is sent it is never the agent's fault."""
     record = Record(())

@@ -297,7 +297,7 @@ NEVER_ACCEPTED = {"doubled"}
 
 MUTATIONS: tuple[Callable[[Any, random.Random], bytes], ...] = (
     *(odd, odd, moved, dropped, added, doubled, reordered, scaled, damaged, damaged, framed),
-)  # fmt: skip
+)
 
 
 def mutated(seed: int) -> tuple[str, bytes]:

@@ -94,7 +94,7 @@ VALUES: list[Any] = [
     *({"a": None, "b": "x"}, {"a": None, "b": ""}, {"a": None, "b": None}, {"a": 1, "b": "x", "c": 1}, {"b": "x"}),
     *({"type": "a", "x": "y"}, {"type": "a", "x": 1}, {"type": "b", "x": 1}, {"type": "c", "x": 1}, {"x": 1}),
     *({"type": "a"}, {"type": "a", "x": "y", "z": 1}, {"a": [[[[[[[[1]]]]]]]]}),
-]  # fmt: skip
+]
 
 
 def holding(rules: Rules) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def test_every_value_has_a_form_that_all_readers_read_alike(value: object) -> No
         ({1: "a", None: "b", (1, 2): "c"}, {"1": "a", "null": "b", "[1,2]": "c"}),
         ({dt.date(2026, 1, 2): {True: 1}}, {"2026-01-02": {"true": 1}}),
     ],
-)  # fmt: skip
+)
 def test_a_type_has_one_form(value: object, form: object) -> None:
     """Numbers stay exact, times are ISO, bytes are as DuckDB shows them, and the keys of a map are text."""
     assert json_value(value) == form
