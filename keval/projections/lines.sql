@@ -17,18 +17,18 @@ select
     -- What a judge of pairs says of its verdict; an outcome may hold anything, so it is read as text.
     try_cast(outcome.order_dependent as boolean) as order_dependent,
     -- Whether there is something to find out of the response's tools, and a golden answer to be looked for in what they
-    -- returned: see keval/projections/tool_use.py, where white space is the same.
+    -- returned: $shortest characters, and the same white space as in keval/projections/tool_use.py.
     list_contains(turns, {type: 'tool_call'}) as calls_tools,
     case
-        when coalesce(length(sample.answer), 0) < 20 then false
+        when coalesce(length(sample.answer), 0) < $shortest then false
         -- Most begin with twenty letters and single spaces between them: then the rest is not looked at.
-        when length(trim(left(sample.answer, 60))) >= 20
-            and not regexp_matches(left(sample.answer, 60), '  |[\t\n\f\r\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]')
+        when length(trim(left(sample.answer, 60))) >= $shortest
+            and not regexp_matches(left(sample.answer, 60), '  |[$breaks$wide]')
             then true
         else length(trim(regexp_replace(
             sample.answer,
-            '[\t\n\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]+', ' ', 'g'
-        ))) >= 20
+            '[$breaks $wide]+', ' ', 'g'
+        ))) >= $shortest
     end as is_searched
 from read_json(
     $path,

@@ -20,6 +20,7 @@ from keval.processes import memory, temporary
 from keval.projections.line_text import descriptors_of, line_in
 from keval.projections.log_file import ChangedError, Lines, LogFile
 from keval.projections.sql_file import literal, load, verbatim
+from keval.projections.tool_use import IN_SQL
 from keval.projections.views import inserted, made
 
 if TYPE_CHECKING:
@@ -53,6 +54,13 @@ def threads(longest: int) -> int:
 def bound(longest: int) -> int:
     """Return the bytes that DuckDB is told a line may have."""
     return 1 + max(SHORTEST_LINE, longest)
+
+
+def lines_query(file: int, path: str, longest: int, limit: str = "") -> str:
+    """Return the query for the lines of a file, none of which has more bytes; path and limit are SQL."""
+    return load(
+        "projections", "lines", file=str(file), path=path, longest_line=str(bound(longest)), limit=limit, **IN_SQL
+    )
 
 
 def name_files(connection: duckdb.DuckDBPyConnection, count: int, before: int = 0) -> None:
@@ -98,9 +106,7 @@ def _load_together(connection: duckdb.DuckDBPyConnection, number: int, before: i
         with together.open("wb") as target:
             for log in logs:
                 target.write(_checked_part(log))
-        longest = bound(max(log.where.longest for log in logs))
-        path = literal(verbatim(together))
-        each = load("projections", "lines", file="0", path=path, longest_line=str(longest), limit="")
+        each = lines_query(0, literal(verbatim(together)), max(log.where.longest for log in logs))
         query = load(
             "projections",
             "lines_together",
@@ -160,7 +166,7 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
     path, is_first = literal(verbatim(log.rest or log.path)), number == 1 and log.stored is None
 
     def append(longest: int, limit: str) -> None:
-        query = load("projections", "lines", file=str(number), path=path, longest_line=str(bound(longest)), limit=limit)
+        query = lines_query(number, path, longest, limit)
         connection.execute(made("OR REPLACE TABLE", "lines", query) if is_first else inserted("lines", query))
 
     # DuckDB heeds a limit with one thread alone: it is set only where a writer may have added lines.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from keval.projections.loading import bound
+from keval.projections.loading import bound, lines_query
 from keval.projections.log_file import LogFile, as_log_file
 from keval.projections.sql_file import literal, load, verbatim
 from keval.projections.views import ALL, DERIVED, VIEWS, apart_views, definition, made, schemas
@@ -31,7 +31,7 @@ def _script(logs: Sequence[LogFile], *, everything: bool) -> Iterator[str]:
     yield made("OR REPLACE VIEW", "files", load("projections", "files", files=f"(values {names})"))
     yield f"CREATE SCHEMA IF NOT EXISTS session;\n{load('projections', 'in_share').rstrip()};\n"
     lines = (
-        load("projections", "lines", file=str(number), limit="", **_source(log)) for number, log in enumerate(logs, 1)
+        lines_query(number, literal(verbatim(log.path)), log.where.longest) for number, log in enumerate(logs, start=1)
     )
     yield made("OR REPLACE TABLE", "lines", _all(lines))
     yield made("OR REPLACE TABLE", "line_offsets", load("projections", "line_offsets"))

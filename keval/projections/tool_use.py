@@ -29,12 +29,16 @@ AT_ONCE = 10_000
 """Answers that are counted before what was found is handed over."""
 
 SHORTEST = 20
-"""Characters of a golden answer that is looked for; a shorter one would be found by chance. `lines.sql` has it too."""
+"""Characters of a golden answer that is looked for; a shorter one would be found by chance."""
 
-_SPACE = "\\t\\n\\f\\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_BREAKS, _WIDE = r"\t\n\f\r", r"\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACE = f"{_BREAKS} {_WIDE}"
 _SPACES = re.compile(f"[{_SPACE}]+")
 _SPACES_IN_JSON = re.compile(f"(?:\\\\[nrt]|[{_SPACE}])+")
 _WORD = re.compile(f'[^{_SPACE}"\\\\]+')
+
+IN_SQL = {"shortest": str(SHORTEST), "breaks": _BREAKS, "wide": re.sub(r"\\u0*(\w+)", r"\\x{\1}", _WIDE)}
+"""The same for `lines.sql`: in DuckDB's regular expressions a character is written in another way."""
 
 
 class ToolUse(TypedDict):
