@@ -290,7 +290,7 @@ class ConfigWork:
     def _records(self, about: ConfigPast, changed: Sequence[JsonObject], run_id: str) -> Iterator[JsonObject]:
         """Yield what a run writes first: what it plans, and the samples that changed."""
         yield run_event(self.prepared, "run" if self.judges else "generate", run_id)
-        yield from plan_records(about, run_id)
+        yield from plan_records(about.prepared, about.past, run_id)
         yield from () if self.stopping is None else self.stopping.record(run_id)
         yield from changed
 

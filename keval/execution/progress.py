@@ -30,7 +30,6 @@ PLAIN_EVERY_S = 30.0
 LONGEST_CAUSE = 300
 """Characters of a failure's message that are told; the log has all."""
 
-
 MOST_CAUSES = 3
 """Causes of one kind of failure that are told in a row; the log has all."""
 

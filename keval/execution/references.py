@@ -17,9 +17,8 @@ from keval.errors import InputError, UsageError, Warn
 from keval.events import event, new_run_id
 from keval.execution.appending import append_all
 from keval.execution.judge_session import JudgeWork, judge_log
-from keval.execution.plan import plan_events, plan_id
 from keval.execution.preparation import Prepared, prepare
-from keval.execution.run_events import run_event
+from keval.execution.run_events import plan_records, run_event
 from keval.execution.session import Request
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject, answer_sha256, response_id, sample_sha256
@@ -88,23 +87,20 @@ def _with_references(prepared: Prepared, warn: Warn) -> Prepared:
 
 def _events(prepared: Prepared, past: Past) -> Iterator[JsonObject]:
     """Yield what the log lacks: a run with its plan, and each reference that is new or was changed."""
-    there = dict(_there(past))
-    run_id = new_run_id()
-    new = [made for sample in prepared.samples if (made := _response(prepared, sample, run_id))["id"] not in there
-           or there[made["id"]] != (made["sample_sha256"], answer_sha256(made["text"]))]  # fmt: skip
+    there, run_id = _there(past), new_run_id()
+    responses = (_response(prepared, sample, run_id) for sample in prepared.samples)
+    new = [made for made in responses if there.get(made["id"]) != (made["sample_sha256"], answer_sha256(made["text"]))]
     if not new and _is_planned(prepared, past):
         return
     yield run_event(prepared, "validate-refs", run_id)
-    if not past.has_plan(prepared.plan_id):
-        yield from plan_events(plan_id(prepared.question_ids), prepared.question_ids, run_id)
+    yield from plan_records(prepared, past, run_id)
     yield from new
 
 
-def _there(past: Past) -> Iterator[tuple[str, tuple[str, str]]]:
-    for found, sample, answer in past.rows(
-        "select id, sample_sha256, answer_sha256 from facts where type = 'response'"
-    ):
-        yield found, (sample, answer)
+def _there(past: Past) -> dict[str, tuple[str, str]]:
+    """Return the hashes of the sample and the text of each reference that a log holds, by the response's id."""
+    rows = past.rows("select id, sample_sha256, answer_sha256 from facts where type = 'response'")
+    return {target: (sample, answer) for target, sample, answer in rows}
 
 
 def _is_planned(prepared: Prepared, past: Past) -> bool:

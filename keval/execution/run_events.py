@@ -11,6 +11,7 @@ from keval.execution.config_past import ConfigPast
 from keval.execution.plan import plan_events
 from keval.execution.preparation import Prepared
 from keval.ids import JsonObject
+from keval.logs.past import Past
 from keval.logs.redaction import redacted
 from keval.processes import environment
 
@@ -41,10 +42,9 @@ def has_the_same(run: JsonObject, config: Config) -> bool:
     )
 
 
-def plan_records(about: ConfigPast, run_id: str) -> Iterator[JsonObject]:
+def plan_records(prepared: Prepared, past: Past, run_id: str) -> Iterator[JsonObject]:
     """Yield the plan of a run, if the log lacks it."""
-    prepared = about.prepared
-    if not about.past.has_plan(prepared.plan_id):
+    if not past.has_plan(prepared.plan_id):
         yield from plan_events(prepared.plan_id, prepared.question_ids, run_id)
 
 

@@ -56,7 +56,6 @@ NO_MEMORY = "executing the UDF: MemoryError"
 BYTES_PER_THREAD = 64 * 2**20
 """Another thread reads for so many bytes of log: each needs memory, and on a small log only that."""
 
-
 MOST_IN_MEMORY = 4 * 2**20
 """Bytes of logs whose tables fit into memory for certain; to write these to the disk takes longer than to make them."""
 

@@ -211,7 +211,7 @@ def test_a_run_records_all_that_its_numbers_come_from(prepared: Prepared, tmp_pa
 def recorded(prepared: Prepared) -> list[JsonObject]:
     """Return what a run of this config writes into a new log before it asks anything."""
     with config_past(prepared, []) as about:
-        return [run_event(prepared, "generate", "r1"), *plan_records(about, "r1")]
+        return [run_event(prepared, "generate", "r1"), *plan_records(about.prepared, about.past, "r1")]
 
 
 def is_known(prepared: Prepared, events: Sequence[JsonObject]) -> bool:
@@ -226,7 +226,7 @@ def test_what_a_run_wrote_need_not_be_written_again(prepared: Prepared) -> None:
     assert not is_known(known, [])
     assert is_known(known, recorded(known))
     with config_past(known, recorded(known)) as about:
-        assert list(plan_records(about, "r2")) == []
+        assert list(plan_records(about.prepared, about.past, "r2")) == []
 
 
 def test_a_config_is_recorded_anew_after_another_one(prepared: Prepared) -> None:
@@ -248,7 +248,10 @@ def test_an_agent_whose_file_is_as_before_again_is_recorded_anew(tmp_path: Path)
         assert not is_known(written, events)
         with config_past(written, events) as about:
             number = len(events)
-            events += [run_event(written, "generate", f"r{number}"), *plan_records(about, f"r{number}")]
+            events += [
+                run_event(written, "generate", f"r{number}"),
+                *plan_records(about.prepared, about.past, f"r{number}"),
+            ]
         assert is_known(written, events)
 
 
@@ -264,7 +267,7 @@ def test_what_changes_is_recorded_anew(prepared: Prepared, tmp_path: Path) -> No
     crashed = past[:1]
     assert not is_known(known, crashed)
     with config_past(known, crashed) as about:
-        assert [record["type"] for record in plan_records(about, "r2")] == ["plan"]
+        assert [record["type"] for record in plan_records(about.prepared, about.past, "r2")] == ["plan"]
 
 
 def test_several_messages_for_an_agent_that_answers_one_are_refused(tmp_path: Path, prepared: Prepared) -> None:
