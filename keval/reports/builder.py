@@ -73,15 +73,7 @@ def compose(
 
         bodies = list(aggregate(connection, levels={"condition"}, asked=Asked(by=tuple(by))))
     imported = any(row["imported"] for row in ask(connection, "newest_run"))
-    configured = {row["judge_id"] for row in ask(connection, "judges_of_configs")}
-    tables = tuple(
-        replace(
-            table,
-            can_be_asked_again=not imported,
-            is_of_config=not header.judges or table.judge_id in configured or table.computed is not None,
-        )
-        for table in metric_tables(bodies, order, judge_ids)
-    )
+    tables = tuple(_tables(connection, header, metric_tables(bodies, order, judge_ids), imported=imported))
     # Plans alone measure nothing: beside saved aggregates they would look like an unfinished run.
     used = tool_use(connection)
     conditions = _conditions(connection, order, used) if measured or not tables else ()
@@ -121,6 +113,16 @@ def compose(
         ),
         groups=grouped_metrics(bodies),
     )
+
+
+def _tables(
+    connection: DuckDBPyConnection, header: Header, tables: Iterable[MetricTable], *, imported: bool
+) -> Iterator[MetricTable]:
+    """Yield tables of metrics with who can be asked for what is missing in them."""
+    configured = {row["judge_id"] for row in ask(connection, "judges_of_configs")}
+    for table in tables:
+        is_of_config = not header.judges or table.judge_id in configured or table.computed is not None
+        yield replace(table, can_be_asked_again=not imported, is_of_config=is_of_config)
 
 
 def evaluation_names(connection: DuckDBPyConnection) -> list[str]:
