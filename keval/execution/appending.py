@@ -27,7 +27,7 @@ def check_appendable(path: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedFile:
     """Which file had a name: another one may have it by the time that something is to be appended."""
 
     path: Path
@@ -35,7 +35,7 @@ class Place:
     inode: int
 
     @classmethod
-    def of(cls, path: Path) -> Place:
+    def of(cls, path: Path) -> NamedFile:
         """Take note of the file that has a name. Raises EnvironmentLacksError."""
         try:
             found = path.stat()
@@ -46,7 +46,7 @@ class Place:
     def check(self) -> None:
         """Raise EnvironmentLacksError if another file has the name, or none: what is appended is about the old one."""
         try:
-            same = Place.of(self.path) == self
+            same = NamedFile.of(self.path) == self
         except EnvironmentLacksError:
             same = False
         if not same:

@@ -24,7 +24,7 @@ Scores = Mapping[str, float | None] | None
 """What a judgment says of each metric, None where it does not apply; None for a judge that failed."""
 
 
-class Place(NamedTuple):
+class TaskPlace(NamedTuple):
     """Where a task stands in a run."""
 
     position: int
@@ -102,7 +102,7 @@ class FinishedSamples:
         for series in self._series.values():
             yield series.member, series.look()
 
-    def open(self, place: Place, response_id: str) -> None:
+    def open(self, place: TaskPlace, response_id: str) -> None:
         """Take note of a task, before it is begun, or as a log has it."""
         self._cells[response_id] = Cell(place.sample_id, place.repetition)
         self._ids.setdefault(place.position, {})[place.condition_id, place.repetition] = response_id

@@ -9,7 +9,7 @@ from pathlib import Path
 from keval import projections
 from keval.errors import Warn
 from keval.events import new_run_id
-from keval.execution.appending import Place, append_all
+from keval.execution.appending import NamedFile, append_all
 from keval.execution.run_events import bare_run_event
 from keval.labels.draw import Entry, Wanted, draw
 from keval.labels.labels import Known, Said, check_targets, known_labels
@@ -50,13 +50,13 @@ def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> Iterat
 
     Answers that are to be scored are counted as answers, whatever the number of metrics.
     """
-    run_id, together, labels, place_of_log = new_run_id(), list(entries), 0, Place.of(log)
+    run_id, together, labels, file = new_run_id(), list(entries), 0, NamedFile.of(log)
     places: dict[object, int] = {}
     numbers = [places.setdefault(_counted(entry), len(places) + 1) for entry in together]
     for number, entry in zip(numbers, together, strict=True):
         said = ask(entry, number, len(places))
         if said is not None:
-            place_of_log.check()
+            file.check()
             announcement = bare_run_event("label", run_id) if not labels else None
             append_all(log, (), announcement, [each.event(run_id) for each in said.for_all(entry.also)], warn)
             labels += 1

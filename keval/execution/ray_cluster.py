@@ -111,7 +111,7 @@ async def _ended(reference: Awaitable[object]) -> None:
             await reference
 
 
-Place = tuple[int, int, RemoteWorker]
+WorkerPlace = tuple[int, int, RemoteWorker]
 """Room for one item: its number at the worker, the number of the worker, and the worker."""
 
 KINDS = ("answer", "judge")
@@ -130,9 +130,9 @@ class Cluster:
         self._workers: dict[RemoteWorker, int] = {}
         """Those that can work, and the number of each."""
         self._made = 0
-        self._free: dict[str, asyncio.PriorityQueue[Place]] = {kind: asyncio.PriorityQueue() for kind in KINDS}
+        self._free: dict[str, asyncio.PriorityQueue[WorkerPlace]] = {kind: asyncio.PriorityQueue() for kind in KINDS}
         """Free places by the kind of work: the first ones of all workers before their second ones."""
-        self._no_place: Place = (-1, 0, _nobody())
+        self._no_place: WorkerPlace = (-1, 0, _nobody())
         """Wakes those who wait for a place when there will be none; a queue can hold it twice, as it is the same."""
         self._given_up = asyncio.Event()
         self._why: Exception = EnvironmentLacksError("the cluster has no free core")
@@ -140,7 +140,7 @@ class Cluster:
         self._keeping: list[asyncio.Task[None]] = []
         self._watching: asyncio.Task[None] | None = None
 
-    async def place(self, kind: str) -> Place:
+    async def place(self, kind: str) -> WorkerPlace:
         """Wait for a free place for a kind of work. Raises EnvironmentLacksError if no worker is to be had."""
         if self._watching is None:
             self._keeping = [asyncio.create_task(self._keep()) for _ in range(self._size)]
@@ -152,7 +152,7 @@ class Cluster:
         self._free[kind].put_nowait(self._no_place)  # for the next one who waits
         raise self._why
 
-    def give_back(self, kind: str, place: Place) -> None:
+    def give_back(self, kind: str, place: WorkerPlace) -> None:
         """Let others have a place."""
         if not place[2].lost.is_set():
             self._free[kind].put_nowait(place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
-from keval.execution.finished_samples import FinishedSamples, Place
+from keval.execution.finished_samples import FinishedSamples, TaskPlace
 from keval.execution.tasks import Task, TaskList
 
 
@@ -66,5 +66,5 @@ class SampleFeed:
                 each.cancel()
 
 
-def _place(position: int, task: Task) -> Place:
-    return Place(position, str(task.sample["id"]), task.condition_id, task.repetition)
+def _place(position: int, task: Task) -> TaskPlace:
+    return TaskPlace(position, str(task.sample["id"]), task.condition_id, task.repetition)

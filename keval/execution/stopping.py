@@ -10,7 +10,7 @@ from keval.errors import UsageError, Warn
 from keval.events import event
 from keval.execution.budget import Ledger
 from keval.execution.config_past import ConfigPast
-from keval.execution.finished_samples import AS_MINIMUM, Decided, FinishedSamples, Place
+from keval.execution.finished_samples import AS_MINIMUM, Decided, FinishedSamples, TaskPlace
 from keval.execution.preparation import Prepared
 from keval.execution.recording import EncodedEvent
 from keval.execution.sample_feed import SampleFeed
@@ -273,7 +273,7 @@ def _replay(about: ConfigPast, finished: FinishedSamples, tasks: TaskList) -> No
             rest, place = divmod(number, len(config.conditions))
             before, position = divmod(rest, len(samples))
             condition_id = config.conditions[place].condition_id
-            finished.open(Place(position, str(samples[position]["id"]), condition_id, before + 1), response_id)
+            finished.open(TaskPlace(position, str(samples[position]["id"]), condition_id, before + 1), response_id)
         finished.note(
             {
                 "type": event_type, "id": response_id, "response_id": response_id, "stage": "generate", "kind": kind,

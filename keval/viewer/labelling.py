@@ -9,7 +9,7 @@ from pathlib import Path
 
 from keval.errors import UsageError, Warn
 from keval.events import new_run_id
-from keval.execution.appending import Place, append_in_thread, check_appendable
+from keval.execution.appending import NamedFile, append_in_thread, check_appendable
 from keval.execution.labelling import drawn
 from keval.execution.run_events import bare_run_event
 from keval.labels.draw import Entry, Wanted
@@ -30,7 +30,7 @@ class Labelling:
         self._warn = warn
         self._run_id = new_run_id()
         self._appending = threading.Lock()
-        self._place = Place.of(log)
+        self._file = NamedFile.of(log)
 
     @classmethod
     def of(cls, log: Path, labeler: str, number: int, warn: Warn, *, skip_invalid: bool) -> Labelling:
@@ -59,7 +59,7 @@ class Labelling:
         target = (entry.response_id, entry.judge_id, entry.metric)
         said = Said(target, self.labeler, score=score, note=note, draw=entry.draw)
         with self._appending:
-            self._place.check()
+            self._file.check()
             announcement = None if self.said else bare_run_event("label", self._run_id)
             labels = [each.event(self._run_id) for each in said.for_all(entry.also)]
             append_in_thread(self.log, announcement, labels, self._warn)

@@ -18,7 +18,7 @@ _RESPONSE, _JUDGMENT = line_begins("response"), line_begins("judgment")
 
 
 @dataclass
-class Place:
+class ReadUpTo:
     """How far a log was read: up to the end of a line."""
 
     log: Path
@@ -27,7 +27,7 @@ class Place:
     end: int
 
     @classmethod
-    def of(cls, log: Path) -> Place:
+    def of(cls, log: Path) -> ReadUpTo:
         """Return where the last whole line of a log ends now. Raises OSError."""
         with log.open("rb") as file:
             status = os.fstat(file.fileno())
@@ -50,7 +50,7 @@ def _last_end(descriptor: int, size: int) -> int:
 class News:
     """Counts what comes after places in logs, each line once."""
 
-    places: Sequence[Place]
+    places: Sequence[ReadUpTo]
     lines: Counter[str] = field(default_factory=Counter)
     is_replaced: bool = False
     """Whether a log is no longer the file that was read, or is shorter."""
@@ -66,7 +66,7 @@ class News:
             said = [counted(self.lines["event"], "new event")]
         return " and ".join(said) or None
 
-    def _look_at(self, place: Place) -> None:
+    def _look_at(self, place: ReadUpTo) -> None:
         try:
             with place.log.open("rb") as file:
                 status = os.fstat(file.fileno())

@@ -25,7 +25,7 @@ from keval.processes import temporary
 from keval.projections import read_only
 from keval.projections.log_file import LogFile
 from keval.reports.overview import Overview, overview
-from keval.viewer.news import News, Place
+from keval.viewer.news import News, ReadUpTo
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -50,7 +50,7 @@ class Snapshot:
         self.report: Future[Any] | None = None
         """What `Snapshots.once` computes."""
         try:
-            places = [Place.of(log) for log in logs if log.is_file()]
+            places = [ReadUpTo.of(log) for log in logs if log.is_file()]
             found = self._kept.enter_context(collected(logs, warn, skip_invalid=skip_invalid))
             check_named_not_empty(logs, found)
             folder = self._kept.enter_context(temporary.folder())
