@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-_PARAMETER = re.compile(r"\$([a-z_]+)")
+_COMMENT_OR_PARAMETER = re.compile(r"--.*|\$([a-z_]+)")
 
 PACKAGE = Path(__file__).parent.parent
 
@@ -15,9 +15,12 @@ PACKAGE = Path(__file__).parent.parent
 def load(folder: str, name: str, /, **parameters: str) -> str:
     """Return the text of `keval/<folder>/<name>.sql` with the SQL of each parameter in the place of `$parameter`.
 
-    `$.field`, a path into JSON, is no parameter. Raises KeyError for one that is not given.
+    `$.field`, a path into JSON, is no parameter. Raises KeyError for one that is not given. Comments stay as they are:
+    a parameter may be a name from a log, and a line end in it would end the comment, so that its rest would be run.
     """
-    return _PARAMETER.sub(lambda found: parameters[found[1]], _text(folder, name))
+    return _COMMENT_OR_PARAMETER.sub(
+        lambda found: found[0] if found[1] is None else parameters[found[1]], _text(folder, name)
+    )
 
 
 @cache

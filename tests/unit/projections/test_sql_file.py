@@ -23,6 +23,14 @@ def test_a_parameter_that_is_not_given_is_an_error(tmp_path: Path, monkeypatch: 
         load("folder", "q")
 
 
+def test_nothing_is_put_into_a_comment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name with a line end would end the comment, and what follows in it would be run."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "commented.sql").write_text("-- All of $what.\nselect $what -- as $what says\n")
+    monkeypatch.setattr(sql_file, "PACKAGE", tmp_path)
+    assert load("folder", "commented", what="'a\nb'") == "-- All of $what.\nselect 'a\nb' -- as $what says\n"
+
+
 @given(text=st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])))
 def test_a_literal_is_the_text(text: str) -> None:
     """Whatever stands in it, quotes and backslashes included."""

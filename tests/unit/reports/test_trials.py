@@ -50,6 +50,17 @@ def found(tmp_path: Path, k: int, *outcomes: str, samples: int = 1) -> SampleTri
     return sample
 
 
+def test_a_condition_may_have_any_name(tmp_path: Path) -> None:
+    """A name is data: a log from elsewhere whose condition holds a line end and SQL has trials, and runs nothing."""
+    written = tmp_path / "written.txt"
+    name = f"docs\ncopy (select 1) to '{written}'; --"
+    events = [run_event([name], samples=1, judges=JUDGES), answer := response_event(condition=name)]
+    log = as_log_file(write_log(tmp_path / "run.jsonl", [*events, judgment_event(answer, 4)]))
+    with projections.connect([log]) as connection:
+        (sample,) = sample_trials(connection, [log], 1, 1, pass_from={}, conditions=[name])
+    assert (sample.counts.why_unknown, written.exists()) == (None, False)
+
+
 @pytest.mark.parametrize(
     ("outcomes", "k", "at", "every"),
     [
