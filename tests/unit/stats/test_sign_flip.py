@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from itertools import product
+from math import sqrt
+from statistics import NormalDist
 
 import pytest
 from hypothesis import example, given, settings
@@ -55,7 +57,7 @@ def test_neither_direction_nor_scale_matters(differences: list[float], scale: fl
     assert sign_flip(counted(other)).p == sign_flip(counted(differences)).p
 
 
-@pytest.mark.parametrize(("better", "worse"), [(15, 5), (9, 2), (0, 7), (30, 12)])
+@pytest.mark.parametrize(("better", "worse"), [(15, 5), (9, 2), (0, 7), (30, 12), (80, 55)])
 def test_of_pass_and_fail_it_is_mcnemars_test(better: int, worse: int) -> None:
     """With one repetition, the exact McNemar test of the discordant samples; drawn, it comes near it."""
     found = sign_flip({1.0: better, -1.0: worse, 0.0: 40})
@@ -87,3 +89,13 @@ def test_drawn_and_counted_agree() -> None:
     drawn = exact | {1e-6: 1}
     assert len(exact) == MOST_EXACT
     assert sign_flip(drawn).p == pytest.approx(sign_flip(exact).p, abs=0.006)
+
+
+def test_many_different_sizes_are_drawn_as_few_are() -> None:
+    """Of thousands of sizes the sum is normal, so p is that of z; all draws are made, and of more sizes fewer."""
+    sizes = {(1 if number % 40 else -1) * (-1) ** number * (1 + number / 7000): 1 for number in range(3000)}
+    z = sum(sizes) / sqrt(sum(size**2 for size in sizes))
+    found = sign_flip(sizes)
+    assert found.draws == DRAWS
+    assert found.p == pytest.approx(2 * NormalDist().cdf(-abs(z)), abs=0.005)
+    assert sign_flip({1 + number / 7: 1 for number in range(50_000)}).draws == DRAWS // 5
