@@ -5,7 +5,8 @@
 -- that only ask for signs and ranks.
 -- n_clusters, unclustered, se_clustered: as in cluster_errors, of the differences; null if no config names a cluster_key.
 -- flipped: how often each difference occurs that is flipped as one, a sample's or the sum of a cluster's; failures_flipped the
--- same of the share of repetitions that the agent failed.
+-- same of the share of repetitions that the agent failed. These are of all samples that were answered, or failed, under both:
+-- also of those that have no value because the config excludes failures.
 with sample as materialized (
     select
         *, max(largest) over (partition by condition_id, baseline_id, agent_id, judge_id, metric) as scale
@@ -15,7 +16,7 @@ compared as (
     select
         condition_id, baseline_id, agent_id, judge_id, metric,
         count(s.difference) as n_paired,
-        count(s.sample_id) - count(s.difference) as n_dropped,
+        count(coalesce(s.mean, s.baseline_mean)) - count(s.difference) as n_dropped,
         -- Differences that differ by float noise only do not differ. They are summed in an order of their own: see condition_means.
         if(abs(favg(s.difference)) <= $noise * max(s.largest), 0, favg(s.difference)) as difference,
         case when max(s.difference) - min(s.difference) <= $noise * max(s.largest) and count(s.difference) > 1
@@ -37,8 +38,8 @@ compared as (
         ) as se_unpaired,
         histogram(round(s.difference / nullif(s.scale, 0), 11)) filter (s.result <> 'tie') as differences,
         max(s.largest) as largest,
-        round(favg(s.failure_difference) filter (s.difference is not null), 15) + 0.0 as failure_rate_difference,
-        histogram(round(s.failure_difference, 11)) filter (s.difference is not null) as failure_differences,
+        round(favg(s.failure_difference), 15) + 0.0 as failure_rate_difference,
+        histogram(round(s.failure_difference, 11)) filter (s.failure_difference is not null) as failure_differences,
         coalesce(bool_or(s.mock), false) as mock
     from compared_series
     left join sample as s using (condition_id, baseline_id, agent_id, judge_id, metric)
@@ -50,24 +51,24 @@ having_clusters as (
 cluster as (
     select
         s.condition_id, s.baseline_id, s.agent_id, s.judge_id, s.metric, s.cluster,
-        count(*) as samples,
+        count(s.difference) as samples,
         fsum(s.difference - x.difference) as deviation,
         fsum(if(s.result = 'tie', 0, s.difference / nullif(s.scale, 0))) as total,
         fsum(s.failure_difference) as failures
     from sample as s
     join compared as x using (condition_id, baseline_id, agent_id, judge_id, metric)
-    where s.difference is not null
+    where (s.difference is not null or s.failure_difference is not null)
         and (condition_id in (from having_clusters) or baseline_id in (from having_clusters))
     group by all
 ),
 clustered as (
     select
         condition_id, baseline_id, agent_id, judge_id, metric,
-        count(cluster) as clusters,
+        count(cluster) filter (samples > 0) as clusters,
         coalesce(sum(samples) filter (cluster is null), 0)::bigint as lacking,
         fsum(deviation ** 2) as squares,
-        histogram(round(total, 11)) filter (cluster is not null) as flipped,
-        histogram(round(failures, 11)) filter (cluster is not null) as failures_flipped
+        histogram(round(total, 11)) filter (cluster is not null and samples > 0) as flipped,
+        histogram(round(failures, 11)) filter (cluster is not null and failures is not null) as failures_flipped
     from cluster
     group by condition_id, baseline_id, agent_id, judge_id, metric
 )

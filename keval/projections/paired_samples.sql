@@ -1,4 +1,5 @@
--- One row per sample, condition, baseline, agent, judge and metric with a value under one of the two at least.
+-- One row per sample, condition, baseline, agent, judge and metric with a value under one of the two at least, or a failure
+-- of the agent, which is no value where the config excludes them.
 -- mean and baseline_mean are the sample's means, over n and baseline_n repetitions with a value; the agent failed agent_failed
 -- and baseline_agent_failed, which have a value unless the config excludes them; failure_difference is that of their shares of
 -- what was scored or failed. difference is the first mean minus the second, null where one has none. result: win, tie
@@ -21,7 +22,7 @@ with paired as (
     from compared_series as p
     join sample_means as s on s.agent_id = p.agent_id and s.judge_id = p.judge_id and s.metric = p.metric
         and s.condition_id in (p.condition_id, p.baseline_id)
-    where s.mean is not null
+    where s.mean is not null or s.agent_failed > 0
     group by all
 )
 select

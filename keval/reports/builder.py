@@ -106,7 +106,7 @@ def compose(
         ),
         retractions=taken_back,
         notes=(
-            *_notes(header, tables, measured=measured),
+            *_notes(header, tables, _failures_count(bodies), measured=measured),
             *_formulas(connection, tables),
             *_pairs(connection),
             *prompt_cache.notes(connection, header),
@@ -272,13 +272,24 @@ def _failures(connection: DuckDBPyConnection, conditions: Sequence[ConditionSumm
     )
 
 
-def _notes(header: Header, tables: Sequence[MetricTable], *, measured: bool) -> Iterator[str]:
+def _failures_count(bodies: Sequence[JsonObject]) -> str:
+    """Return how failures of the agent count, and what is left out of the means beside."""
+    if any(body.get("failures") == "exclude" for body in bodies):
+        return (
+            "The config excludes failures of the agent: they are in no mean, nor is what was not measured, so a "
+            "condition that fails more often is compared on fewer answers. Worst and best case put the scale's ends in "
+            "the place of what was not measured."
+        )
+    return (
+        "A failure of the agent counts as the scale's minimum in the mean; what was not measured is left out. "
+        "Worst and best case put the scale's ends in its place."
+    )
+
+
+def _notes(header: Header, tables: Sequence[MetricTable], failures: str, *, measured: bool) -> Iterator[str]:
     if tables:
         yield "A mean is the mean of the samples' means: each sample weighs the same, however often it was answered."
-        yield (
-            "A failure of the agent counts as the scale's minimum in the mean; what was not measured is left out. "
-            "Worst and best case put the scale's ends in its place."
-        )
+        yield failures
         by_rule = any(each.until is not None for table in tables for each in table.differences)
         yield (
             f"{_OF_RULE if by_rule else _OF_FIXED_SAMPLES} Differences are paired by sample; whether two conditions "

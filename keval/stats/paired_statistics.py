@@ -301,7 +301,7 @@ PAIRED = table((
         description="The two-sided p of the sign-flip permutation test of failure_rate_difference; null if undefined.",
         formula="as `p`, of the shares of failures; with one repetition it is McNemar's exact test (1947)",
         why_null=reasons.no_flip, null_when="as `p`",
-        compute=lambda row: row["failures_flip"].p if row["can_flip"] else None,
+        compute=lambda row: row["failures_flip"].p if row["failures_flipped"] and not row["unclustered"] else None,
     ),
 ))  # fmt: skip
 """The statistics of a `comparison` event, in its order."""

@@ -873,6 +873,17 @@ def test_verdicts_that_depend_on_the_order_are_counted_beside_the_pairs(tmp_path
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("failures", "said"), [("minimum", "counts as the scale's minimum"), ("exclude", "excludes")])
+def test_how_failures_count_is_said(failures: str, said: str, tmp_path: Path) -> None:
+    """A reader of a mean knows whether the agent's failures are in it."""
+    answer = response_event("q1")
+    run = run_event(["baseline"], samples=2, config={"name": "test", "failures": failures})
+    found = built([run, answer, judgment_event(answer), failure_event(response_event("q2"))], tmp_path)
+    (note,) = [note for note in found.notes if "of the agent" in note]
+    assert said in note
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("conditions", [("baseline", "with_docs"), ("with_docs", "baseline")])
 def test_an_answer_to_which_the_baseline_has_none_awaits_no_judge(conditions: Sequence[str], tmp_path: Path) -> None:
     """There is nothing to compare it with until the baseline is asked again; `keval judge` would find nothing to do."""

@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from scipy.stats import binomtest
 
 from keval.ids import JsonObject
 from keval.stats.asked import Asked
@@ -335,6 +336,25 @@ def test_the_share_of_failures_is_of_what_was_scored_or_failed(tmp_path: Path) -
             events += judged(with_docs, 3) if number == 1 else [failure_event(with_docs)]
         *_, found = bodies(tmp_path, events)
         assert found["failure_rate_difference"] == pytest.approx(2 / 3), failures
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+def test_failures_that_are_excluded_are_tested_all_the_same(tmp_path: Path, *, clusters: bool) -> None:
+    """A sample that failed wholly has no value then, and is of those that tell which condition fails more often."""
+    failing = {"baseline": (0, 1, 10), "with_docs": (0, 2, 3, 4, 5, 6, 7, 8)}
+    found = {}
+    for failures in ("minimum", "exclude"):
+        dataset = {"dataset": {"path": "q.jsonl", "cluster_key": "cluster"}} if clusters else {}
+        events = [run_event(samples=12, config={"name": "test", "failures": failures, **dataset})]
+        for condition, number in product(failing, range(12)):
+            response = response_event(f"q{number}", condition)
+            response["sample"] |= {"cluster": f"c{number}"} if clusters else {}
+            events += [failure_event(response)] if number in failing[condition] else judged(response, number % 4 + 1)
+        *_, found[failures] = bodies(tmp_path, events)
+    one, other = found["minimum"], found["exclude"]
+    assert (one["n_paired"], other["n_paired"], other["n_dropped"]) == (12, 2, 9)
+    assert other["failure_rate_difference"] == one["failure_rate_difference"] == pytest.approx(5 / 12)
+    assert other["p_failure_rate"] == one["p_failure_rate"] == pytest.approx(binomtest(2, 9).pvalue)
 
 
 def test_scores_that_are_large_beside_their_spread_vary_all_the_same(tmp_path: Path) -> None:
