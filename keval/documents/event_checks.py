@@ -72,8 +72,9 @@ def condition(rules: Rules, fields: Fields) -> str:
     return " and ".join(tests)
 
 
-def _narrowed(rules: Rules, fields: Fields) -> str:
+def _narrowed(written: Rules, fields: Fields) -> str:
     """Return what a rule about some keys of an object asks, as an expression about `self`."""
+    rules = said(written)
     expect(rules, {"required", "properties", "not"})
     tests = []
     if "not" in rules:

@@ -74,6 +74,21 @@ def test_every_schema_has_examples(name: str) -> None:
 
 
 FILES = [*schema.names(), "parts"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_may_not_be_is_said_in_words(name: str) -> None:
+    """Each `not` has the description that people are told: of a fault that has no words nothing could be said."""
+
+    def refusals(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
+        if isinstance(value, dict):
+            yield from ([value["not"]] if isinstance(value.get("not"), dict) else [])
+        for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from refusals(each)
+
+    assert all(each.get("description") for each in refusals(orjson.loads(schema.text(name))))
+
+
 PARTS = orjson.loads(schema.text("parts"))["$defs"]
 
 
