@@ -27,7 +27,14 @@ from keval.reports.house_scores import house_scores, put_together
 from keval.reports.model import BANNER, Report
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.sentences import headlines, read_with_care
-from keval.reports.side_by_side import leave_out_edited, of_shared_samples, put_side_by_side, renamed, score_bodies
+from keval.reports.side_by_side import (
+    leave_out_edited,
+    moved_samples,
+    of_shared_samples,
+    put_side_by_side,
+    renamed,
+    score_bodies,
+)
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import Declared, declared
 from keval.stats.stopped_run import descriptive, has_stopped
@@ -166,6 +173,11 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[s
     def records(number: int, names: Sequence[str]) -> Mapping[str, JsonObject]:
         return records_of(connection, f"log_{number}.samples", names)
 
+    if moved := moved_samples(connection):
+        yield (
+            f"the logs say of {_named(moved)} that they belong to different clusters; these are one cluster here, "
+            "which makes intervals wider"
+        )
     for one, other in combinations(sides, 2):
         leave_out_edited(connection, one.number, other.number)
         baselines = (pair_baselines(connection, f"log_{side.number}.facts") for side in (one, other))

@@ -1,4 +1,9 @@
--- One row per sample of which a log says what it belongs to; unknown where two logs say two things.
-select sample_id, if(min(cluster) = max(cluster), min(cluster), null) as cluster
-from ($clusters)
-group by sample_id
+-- One row per sample of which a log says what it belongs to. Where two logs say two things, it belongs to both, which are one
+-- then: see joined_clusters.py. moved: that is so.
+select sample_id, coalesce(j.joined, n.cluster) as cluster, n.moved
+from (
+    select sample_id, min(cluster) as cluster, count(distinct cluster) > 1 as moved
+    from ($clusters)
+    group by sample_id
+) as n
+left join joined_clusters as j using (cluster)

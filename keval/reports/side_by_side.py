@@ -16,6 +16,7 @@ from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.projections.views import definition, made
 from keval.reports.conclusions import ConditionScore, MetricTable
+from keval.reports.joined_clusters import joined
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -49,14 +50,27 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
             f"{', '.join(labels)}: the agent's failures count as the minimum in one of them, and not at all in another",
             "write the same `failures` into both configs; keval generate CONFIG -o LOG records it",
         )
-    clusters = load("reports", "across_samples", clusters=of_each("across_clusters"))
-    connection.execute(made("TABLE", "newest_samples", clusters))
+    _join_clusters(connection, of_each("across_clusters"))
     connection.execute(
         made("OR REPLACE VIEW", "compared_series", load("reports", "across_series", pairs=f"values {values}"))
     )
     connection.execute(made("TABLE", "untried_samples", of_each("across_untried")))
     for name in ("paired_samples", "comparisons"):
         connection.execute(made("OR REPLACE VIEW", name, definition(name)))
+
+
+def _join_clusters(connection: DuckDBPyConnection, clusters: str) -> None:
+    """Make the table of what samples belong to; `clusters` is the query for what each log says."""
+    sets = (row["clusters"] for row in rows(connection, load("reports", "across_moved", clusters=clusters)))
+    parts = joined(sets)
+    connection.execute("CREATE TABLE joined_clusters (cluster VARCHAR, joined VARCHAR)")
+    connection.execute("INSERT INTO joined_clusters SELECT unnest(?), unnest(?)", [list(parts), list(parts.values())])
+    connection.execute(made("TABLE", "newest_samples", load("reports", "across_samples", clusters=clusters)))
+
+
+def moved_samples(connection: DuckDBPyConnection) -> list[str]:
+    """Return the samples that belong to one cluster by one log, and to another by another log, in order."""
+    return [row["sample_id"] for row in rows(connection, load("reports", "moved_samples"))]
 
 
 def leave_out_edited(connection: DuckDBPyConnection, one: int, other: int) -> None:

@@ -73,7 +73,7 @@ def test_of_three_logs_each_pair_has_its_own_changed_samples(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_samples_that_belong_together_are_one_cluster(tmp_path: Path) -> None:
-    """As within one log, also where one log alone says so; where two logs say two things, nothing is known."""
+    """As within one log, also where one log alone says so; where two logs say two things, both clusters are one."""
 
     def clustered(scores: Sequence[float], clusters: str) -> list[JsonObject]:
         run, *rest = events(scores)
@@ -84,9 +84,13 @@ def test_samples_that_belong_together_are_one_cluster(tmp_path: Path) -> None:
 
     found = only(compared(tmp_path, events(LOW), clustered(HIGH, "aabbccc")))
     assert (found.ci_method, statistic(found, "n_clusters"), statistic(found, "p")) == ("t_clustered", 3, 0.25)
-    unclear = compared(tmp_path, clustered(LOW, "aabbccb"), clustered(HIGH, "aabbccc"))
-    assert only(unclear).reasons["conclusion"] == "samples without a cluster: 1"
-    assert unclear.headlines[0].text.endswith("on completeness: samples without a cluster: 1.")
+    moved = compared(tmp_path, clustered(LOW, "aabbccd"), clustered(HIGH, "aabbccc"))
+    assert statistic(only(moved), "n_clusters") == 3
+    told = "the logs say of q6 that they belong to different clusters"
+    assert any(warning.text.startswith(told) for warning in moved.warnings)
+    renamed = compared(tmp_path, clustered(LOW, "xxyyzzz"), clustered(HIGH, "aabbccc"))
+    joined = compared(tmp_path, clustered(LOW, "aabbccb"), clustered(HIGH, "aabbccc"))
+    assert [statistic(only(each), "n_clusters") for each in (renamed, joined)] == [3, 2]
 
 
 @pytest.mark.slow
