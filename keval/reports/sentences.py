@@ -272,6 +272,8 @@ def _qualified(compared: Sequence[_Compared], *, names_first: bool = False) -> s
 
 def _nothing_scored(name: str, score: ConditionScore | None) -> str:
     failed = _kinds_of_failure(score)
+    if score is not None and score.not_done == 0 and not score.expected:
+        return f"Nothing of {name} is to be scored: no judge is for its answers, or they are in no judge's share."
     if score is None or score.not_done or not failed:
         return f"Nothing of {name} is scored yet{f'; failed: {failed}' if failed else ''}."
     return f"Nothing of {name} was scored: {failed}. See its failures."
@@ -409,9 +411,23 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
     codes = [found.code for found in warnings if found.code in CARE]
     if "fewest_samples" in codes and "few_samples" in codes:
         codes.remove("few_samples")  # of the smallest number only one is true
-    parts = [CARE[code].format(samples=counted(samples, "sample")) for code in codes]
+    parts = [
+        _unrepeated(tables) if code == "one_repetition" else CARE[code].format(samples=counted(samples, "sample"))
+        for code in codes
+    ]
     parts += [text for text in (_most_unscored(tables),) if text]
     return f"Read with care: {' '.join(parts)}" if parts else None
+
+
+def _unrepeated(tables: Sequence[MetricTable]) -> str:
+    """Return that run-to-run variation is not measured, and of which conditions, where it is of others."""
+    scores = [score for table in tables for score in table.scores if score.n_samples]
+    measured = {score.condition for score in scores if score.sd_within_sample is not None}
+    if not measured:
+        return CARE["one_repetition"]
+    names = [name for name in dict.fromkeys(score.condition for score in scores) if name not in measured]
+    of = f"Of {', '.join(names)}" if names else "On some metrics"
+    return f"{of} no sample has two scored repetitions: run-to-run variation is not measured there."
 
 
 def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
@@ -419,14 +435,19 @@ def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
     if not tables:
         return None
     counts = [_unscored(table) for table in tables]
-    unscored, planned = most = max(counts)
+    unscored, planned, failed = most = max(counts)
     table = tables[counts.index(most)]
     where = f" on {metric_name(table.metric, table.judge, tables)}" if len(set(counts)) > 1 else ""
-    return f"{unscored} of {planned} not scored{where}." if unscored and planned else None
+    by_agent = f", of which the agent failed {failed}" if failed else ""
+    return f"{unscored} of {planned} not scored{where}{by_agent}." if unscored and planned else None
 
 
-def _unscored(table: MetricTable) -> tuple[int, int]:
-    """Return how much was not scored, and of how many expected scores, where it is known what was planned."""
+def _unscored(table: MetricTable) -> tuple[int, int, int]:
+    """Return how much was not scored, of how many expected scores, and how much of it the agent failed.
+
+    Of what is known to be planned.
+    """
     known = [score for score in table.scores if score.planned is not None]
-    unscored = sum(score.agent_failed + score.not_measured + (score.not_done or 0) for score in known)
-    return unscored, sum(score.expected for score in known)
+    failed = sum(score.agent_failed for score in known)
+    unscored = failed + sum(score.not_measured + (score.not_done or 0) for score in known)
+    return unscored, sum(score.expected for score in known), failed

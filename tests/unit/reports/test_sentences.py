@@ -180,7 +180,11 @@ def test_nothing_scored_says_why() -> None:
     none = {"scored": 0, "not_measured": 36, "failed": {"mcp_not_ready": 36}}
     found = compared("cannot tell", (None, None, None), n_paired=0)
     assert said(found, {"with_docs": none}) == "Nothing of with_docs was scored: mcp_not_ready 36. See its failures."
-    assert said(found, {"baseline": {"scored": 0}}) == "Nothing of baseline is scored yet."
+    assert said(found, {"baseline": {"scored": 0, "not_done": None}}) == "Nothing of baseline is scored yet."
+    none = {"scored": 0, "not_done": 0}
+    assert said(found, {"baseline": none}).startswith(
+        "Nothing of baseline is to be scored: no judge is for its answers"
+    )
 
 
 def test_failures_that_count_as_the_worst_score_are_compared() -> None:
@@ -347,17 +351,32 @@ def test_two_judges_of_one_metric_are_told_apart() -> None:
 def test_what_makes_it_doubtful_stands_in_one_line() -> None:
     """Few samples, no repetition, no second judgment, and how much was not scored."""
     lacking = {"agent_failed": 1, "planned": 18, "sd_within_sample": None, "n_judgments": 17, "n_responses": 17}
-    tables = [table(compared("higher", (0.5, 0.1, 0.9)), scores={"baseline": lacking})]
+    scores = {"baseline": lacking, "with_docs": {"sd_within_sample": None}}
+    tables = [table(compared("higher", (0.5, 0.1, 0.9)), scores=scores)]
     assert read_with_care(tables, list(small_numbers(tables))) == (
         "Read with care: 6 samples, so intervals are wide. No sample has two scored repetitions: run-to-run variation "
         "is not measured. "
-        "One judgment per answer: the judge's own variation is not measured. 1 of 35 not scored."
+        "One judgment per answer: the judge's own variation is not measured. 1 of 35 not scored, of which the agent "
+        "failed 1."
     )
     assert read_with_care(metric_tables([]), []) is None
     other = table(compared("higher", (0.5, 0.1, 0.9)), "clarity", scores={"baseline": {"planned": 18}})
     told = read_with_care([other, *tables], list(small_numbers(tables)))
     assert told is not None
-    assert told.endswith(" 1 of 35 not scored on completeness.")
+    assert told.endswith(" 1 of 35 not scored on completeness, of which the agent failed 1.")
+
+
+def test_it_is_said_of_which_conditions_nothing_is_repeated() -> None:
+    """Where all samples of another one are repeated, it would be false of all."""
+    unrepeated = {"with_docs": {"sd_within_sample": None}, "baseline": {"sd_within_sample": 0.5}}
+    tables = [table(compared("higher", (0.5, 0.1, 0.9)), scores=unrepeated)]
+    told = str(read_with_care(tables, list(small_numbers(tables))))
+    assert "Of with_docs no sample has two scored repetitions: run-to-run variation is not measured there." in told
+    other = table(
+        compared("higher", (0.5, 0.1, 0.9)), "clarity", scores=dict.fromkeys(unrepeated, unrepeated["baseline"])
+    )
+    told = str(read_with_care([other, *tables], list(small_numbers([other, *tables]))))
+    assert "On some metrics no sample has two scored repetitions" in told
 
 
 def test_no_sentence_has_a_word_that_says_too_much() -> None:
