@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,9 +88,12 @@ def command(
         asked = Rules(given) if given else _recorded(now)
         on_mean = asked.on_mean if on is None else on == "mean"
         outcome = judge_rules(asked.rules, now, before, on_mean=on_mean)
-        for facts, name in ((now, None), (before, baseline)):
-            for sentence in () if facts is None else answered_after_failures(facts.connection):
-                warn(sentence if name is None else f"{name}: {sentence}")
+        favouring = list(answered_after_failures(now.connection))
+        if before is not None:
+            favouring += [f"{baseline}: {told}" for told in answered_after_failures(before.connection)]
+    for told in favouring:
+        warn(told)
+    outcome = replace(outcome, warnings=tuple(favouring))
     for line in FORMATS[written](outcome):
         say(line) if written == "text" else click.echo(line)
     context.exit(CODES[outcome.verdict])

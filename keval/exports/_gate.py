@@ -10,7 +10,7 @@ import orjson
 
 from keval.exports._words import NOTHING, dollars, number
 from keval.exports.markdown import escaped
-from keval.printable import printable, printable_json
+from keval.printable import printable, printable_json, printable_lines
 from keval.reports.gate import VERDICTS, Finding, GateResult
 from keval.reports.gate_rules import Unit
 from keval.reports.model import BANNER
@@ -40,12 +40,16 @@ def markdown(outcome: GateResult) -> Iterator[str]:
     for each in outcome.findings:
         cells = (each.verdict, each.rule, each.about, _found(each), each.why)
         yield f"| {' | '.join(map(escaped, cells))} |"
+    if outcome.warnings:
+        yield ""
+    for told in outcome.warnings:
+        yield f"- {escaped(told)}"
 
 
 def json(outcome: GateResult) -> Iterator[str]:
     """Yield one JSON object."""
     findings = [asdict(each) for each in outcome.findings]
-    made = {"verdict": outcome.verdict, "mock": outcome.mock, "findings": findings}
+    made = {"verdict": outcome.verdict, "mock": outcome.mock, "warnings": outcome.warnings, "findings": findings}
     yield printable_json(orjson.dumps(made, option=orjson.OPT_INDENT_2)).decode()
 
 
@@ -68,6 +72,8 @@ def junit(outcome: GateResult) -> Iterator[str]:
         else:
             kind = "failure" if each.verdict == "not met" else "error"
             ET.SubElement(case, kind, message=said, type=each.verdict)
+    if outcome.warnings:
+        ET.SubElement(suite, "system-err").text = printable_lines("\n".join(outcome.warnings))
     ET.indent(suite)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield ET.tostring(suite, encoding="unicode")

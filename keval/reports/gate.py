@@ -63,6 +63,8 @@ class GateResult:
 
     findings: tuple[Finding, ...]
     mock: bool
+    warnings: tuple[str, ...] = ()
+    """What favours a condition, or one of the logs, so that rules are met more often than they should be."""
 
     def count(self, verdict: Verdict) -> int:
         """Return how many rules came to a verdict."""

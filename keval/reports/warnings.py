@@ -192,8 +192,8 @@ def answered_after_failures(connection: DuckDBPyConnection) -> Iterator[str]:
     for row in ask(connection, "answered_after_failures"):
         yield (
             f"{row['condition']}: {counted(row['answers'], 'answer')} came in a later run, after the agent had failed "
-            "the task; the failures are in no mean, which favours a condition that fails often (--no-retry-failed "
-            "keeps them)"
+            "the task; the failures are in no mean, which favours a condition that fails often (keval run "
+            "--no-retry-failed would have kept them)"
         )
 
 

@@ -386,12 +386,15 @@ def test_a_log_that_says_nothing_meets_no_rule(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_was_asked_again_after_failures_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """By the next run a condition that fails often has fewer failures, and meets more rules."""
+    """By the next run a condition that fails often has fewer failures, and meets more rules: what is kept says so."""
     answered = response_event("q1")
     for events, warned in (([answered], False), ([failure_event(answered), answered], True)):
         log = write_log(tmp_path / "run.jsonl", [run_event(), *events])
         run(["gate", str(log), "--rule", "failures <= 100%"])
         assert ("baseline: 1 answer came in a later run" in capfd.readouterr().err) is warned
+        for form in ("markdown", "json", "junit"):
+            run(["gate", str(log), "--rule", "failures <= 100%", "-f", form])
+            assert ("baseline: 1 answer came in a later run" in capfd.readouterr().out) is warned
     run(["gate", str(write_log(tmp_path / "new.jsonl", [run_event(), answered])), "--baseline", str(log),
          "--rule", "failures <= 100%"])  # fmt: skip
     assert f"{log}: baseline: 1 answer came in a later run" in capfd.readouterr().err

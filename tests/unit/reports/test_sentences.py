@@ -351,7 +351,7 @@ def test_two_judges_of_one_metric_are_told_apart() -> None:
 def test_what_makes_it_doubtful_stands_in_one_line() -> None:
     """Few samples, no repetition, no second judgment, and how much was not scored."""
     lacking = {"agent_failed": 1, "planned": 18, "sd_within_sample": None, "n_judgments": 17, "n_responses": 17}
-    scores = {"baseline": lacking, "with_docs": {"sd_within_sample": None}}
+    scores: Scores = {"baseline": lacking, "with_docs": {"sd_within_sample": None}}
     tables = [table(compared("higher", (0.5, 0.1, 0.9)), scores=scores)]
     assert read_with_care(tables, list(small_numbers(tables))) == (
         "Read with care: 6 samples, so intervals are wide. No sample has two scored repetitions: run-to-run variation "
@@ -368,7 +368,7 @@ def test_what_makes_it_doubtful_stands_in_one_line() -> None:
 
 def test_it_is_said_of_which_conditions_nothing_is_repeated() -> None:
     """Where all samples of another one are repeated, it would be false of all."""
-    unrepeated = {"with_docs": {"sd_within_sample": None}, "baseline": {"sd_within_sample": 0.5}}
+    unrepeated: Scores = {"with_docs": {"sd_within_sample": None}, "baseline": {"sd_within_sample": 0.5}}
     tables = [table(compared("higher", (0.5, 0.1, 0.9)), scores=unrepeated)]
     told = str(read_with_care(tables, list(small_numbers(tables))))
     assert "Of with_docs no sample has two scored repetitions: run-to-run variation is not measured there." in told
