@@ -28,10 +28,12 @@ from keval.execution.config_session import default_log, run_all
 from keval.exports._words import percent
 from keval.logs.collect import collected
 from keval.logs.folder import is_log
-from keval.reports.condition_trials import ConditionTrials, condition_trials
+from keval.reports.condition_trials import NOTHING_KNOWN, ConditionTrials, condition_trials
 from keval.reports.thresholds import Scale, thresholds
 from keval.reports.trials import SampleTrials, sample_trials
 from keval.reports.verdicts import undecided
+from keval.stats.condition_passes import Estimate
+from keval.stats.intervals import Interval
 
 
 @click.command(epilog="Example: keval trials eval.yaml -k 3 --trials 5 --mock")
@@ -104,14 +106,18 @@ def _print(found: Iterable[SampleTrials], k: int) -> None:
 
 
 def _summary(summary: ConditionTrials, k: int) -> str:
-    at = f"pass@{k} {percent(summary.pass_at_k)}{_range(summary.pass_at_k_interval)}"
-    every = f"pass^{k} {percent(summary.pass_every_k)}{_range(summary.pass_every_k_interval)}"
+    worst, best = summary.worst or NOTHING_KNOWN, summary.best or NOTHING_KNOWN
+    at = f"pass@{k} {_chance(summary.pass_at_k, summary.pass_at_k_interval, worst.at_k, best.at_k)}"
+    every = f"pass^{k} {_chance(summary.pass_every_k, summary.pass_every_k_interval, worst.every_k, best.every_k)}"
     unknown = f", {summary.unknown} not known" if summary.unknown else ""
     others = f"; {summary.not_judged} more that no judge judges" if summary.not_judged else ""
     samples = counted(summary.samples, "sample")
     return f"{summary.condition}: {samples}, {at}, {every}, {summary.flaky} flaky{unknown}{others}"
 
 
-def _range(interval: tuple[float, float] | tuple[None, None]) -> str:
-    low, high = interval
-    return "" if low is None or high is None else f" (95 % CI {low:.1%} to {high:.1%})"
+def _chance(share: float | None, interval: Interval, worst: Estimate, best: Estimate) -> str:
+    """Return a chance with its interval; of one that is not known where it lies, whatever unknown trials would be."""
+    (least, *_), (most, *_), (low, high) = worst, best, interval
+    if share is None and least is not None and most is not None:
+        return f"{least:.1%} to {most:.1%}"
+    return percent(share) + ("" if low is None or high is None else f" (95 % CI {low:.1%} to {high:.1%})")
