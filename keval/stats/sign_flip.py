@@ -19,8 +19,8 @@ MOST_EXACT = 20
 DRAWS = 100_000
 """How often signs are drawn for more differences."""
 
-MOST_SIGNS_DRAWN = 10**9
-"""Draws times signs; of more than ten thousand differences fewer draws are made, which is said."""
+MOST_SIGNS_DRAWN, FEWEST_DRAWS = 3 * 10**8, 1000
+"""Draws times signs; of more than three thousand differences fewer draws are made, which is said, but never too few."""
 
 OFTEN = 64
 """Of a size that occurs more often, the number of positive signs is drawn; of others each sign, which is faster."""
@@ -73,7 +73,7 @@ def sign_flip(differences: Mapping[float, int]) -> SignFlip:
     if flipped <= MOST_EXACT:
         return SignFlip(_share(sizes, least), min(1.0, 2.0 ** (1 - flipped)), flipped, None, None)
     signs = sum(min(times, OFTEN) for times in sizes.values())
-    draws = max(1, min(DRAWS, MOST_SIGNS_DRAWN // signs))
+    draws = max(FEWEST_DRAWS, min(DRAWS, MOST_SIGNS_DRAWN // signs))
     beyond = _drawn(sizes, least, draws)
     return SignFlip((beyond + 1) / (draws + 1), 1 / (draws + 1), flipped, draws, SEED)
 
