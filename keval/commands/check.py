@@ -45,7 +45,7 @@ def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool,
         say(f"dataset   {dataset.written}: {counted(len(read.samples), 'sample')}")
     for info in found.servers.values():
         say(f"server    {info.name}: {described(info)}")
-    _print_plan(found.estimates, config_path, is_begun=bool(found.ahead))
+    _print_plan(found.estimates, config_path, has_answers=found.has_answers)
     for told in found.ahead:
         say(f"ahead     {log}: {told}")
     if found.errors:
@@ -79,14 +79,14 @@ def described(info: ServerInfo) -> str:
     return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}{orphans}{noise}"
 
 
-def _print_plan(items: Sequence[Item], config_path: Path, *, is_begun: bool) -> None:
+def _print_plan(items: Sequence[Item], config_path: Path, *, has_answers: bool) -> None:
     for item in items:
         say(f"plan      {item.name}: {counted(item.number, 'call')}, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]
     total = sum(item.cost_usd or 0.0 for item in items)
     without = f", without {', '.join(unknown)} (price unknown)" if unknown else ""
     if total:
-        say(f"estimate  ${total:.2f}{' for all calls, also those made already' if is_begun else ''}{without}")
+        say(f"estimate  ${total:.2f}{' for all calls, also those made already' if has_answers else ''}{without}")
     else:
         say(
             f"estimate  unknown: {', '.join(unknown)} {'has' if len(unknown) == 1 else 'have'} no known price"

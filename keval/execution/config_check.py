@@ -52,6 +52,9 @@ class Findings:
     prepared: Prepared
     servers: Mapping[str, ServerInfo]
     estimates: tuple[Item, ...]
+    """What all calls cost, also those that were made already."""
+    has_answers: bool
+    """Whether the log holds answers, so that some calls may have been made."""
     ahead: tuple[str, ...]
     """What `keval run` would say that it does on the log; nothing where that is not known: see `check`."""
     errors: tuple[KevalError, ...]
@@ -107,7 +110,8 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
         )
         is_known = found.connection is not None and not stops and not unreachable
         ahead = tuple(_ahead(ConfigPast.about(found, identified))) if is_known else ()
-    return Findings(identified, servers, estimates, ahead, (*lacking, *refused, *unreachable, *over))
+        has_answers = any(found.rows(load("execution", "any_response")))
+    return Findings(identified, servers, estimates, has_answers, ahead, (*lacking, *refused, *unreachable, *over))
 
 
 def _over_budget(estimates: Sequence[Item], config: Config, today: Spent, warn: Warn) -> Iterator[UsageError]:

@@ -38,3 +38,20 @@ def test_a_log_that_is_named_and_not_there_is_told(keval: Keval, tmp_path: Path)
     assert "is not there" not in keval("check", "eval.yaml").stderr
     named = keval("check", "eval.yaml", "--log", "nope.jsonl")
     assert (named.returncode, named.stderr) == (0, "keval: nope.jsonl is not there; nothing is compared with it\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "said"), [("false", "$0.14"), ("echo", "$0.14 for all calls, also those made already")]
+)
+def test_beside_answers_an_estimate_is_said_to_be_of_all_calls(
+    keval: Keval, tmp_path: Path, program: str, said: str
+) -> None:
+    """Also of a run that stops when decided; where the log has failures alone, no call is said to be made already."""
+    (tmp_path / "questions.jsonl").write_text(json.dumps({"question": "Why?", "answer": "So."}))
+    config = CONFIG.replace("{plain:", "{terse: {system_prompt: Be brief.}, plain:")
+    for name, agent in (("run", f"command, command: [{program}]"), ("check", "claude, model: claude-opus-5")):
+        (tmp_path / f"{name}.yaml").write_text(config.replace("type: echo", f"type: {agent}"))
+    keval("run", "run.yaml", "-o", "run.jsonl", "--until", "decided")
+    done = keval("check", "check.yaml", "--mock", "--log", "run.jsonl", "--until", "decided")
+    assert f"\nestimate  {said}\n" in done.stdout, done.stderr

@@ -186,7 +186,7 @@ def test_a_check_says_what_a_run_on_the_log_would_ask(tmp_path: Path) -> None:
     """How much is there, and what counts no more; nothing of a log that is not there."""
     log = tmp_path / "run.jsonl"
     found, _ = asked_of(tmp_path, log)
-    assert found.ahead == ()
+    assert (found.ahead, found.has_answers) == ((), False)
     config = found.prepared
     answers = [answer_to(config, task) for task in tasks_of(config)]
     write_log(log, [run_event(config, "generate", new_run_id()), *answers[:2]])
