@@ -5,8 +5,8 @@
 -- that only ask for signs and ranks.
 -- n_clusters, unclustered, se_clustered: as in cluster_errors, of the differences; null if no config names a cluster_key.
 -- flipped: how often each difference occurs that is flipped as one, a sample's or the sum of a cluster's; failures_flipped the
--- same of the share of repetitions that the agent failed. These are of all samples that were answered, or failed, under both:
--- also of those that have no value because the config excludes failures.
+-- same of the share of repetitions that the agent failed. These are of all samples that were scored, or failed, under both, also
+-- of those that have no value because the config excludes failures; none where one of these samples has no cluster.
 with sample as materialized (
     select
         *, max(largest) over (partition by condition_id, baseline_id, agent_id, judge_id, metric) as scale
@@ -68,7 +68,9 @@ clustered as (
         coalesce(sum(samples) filter (cluster is null), 0)::bigint as lacking,
         fsum(deviation ** 2) as squares,
         histogram(round(total, 11)) filter (cluster is not null and samples > 0) as flipped,
-        histogram(round(failures, 11)) filter (cluster is not null and failures is not null) as failures_flipped
+        if(bool_or(cluster is null and failures is not null), null,
+            histogram(round(failures, 11)) filter (failures is not null)
+        ) as failures_flipped
     from cluster
     group by condition_id, baseline_id, agent_id, judge_id, metric
 )

@@ -293,15 +293,16 @@ PAIRED = table((
         required=False, shown=False,
         description="Share of repetitions that the agent failed, condition minus baseline; null if undefined.",
         formula="the mean over samples of the difference of the shares of repetitions that the agent failed",
-        why_null=reasons.no_pair, null_when="as `win_rate`",
+        why_null=reasons.no_failure_rates,
+        null_when="no sample was scored, or failed by the agent, under both conditions",
     ),
     Statistic(
         name="p_failure_rate", levels=COMPARISON, kind="share_or_null", unit="p", label="p of the failure rate",
         required=False, shown=False,
         description="The two-sided p of the sign-flip permutation test of failure_rate_difference; null if undefined.",
         formula="as `p`, of the shares of failures; with one repetition it is McNemar's exact test (1947)",
-        why_null=reasons.no_flip, null_when="as `p`",
-        compute=lambda row: row["failures_flip"].p if row["failures_flipped"] and not row["unclustered"] else None,
+        why_null=reasons.no_failure_flip, null_when="as `failure_rate_difference`, or such a sample has no cluster",
+        compute=lambda row: row["failures_flip"].p if row["failures_flipped"] else None,
     ),
 ))  # fmt: skip
 """The statistics of a `comparison` event, in its order."""

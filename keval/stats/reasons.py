@@ -206,6 +206,16 @@ def no_pair(_: JsonObject) -> str:
     return "no sample has a value under both conditions"
 
 
+def no_failure_rates(_: JsonObject) -> str:
+    """Say why nothing is known of how often the agent failed under both conditions."""
+    return "no sample was scored, or failed by the agent, under both conditions"
+
+
+def no_failure_flip(row: JsonObject) -> str:
+    """Say why no signs of failure rates were flipped: of samples that failed wholly, too, clusters have to be known."""
+    return no_failure_rates(row) if row["failure_rate_difference"] is None else "a sample has no cluster"
+
+
 def no_spread_of_pairs(row: JsonObject) -> str:
     """Say why there is nothing that is measured by the spread of the differences."""
     return "too few paired samples" if row["se"] else no_t_of_pairs(row)

@@ -357,6 +357,20 @@ def test_failures_that_are_excluded_are_tested_all_the_same(tmp_path: Path, *, c
     assert other["p_failure_rate"] == one["p_failure_rate"] == pytest.approx(binomtest(2, 9).pvalue)
 
 
+def test_a_failed_sample_without_a_cluster_leaves_no_test_of_failures(tmp_path: Path) -> None:
+    """Where failures are excluded, the scores are tested all the same: the sample is of the failure rates alone."""
+    config = {"name": "test", "failures": "exclude", "dataset": {"path": "q.jsonl", "cluster_key": "cluster"}}
+    events = [run_event(samples=8, config=config)]
+    for condition, number in product(("baseline", "with_docs"), range(8)):
+        response = response_event(f"q{number}", condition)
+        response["sample"] |= {"cluster": f"c{number}"} if number else {}
+        has_failed = number == 0 and condition == "with_docs"
+        events += [failure_event(response)] if has_failed else judged(response, number % 4 + 1)
+    *_, found = bodies(tmp_path, events)
+    assert (found["p"], found["failure_rate_difference"]) == (1, pytest.approx(1 / 8))
+    assert (found["p_failure_rate"], found["reasons"]["p_failure_rate"]) == (None, "a sample has no cluster")
+
+
 def test_scores_that_are_large_beside_their_spread_vary_all_the_same(tmp_path: Path) -> None:
     """What is zero is told by the digits that a number has, not by those of its square."""
     metrics = [{"name": "elo", "min": 0, "max": 2e6}]
