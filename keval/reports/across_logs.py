@@ -80,7 +80,7 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
     with projections.connect(logs, everything=everything, apart=True) as connection:
         samples = [*_samples(connection, sides)]
         put_side_by_side(connection, [side.label for side in sides], pairs)
-        samples += _edited(connection, sides)
+        samples += [*_moved(connection), *_edited(connection, sides)]
         tables = _tables(sides)
         shared = _compared(connection, of_shared_samples(connection, tables), sides)
         if not shared:
@@ -167,17 +167,21 @@ def _example(side: Side, found: Sequence[JsonObject]) -> str:
     return f"{side.label}: {next((row['sample_id'] for row in found if row['asked_in'] == side.number), 'none')}"
 
 
+def _moved(connection: DuckDBPyConnection) -> Iterator[str]:
+    """Yield which samples are of one cluster in one log, and of another one in another."""
+    if moved := moved_samples(connection):
+        yield (
+            f"the logs put {_named(moved)} into different clusters: those of a sample are one here, which can make "
+            "intervals wider"
+        )
+
+
 def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[str]:
     """Leave out samples that are not the same in two logs, and yield those of which judges know something else."""
 
     def records(number: int, names: Sequence[str]) -> Mapping[str, JsonObject]:
         return records_of(connection, f"log_{number}.samples", names)
 
-    if moved := moved_samples(connection):
-        yield (
-            f"the logs say of {_named(moved)} that they belong to different clusters; these are one cluster here, "
-            "which makes intervals wider"
-        )
     for one, other in combinations(sides, 2):
         leave_out_edited(connection, one.number, other.number)
         baselines = (pair_baselines(connection, f"log_{side.number}.facts") for side in (one, other))

@@ -1,6 +1,6 @@
 """Makes one cluster of those that have a sample in common: it belongs to this one in one log, to that one in another.
 
-Samples of both may be alike then. What is taken for more alike than it is makes an interval wider, never too narrow.
+Samples of both may be alike then: taken for alike they make an interval wider, where it might be too narrow otherwise.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def test_samples_that_belong_together_are_one_cluster(tmp_path: Path) -> None:
     assert (found.ci_method, statistic(found, "n_clusters"), statistic(found, "p")) == ("t_clustered", 3, 0.25)
     moved = compared(tmp_path, clustered(LOW, "aabbccd"), clustered(HIGH, "aabbccc"))
     assert statistic(only(moved), "n_clusters") == 3
-    told = "the logs say of q6 that they belong to different clusters"
+    told = "the logs put q6 into different clusters"
     assert any(warning.text.startswith(told) for warning in moved.warnings)
     renamed = compared(tmp_path, clustered(LOW, "xxyyzzz"), clustered(HIGH, "aabbccc"))
     joined = compared(tmp_path, clustered(LOW, "aabbccb"), clustered(HIGH, "aabbccc"))
