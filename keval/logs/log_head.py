@@ -38,8 +38,8 @@ _WHOLE_BEGINNINGS = tuple(line_begins(event_type) + _AFTER_TYPE for event_type i
 """How the first event of a log may begin: a crash in its middle may have left less than that."""
 
 
-def is_written(head: bytes) -> bool:
-    """Return whether a file that begins so is a log as keval writes it."""
+def is_by_keval(head: bytes) -> bool:
+    """Return whether keval wrote what begins so: the first line of a log is as keval writes events."""
     return _WRITTEN.match(head) is not None
 
 
@@ -49,7 +49,7 @@ def begins_as_log(descriptor: int) -> bool:
     Lines before it that are no events do not make a log another kind of file.
     """
     head = os.pread(descriptor, HEAD_BYTES, 0).lstrip()
-    if is_written(head) or (head and any(begins.startswith(head) for begins in _WHOLE_BEGINNINGS)):
+    if is_by_keval(head) or (head and any(begins.startswith(head) for begins in _WHOLE_BEGINNINGS)):
         return True
     while b"\n" not in head and len(head) < LONGEST_LINE:
         longer = os.pread(descriptor, 2 * len(head), 0)

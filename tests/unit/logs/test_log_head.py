@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keval.events import encode
-from keval.logs.log_head import begins_as_log, is_written, line_begins
+from keval.logs.log_head import begins_as_log, is_by_keval, line_begins
 from keval.schema import EVENT_TYPES
 from tests.builders import response_event, run_event
 
@@ -45,5 +45,5 @@ def test_a_log_is_known_by_its_beginning(content: bytes, is_log: bool, tmp_path:
 def test_what_keval_writes_begins_as_is_said_here(event: dict[str, object]) -> None:
     """The constants are those of `encode`: another order of the envelope would have to change both."""
     line = encode(event)
-    assert is_written(line)
+    assert is_by_keval(line)
     assert [name for name in EVENT_TYPES if line.startswith(line_begins(name))] == [event["type"]]
