@@ -106,7 +106,7 @@ def compose(
         ),
         retractions=taken_back,
         notes=(
-            *_notes(header, tables, _failures_count(bodies), measured=measured),
+            *_notes(header, tables, _how_failures_count(bodies), measured=measured),
             *_formulas(connection, tables),
             *_pairs(connection),
             *prompt_cache.notes(connection, header),
@@ -272,7 +272,7 @@ def _failures(connection: DuckDBPyConnection, conditions: Sequence[ConditionSumm
     )
 
 
-def _failures_count(bodies: Sequence[JsonObject]) -> str:
+def _how_failures_count(bodies: Sequence[JsonObject]) -> str:
     """Return how failures of the agent count, and what is left out of the means beside."""
     if any(body.get("failures") == "exclude" for body in bodies):
         return (

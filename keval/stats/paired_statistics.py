@@ -157,7 +157,7 @@ PAIRED = table((
         name="p_draws", levels=COMPARISON, kind="total_or_null", unit="draws", label="draws",
         required=False, shown=False,
         description="How often signs were drawn for p; null if all ways to give them were counted.",
-        formula="B, 100,000, or fewer for more than 10,000 differences (at most 64 equal ones count)",
+        formula="B, 100,000, or fewer for more than 3,000 differences (at most 64 equal ones count)",
         why_null=reasons.exact, null_when="m ≤ 20: the test is exact",
         compute=lambda row: row["sign_flip"].draws,
     ),
