@@ -371,6 +371,24 @@ def test_a_failed_sample_without_a_cluster_leaves_no_test_of_failures(tmp_path: 
     assert (found["p_failure_rate"], found["reasons"]["p_failure_rate"]) == (None, "a sample has no cluster")
 
 
+def test_of_a_judge_of_pairs_all_samples_tell_which_condition_fails_more_often(tmp_path: Path) -> None:
+    """Where the baseline failed, and failures are excluded, there is no pair to score; the answer is one, though."""
+    failing = {"baseline": range(8), "with_docs": (8, 9)}
+    versus = judge_entry(name="versus") | {"type": "pairwise"}
+    config = {"name": "test", "failures": "exclude", "baseline": "baseline"}
+    events = [run_event(samples=12, judges=[versus], config=config)]
+    for condition, number in product(failing, range(12)):
+        response, other = response_event(f"q{number}", condition), response_event(f"q{number}")
+        if number in failing[condition]:
+            events.append(failure_event(response))
+        elif number in failing["baseline"]:
+            events.append(response)
+        else:
+            events += [response, judgment_event(response, 3, other_response_id=other["id"])]
+    *_, found = bodies(tmp_path, events)
+    assert (found["failure_rate_difference"], found["p_failure_rate"]) == (-0.5, pytest.approx(binomtest(2, 10).pvalue))
+
+
 def test_scores_that_are_large_beside_their_spread_vary_all_the_same(tmp_path: Path) -> None:
     """What is zero is told by the digits that a number has, not by those of its square."""
     metrics = [{"name": "elo", "min": 0, "max": 2e6}]
