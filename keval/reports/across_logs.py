@@ -28,6 +28,7 @@ from keval.reports.model import BANNER, Report
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.sentences import headlines, read_with_care
 from keval.reports.side_by_side import (
+    join_clusters,
     leave_out_edited,
     moved_samples,
     of_shared_samples,
@@ -80,7 +81,9 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
     with projections.connect(logs, everything=everything, apart=True) as connection:
         samples = [*_samples(connection, sides)]
         put_side_by_side(connection, [side.label for side in sides], pairs)
-        samples += [*_moved(connection), *_edited(connection, sides)]
+        samples += _edited(connection, sides)
+        join_clusters(connection)
+        samples += _moved(connection)
         tables = _tables(sides)
         shared = _compared(connection, of_shared_samples(connection, tables), sides)
         if not shared:

@@ -50,7 +50,8 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
             f"{', '.join(labels)}: the agent's failures count as the minimum in one of them, and not at all in another",
             "write the same `failures` into both configs; keval generate CONFIG -o LOG records it",
         )
-    _join_clusters(connection, of_each("across_clusters"))
+    connection.execute(made("TABLE", "sample_clusters", of_each("across_clusters")))
+    join_clusters(connection)
     connection.execute(
         made("OR REPLACE VIEW", "compared_series", load("reports", "across_series", pairs=f"values {values}"))
     )
@@ -59,13 +60,12 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
         connection.execute(made("OR REPLACE VIEW", name, definition(name)))
 
 
-def _join_clusters(connection: DuckDBPyConnection, clusters: str) -> None:
-    """Make the table of what samples belong to; `clusters` is the query for what each log says."""
-    sets = (row["clusters"] for row in rows(connection, load("reports", "across_moved", clusters=clusters)))
-    parts = joined(sets)
-    connection.execute("CREATE TABLE joined_clusters (cluster VARCHAR, joined VARCHAR)")
+def join_clusters(connection: DuckDBPyConnection) -> None:
+    """Make the table of what samples belong to, anew once some were left out: these join no clusters."""
+    parts = joined(row["clusters"] for row in rows(connection, load("reports", "across_moved")))
+    connection.execute("CREATE OR REPLACE TABLE joined_clusters (cluster VARCHAR, joined VARCHAR)")
     connection.execute("INSERT INTO joined_clusters SELECT unnest(?), unnest(?)", [list(parts), list(parts.values())])
-    connection.execute(made("TABLE", "newest_samples", load("reports", "across_samples", clusters=clusters)))
+    connection.execute(made("OR REPLACE TABLE", "newest_samples", load("reports", "across_samples")))
 
 
 def moved_samples(connection: DuckDBPyConnection) -> list[str]:

@@ -11,7 +11,14 @@ from keval.projections.sql_file import load
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, difference
 from keval.reports.edited_records import leave_out_edited_records, records_of
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
-from keval.reports.side_by_side import leave_out_edited, of_shared_samples, put_side_by_side, renamed, score_bodies
+from keval.reports.side_by_side import (
+    join_clusters,
+    leave_out_edited,
+    of_shared_samples,
+    put_side_by_side,
+    renamed,
+    score_bodies,
+)
 from keval.stats.aggregates import comparison_bodies
 from keval.stats.declared import declared
 from keval.stats.stopped_run import descriptive, has_stopped
@@ -58,6 +65,7 @@ def differences_since(
         leave_out_edited_records(
             together, 1, 2, lambda number, names: records_of(connections[number - 1], "samples", names)
         )
+        join_clusters(together)
         shared = of_shared_samples(together, told_apart)
         scores = {
             (score.condition_id, table.judge_id, table.metric): score for table in shared for score in table.scores

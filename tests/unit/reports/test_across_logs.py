@@ -94,6 +94,25 @@ def test_samples_that_belong_together_are_one_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_sample_that_is_not_compared_joins_no_clusters(tmp_path: Path) -> None:
+    """An id that got another question, of another document, says nothing of the other samples of the two documents."""
+
+    def documents(clusters: str, *edited: int) -> list[JsonObject]:
+        run = run_event(["docs"], samples=len(clusters))
+        run["config"]["dataset"] = {"cluster_key": "cluster"}
+        made = [run]
+        for number, cluster in enumerate(clusters):
+            answer = response_event(f"q{number}", "docs", question="Why not?" if number in edited else "Why?")
+            answer["sample"]["cluster"] = cluster
+            made += [answer, judgment_event(answer, number % 3 + 1 + bool(edited))]
+        return made
+
+    report = compared(tmp_path, documents("aabbccddabc"), documents("aabbccddbcd", 8, 9, 10))
+    assert (only(report).n_paired, statistic(only(report), "n_clusters")) == (8, 4)
+    assert not any("into different clusters" in warning.text for warning in report.warnings)
+
+
+@pytest.mark.slow
 def test_what_both_configs_declare_counts(tmp_path: Path) -> None:
     """One margin in both logs is the margin here; two margins are none, and that is said."""
 
