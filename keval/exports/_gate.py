@@ -10,7 +10,7 @@ import orjson
 
 from keval.exports._words import NOTHING, dollars, number
 from keval.exports.markdown import escaped
-from keval.printable import printable, printable_json, printable_lines
+from keval.printable import printable, printable_json
 from keval.reports.gate import VERDICTS, Finding, GateResult
 from keval.reports.gate_rules import Unit
 from keval.reports.model import BANNER
@@ -73,7 +73,7 @@ def junit(outcome: GateResult) -> Iterator[str]:
             kind = "failure" if each.verdict == "not met" else "error"
             ET.SubElement(case, kind, message=said, type=each.verdict)
     if outcome.warnings:
-        ET.SubElement(suite, "system-err").text = printable_lines("\n".join(outcome.warnings))
+        ET.SubElement(suite, "system-err").text = "\n".join(map(printable, outcome.warnings))
     ET.indent(suite)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield ET.tostring(suite, encoding="unicode")

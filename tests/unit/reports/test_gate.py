@@ -11,7 +11,7 @@ import pytest
 from keval import ids, projections
 from keval.cli import run
 from keval.errors import InputError, UsageError
-from keval.exports._gate import text
+from keval.exports._gate import junit, text
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
 from keval.reports.across_logs import compare
@@ -398,6 +398,12 @@ def test_what_was_asked_again_after_failures_is_said(tmp_path: Path, capfd: pyte
     run(["gate", str(write_log(tmp_path / "new.jsonl", [run_event(), answered])), "--baseline", str(log),
          "--rule", "failures <= 100%"])  # fmt: skip
     assert f"{log}: baseline: 1 answer came in a later run" in capfd.readouterr().err
+
+
+def test_a_warning_is_one_line_in_junit() -> None:
+    """A name with a line end in it forges no second one."""
+    told = "".join(junit(GateResult((), mock=False, warnings=("a\nb: 1 answer", "c"))))
+    assert "a\\nb: 1 answer\nc" in told
 
 
 @pytest.mark.slow
