@@ -43,6 +43,11 @@ def is_by_keval(head: bytes) -> bool:
     return _WRITTEN.match(head) is not None
 
 
+def begins_with_event(head: bytes) -> bool:
+    """Return whether what begins so is a log whose first event is of a type that is known."""
+    return head.startswith(_WHOLE_BEGINNINGS)
+
+
 def begins_as_log(descriptor: int) -> bool:
     """Return whether an open file begins as a log: one of its first lines is an event, or the cut-off front of one.
 

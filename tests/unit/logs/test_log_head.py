@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keval.events import encode
-from keval.logs.log_head import begins_as_log, is_by_keval, line_begins
+from keval.logs.log_head import begins_as_log, begins_with_event, is_by_keval, line_begins
 from keval.schema import EVENT_TYPES
 from tests.builders import response_event, run_event
 
@@ -47,3 +47,9 @@ def test_what_keval_writes_begins_as_is_said_here(event: dict[str, object]) -> N
     line = encode(event)
     assert is_by_keval(line)
     assert [name for name in EVENT_TYPES if line.startswith(line_begins(name))] == [event["type"]]
+
+
+def test_rows_of_another_tool_may_begin_as_events_do() -> None:
+    """A log to be imported is refused by its first event; a type that keval does not have may be another tool's."""
+    assert begins_with_event(b'{"type":"response","v":1,"id":"a"')
+    assert not begins_with_event(b'{"type":"qa","v":1,"id":"a"')
