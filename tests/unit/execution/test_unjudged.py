@@ -258,6 +258,16 @@ def test_a_pair_is_missing_as_soon_as_both_its_responses_are_there() -> None:
 
 
 @pytest.mark.slow
+def test_a_pair_whose_baseline_is_planned_no_more_is_not_paid_again() -> None:
+    """Its judgment does not count as long as that is so, and another one would not either."""
+    answer, baseline = response_event("q1", "with_docs", 3), response_event("q1", repetition=3)
+    plan = plan_event([answer["question_id"]])
+    once = run_event(repetitions=1, plan_id=plan["plan_id"])
+    judged = compared(answer, baseline), compared(baseline, baseline)
+    assert unpaired(answer, baseline, *judged, once, plan) == []
+
+
+@pytest.mark.slow
 def test_a_pair_is_judged_again_when_either_answer_changes(tmp_path: Path) -> None:
     """What a judge said of another text says nothing of this one; it counts for nothing meanwhile."""
     done = [BASELINE, OTHER, compared(OTHER, BASELINE), compared(BASELINE, BASELINE)]
