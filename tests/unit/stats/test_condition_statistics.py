@@ -389,6 +389,21 @@ def test_of_a_judge_of_pairs_all_samples_tell_which_condition_fails_more_often(t
     assert (found["failure_rate_difference"], found["p_failure_rate"]) == (-0.5, pytest.approx(binomtest(2, 10).pvalue))
 
 
+@pytest.mark.parametrize("failures", ["minimum", "exclude"])
+def test_samples_that_a_metric_is_not_for_tell_nothing_of_failures(tmp_path: Path, failures: str) -> None:
+    """They would dilute the difference between the shares that the agent failed of those that it is for."""
+    events = [run_event(samples=12, config={"name": "test", "failures": failures})]
+    for condition, number in product(("baseline", "with_docs"), range(12)):
+        response = response_event(f"q{number}", condition)
+        judgment = judgment_event(response, number % 4 + 1)
+        if number >= 6:
+            judgment["scores"]["completeness"] |= {"score": None, "not_applicable": "another topic"}
+        failed = condition == "baseline" and number < 3
+        events += [failure_event(response)] if failed else [response, judgment]
+    *_, found = bodies(tmp_path, events)
+    assert (found["failure_rate_difference"], found["p_failure_rate"]) == (-0.5, 0.25)
+
+
 def test_scores_that_are_large_beside_their_spread_vary_all_the_same(tmp_path: Path) -> None:
     """What is zero is told by the digits that a number has, not by those of its square."""
     metrics = [{"name": "elo", "min": 0, "max": 2e6}]
