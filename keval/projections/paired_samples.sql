@@ -40,8 +40,8 @@ select
         when difference < 0 then 'loss'
     end as result,
     if(c.has_clusters or b.has_clusters, n.cluster, null) as cluster,
-    p.n, p.baseline_n, p.agent_failed, p.baseline_agent_failed, 
-    -- Without a value under both, it is told by samples alone whose failures the config excludes.
+    p.n, p.baseline_n, p.agent_failed, p.baseline_agent_failed,
+    -- Of samples without a value under both, those alone tell of failures that have none because the config excludes them.
     if(
         difference is not null or (p.mean is null and p.agent_failed > 0) or (p.baseline_mean is null and p.baseline_agent_failed > 0),
         p.failure_rate - p.baseline_failure_rate, null

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +13,7 @@ SETS = st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=3, un
 
 
 @given(SETS, st.randoms())
-def test_whatever_is_linked_is_one_and_nothing_else(sets: list[list[str]], random: object) -> None:
+def test_whatever_is_linked_is_one_and_nothing_else(sets: list[list[str]], random: Random) -> None:
     """Two clusters are one if a chain of sets leads from one to the other; in another order of sets it is the same."""
     found = joined(sets)
     assert set(found) == {name for each in sets for name in each}
@@ -22,5 +24,5 @@ def test_whatever_is_linked_is_one_and_nothing_else(sets: list[list[str]], rando
         assert {name for name in found if found[name] == found[start]} == linked
         assert found[start] == min(linked)
     mixed = [sorted(each, reverse=True) for each in sets]
-    random.shuffle(mixed)  # type: ignore[attr-defined]  # hypothesis gives a random.Random
+    random.shuffle(mixed)
     assert joined(mixed) == found
