@@ -22,6 +22,7 @@ counted as (
         coalesce(sum(scored) filter (is_shared), 0)::bigint as scored,
         coalesce(sum(agent_failed) filter (is_shared), 0)::bigint as agent_failed,
         coalesce(sum(not_measured) filter (is_shared), 0)::bigint as not_measured,
+        coalesce(sum(not_applicable) filter (is_shared), 0)::bigint as not_applicable,
         coalesce(sum(not_done) filter (not is_shared), 0)::bigint as not_done_elsewhere,
         list_aggregate(flatten(list(kinds) filter (is_shared)), 'histogram') as failed,
         fsum((coalesce(total, 0) + (counting - valued) * min) / counting) filter (is_shared and counting > 0) as total_lower,
@@ -31,7 +32,7 @@ counted as (
     group by condition_id, judge_id, metric
 )
 select
-    condition_id, judge_id, metric, scored, agent_failed, not_measured, not_done_elsewhere, coalesce(failed, map()) as failed,
+    condition_id, judge_id, metric, scored, agent_failed, not_measured, not_applicable, not_done_elsewhere, coalesce(failed, map()) as failed,
     (coalesce(total_lower, 0) + untried * min) / nullif(possible + untried, 0) as mean_lower,
     (coalesce(total_upper, 0) + untried * max) / nullif(possible + untried, 0) as mean_upper
 from counted

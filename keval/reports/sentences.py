@@ -13,7 +13,7 @@ from math import floor, log10
 from keval import failure_kinds
 from keval.counted import counted
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning, statistic
-from keval.stats.conclusions import Conclusion, is_below_alpha
+from keval.stats.conclusions import MOST_MISSING, Conclusion, is_below_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
 
 SMALLEST_P = 0.0001
@@ -415,7 +415,7 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
         _unrepeated(tables) if code == "one_repetition" else CARE[code].format(samples=counted(samples, "sample"))
         for code in codes
     ]
-    parts += [text for text in (_most_unscored(tables),) if text]
+    parts += [text for text in (_most_unscored(tables), _unequally_applicable(tables)) if text]
     return f"Read with care: {' '.join(parts)}" if parts else None
 
 
@@ -440,6 +440,32 @@ def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
     where = f" on {metric_name(table.metric, table.judge, tables)}" if len(set(counts)) > 1 else ""
     by_agent = f", of which the agent failed {failed}" if failed else ""
     return f"{unscored} of {planned} not scored{where}{by_agent}." if unscored and planned else None
+
+
+def _unequally_applicable(tables: Sequence[MetricTable]) -> str | None:
+    """Return which metric applies to unequal shares of the answers of two compared conditions, None if none does.
+
+    Those samples alone are compared to which it applies under both, so a condition may have chosen them. Of several
+    metrics and conditions those are told whose shares are furthest apart; little may be missing without a word.
+    """
+    apart, told = max(_applicable_apart(tables), default=(0.0, ""))
+    return told if apart > MOST_MISSING else None
+
+
+def _applicable_apart(tables: Sequence[MetricTable]) -> Iterator[tuple[float, str]]:
+    """Yield, of each two compared conditions, how far the shares are apart that a metric applies to, and these."""
+    for table in tables:
+        for found in table.differences:
+            pair = [score for name in (found.baseline, found.condition) if (score := table.score(name)) is not None]
+            counts = [(score.expected, score.expected + (statistic(score, "not_applicable") or 0)) for score in pair]
+            shares = [applicable / answers for applicable, answers in counts if answers] or [0.0]
+            of_each = " and ".join(
+                f"to {applicable} of {counted(answers, 'answer')} of {score.condition}"
+                for score, (applicable, answers) in zip(pair, counts, strict=True)
+            )
+            metric = metric_name(table.metric, table.judge, tables)
+            told = f"{metric} applies {of_each}: only samples to which it applies under both are compared."
+            yield max(shares) - min(shares), told
 
 
 def _unscored(table: MetricTable) -> tuple[int, int, int]:

@@ -100,7 +100,9 @@ def of_shared_samples(connection: DuckDBPyConnection, tables: Iterable[MetricTab
     def shared(table: MetricTable, score: ConditionScore) -> ConditionScore:
         found = dict(counts.get((score.condition_id, table.judge_id, table.metric), {}))
         elsewhere = found.pop("not_done_elsewhere", 0)
-        return replace(score, not_done=None if score.not_done is None else score.not_done - elsewhere, **found)
+        others = {**score.other_statistics, "not_applicable": found.pop("not_applicable", None)}
+        not_done = None if score.not_done is None else score.not_done - elsewhere
+        return replace(score, not_done=not_done, other_statistics=others, **found)
 
     return [replace(table, scores=tuple(shared(table, score) for score in table.scores)) for table in tables]
 

@@ -275,8 +275,9 @@ def _order_dependent(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
 def _not_applicable(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
     """Yield which metrics were not applicable to some answers, which are in no mean of theirs."""
     for row in ask(connection, "not_applicable"):
+        each = ", ".join(f"{found['condition']} {found['answers']}" for found in row["by_condition"])
         yield ReportWarning(
             "not_applicable",
-            f"{row['metric']}, judge {row['judge']}: not applicable to {counted(row['answers'], 'answer')}, "
+            f"{row['metric']}, judge {row['judge']}: not applicable to {counted(row['answers'], 'answer')} ({each}), "
             f"left out of its means ({row['reason']})",
         )

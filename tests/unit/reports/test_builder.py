@@ -828,15 +828,16 @@ def test_answers_of_several_runs_to_one_task_in_several_logs_are_warned_of(tmp_p
 
 @pytest.mark.slow
 def test_a_metric_that_is_not_applicable_to_some_answers_is_named(tmp_path: Path) -> None:
-    """How many answers have no score of it, and why, stands beside the means that they are not in."""
+    """How many answers of which condition have no score of it, and why, stands beside the means they are not in."""
     (answer, judgment) = judged("q2", 3)
     none = {"score": None, "reasoning": "", "min": 1, "max": 5, "passed": None, "not_applicable": "no golden answer"}
     events = [run_event(["baseline"]), *judged("q1", 4), answer, judgment | {"scores": {"completeness": none}}]
     found = built(events, tmp_path)
     assert found.metrics[0].scores[0].mean == 4.0
-    assert "completeness, judge rubric: not applicable to 1 answer, left out of its means (no golden answer)" in text(
-        found
+    told = (
+        "completeness, judge rubric: not applicable to 1 answer (baseline 1), left out of its means (no golden answer)"
     )
+    assert told in text(found)
 
 
 @pytest.mark.slow

@@ -379,6 +379,23 @@ def test_it_is_said_of_which_conditions_nothing_is_repeated() -> None:
     assert "On some metrics no sample has two scored repetitions" in told
 
 
+def test_it_is_said_which_metric_applies_more_often_under_one_condition() -> None:
+    """The condition may have chosen the samples that are compared; equal shares, and small ones, choose nothing."""
+
+    def told(baseline: int, with_docs: int, **changes: object) -> str:
+        scores: Scores = {
+            name: {"other_statistics": {"not_applicable": number}} | changes
+            for name, number in (("baseline", baseline), ("with_docs", with_docs))
+        }
+        return str(read_with_care([table(compared("higher", (0.5, 0.1, 0.9)), scores=scores)], []))
+
+    assert told(0, 9) == (
+        "Read with care: completeness applies to 17 of 17 answers of baseline and to 17 of 26 answers of with_docs: "
+        "only samples to which it applies under both are compared."
+    )
+    assert told(9, 9) == told(0, 1, scored=99) == "None"
+
+
 def test_no_sentence_has_a_word_that_says_too_much() -> None:
     """Winner, significant and their like promise what no comparison holds."""
     (headline,) = headlines(three("higher", "borderline", "no difference shown"))
