@@ -80,17 +80,28 @@ class AppendedFile:
         if size > self._end:
             size = self._mend()
         data = b"".join(lines)
-        written, number = os.write(self.descriptor, data), len(lines)
-        if written != len(data):
+        number = len(lines)
+        written, refused = self._write(data)
+        if refused is not None:
             written = data.rfind(b"\n", 0, written) + 1
             number = data.count(b"\n", 0, written)
             os.ftruncate(self.descriptor, size + written)
             if not number:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                raise refused
         if number and size >= self._end:  # else it was cut short in this moment: `loss` compares with what it was
             self._mark, self._end = lines[number - 1][:MARK_BYTES], size + written
             self._mark_at = self._end - len(lines[number - 1])
         return number
+
+    def _write(self, data: bytes) -> tuple[int, OSError | None]:
+        """Return how many of these bytes are written, and the error if not all are."""
+        written = os.write(self.descriptor, data)
+        try:
+            while written < len(data):  # a write that fits in part does not say why: the next one does
+                written += os.write(self.descriptor, data[written:])
+        except OSError as error:
+            return written, error
+        return written, None
 
     def pour(self, lines: Iterable[bytes]) -> int:
         """Write those lines that are whole events to a new file, all or none, and return how many.

@@ -64,12 +64,13 @@ def test_of_lines_that_do_not_all_fit_those_that_do_are_there_whole(sizes: list[
 
 
 async def test_each_line_is_answered_for_itself_when_not_all_of_them_fit(tmp_path: Path) -> None:
-    """Whose line is in the log is told nothing; the others are told that the disk is full."""
+    """Whose line is in the log is told nothing; the others are told what the system says of the rest."""
     path = tmp_path / "run.jsonl"
     size = len(encode(small_event(0)))
     with open_log(path, (), print) as log, room_for(size * 5 // 2):
         told = await asyncio.gather(*(log.append(small_event(n)) for n in range(4)), return_exceptions=True)
     assert [type(each) for each in told] == [type(None), type(None), EnvironmentLacksError, EnvironmentLacksError]
+    assert str(told[2]).startswith(f"{path}: File too large; ")
     assert ids(path) == ["r0", "r1"]
 
 
