@@ -12,6 +12,7 @@ from math import floor, log10
 
 from keval import failure_kinds
 from keval.counted import counted
+from keval.projections import NOISE
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning, statistic
 from keval.stats.conclusions import MOST_MISSING, Conclusion, is_below_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
@@ -58,11 +59,13 @@ class _Compared:
     """The metric's name, with the judge's where two judges have one of that name."""
 
     def points(self, value: float | None, *, sign: bool = True) -> str:
-        """Return a number with as many decimals as the scale needs, at least two."""
+        """Return a number with as many decimals as the scale needs, at least two; a small one does not look like 0."""
         if value is None:
             return "?"
-        decimals = max(2, 2 - floor(log10(self.table.max - self.table.min)))
-        return f"{value:{'+' if sign and value else ''}.{decimals}f}".replace("-", "−")
+        reach = self.table.max - self.table.min
+        decimals = max(2, 2 - floor(log10(reach)))
+        is_small = NOISE * reach < abs(value) < 0.5 * 10**-decimals
+        return f"{value:{'+' if sign and value else ''}{'.1g' if is_small else f'.{decimals}f'}}".replace("-", "−")
 
     @property
     def effect(self) -> str:
