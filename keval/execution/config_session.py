@@ -266,7 +266,7 @@ class ConfigWork:
                 self.warn(told)
         elif self.stopping is not None and self.stopping.is_stopped:
             if recorded and not self.stopping.must_end:  # else it is said at the end
-                self.warn(self.stopping.told("decided" if self.stopping.tasks else "dataset"))
+                self.warn(self.stopping.told_again())
         elif self.failed_before:
             self.warn(nothing_to_generate(self.failed_before))
         elif not self.request.chosen:

@@ -49,8 +49,8 @@ class Stopping:
     tasks: TaskList
     """Those that remain, were nothing decided."""
     failed_before: int
-    has_ended: bool
-    """Whether the log says how the last such run ended."""
+    ended: JsonObject | None
+    """What the log says of how the last such run ended."""
     decided_before: Sequence[Decided] = ()
     """What the log's answers decide, whether or not it says so."""
     said: Mapping[str, JsonObject] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Stopping:
     @property
     def must_end(self) -> bool:
         """Whether nothing is left to ask, and the log does not say so: a crash came between."""
-        return (self.finished.is_decided or self.finished.is_complete) and not self.has_ended
+        return (self.finished.is_decided or self.finished.is_complete) and self.ended is None
 
     @property
     def is_stopped(self) -> bool:
@@ -124,6 +124,11 @@ class Stopping:
             )
         )
 
+    def told_again(self) -> str:
+        """Return the sentence for the user where a run ended before; one that went on to the end has asked all."""
+        asked_all = self.ended is not None and self.ended["why"] == "dataset"
+        return self.told("dataset" if asked_all else "decided")
+
     def _why(self, session: Session) -> Why:
         if self.finished.is_complete:
             return "dataset"
@@ -155,7 +160,9 @@ class Stopping:
             left = len(self.tasks) - (self.feed.taken.total() if self.feed else 0)
             saved_usd = 0.0 if ledger is None else self._saved_usd(ledger)
             usd = f", which saved about ${saved_usd:.2f}" if saved_usd > 0 else ""
-            asked = f"{left:,} of {self._planned:,} answers were not asked for{usd}"
+            asked = (
+                f"{left:,} of {self._planned:,} answers were not asked for{usd}" if left else "every answer is there"
+            )
             return f"stopped after {n:,} of {samples:,} samples: decided; {asked}"
         if why == "dataset":
             return f"all {samples:,} samples were asked; the report says what they decide"
@@ -225,7 +232,7 @@ def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> St
     decided_before = finished.advance()
     return Stopping(
         prepared=prepared, rule=rule, is_new=known is None, finished=finished, tasks=tasks,
-        failed_before=failed, has_ended=past.has_ended(mock=request.mock),
+        failed_before=failed, ended=past.newest_end(mock=request.mock),
         decided_before=decided_before, said=past.decided(),
     )  # fmt: skip
 

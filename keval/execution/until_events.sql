@@ -1,4 +1,5 @@
--- What a log holds of a config's tasks: their responses, failures and judgments, each as far as the stopping rule asks.
+-- What a log holds of a config's tasks: their responses, judgments, and failures of those that have no response, each as far
+-- as the stopping rule asks.
 with response as (
     $responses
 ),
@@ -10,6 +11,7 @@ from (select number, e.id as response_id from response join facts as e using (po
 union all
 select 'failure', number, response_id, arg_max(kind, position), null, null, null
 from failure
+where number not in (select number from response)
 group by number, response_id
 union all
 select 'judgment', number, j.response_id, null, j.judge_id, j.replicate,

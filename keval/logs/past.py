@@ -114,9 +114,10 @@ class Past:
         found = (event_at(self.log, line) for line in lines)
         return next((each for each in found if (each["config_name"], each["mock"]) == (config_name, mock)), None)
 
-    def has_ended(self, *, mock: bool) -> bool:
-        """Return whether the log says how the newest run ended that was to stop when decided."""
-        return any(ended for (ended,) in self.rows(load("logs", "has_ended", mock=str(mock))))
+    def newest_end(self, *, mock: bool) -> JsonObject | None:
+        """Return the event that says how the newest run ended that was to stop when decided; None if none does."""
+        lines = [line for (line,) in self.rows(load("logs", "newest_end", mock=str(mock)))]
+        return next((event_at(self.log, line) for line in lines), None)
 
     def decided(self) -> dict[str, JsonObject]:
         """Return the events that say what was decided, by their ids."""

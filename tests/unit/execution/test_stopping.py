@@ -249,6 +249,18 @@ def test_what_is_not_measured_is_asked_again_and_what_the_agent_failed_is_not(tm
     assert comparison["n_measured"] == comparison["n"] == 12
 
 
+def test_a_failure_is_forgotten_once_its_task_has_an_answer(tmp_path: Path) -> None:
+    """What was decided with answers that came after failures stays decided: the same command asks nothing more."""
+    config, log = write_evaluation(tmp_path, concurrent=1), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR, fails=0.5))
+    run(config, log, Drawn(config, CLEAR))
+    assert (ended(log)["why"], ended(log)["n"]) == ("decided", 14)
+    before, agent = log.read_bytes(), Drawn(config, CLEAR)
+    told = run(config, log, agent)
+    assert (agent.asked, log.read_bytes()) == ([], before)
+    assert [each for each in told if each.startswith("stopped after 14 of 100 samples: decided; ")]
+
+
 @pytest.mark.parametrize(
     ("given", "named"),
     [
