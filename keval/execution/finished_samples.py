@@ -7,7 +7,7 @@ judges of the family have said all they will say of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -68,8 +68,10 @@ class Decided(NamedTuple):
 class FinishedSamples:
     """The finished prefix of a run, and which conditions need not be asked any more."""
 
-    def __init__(self, rule: RecordedRule, config: Config, *, goes_on: bool = False) -> None:
-        """Begin without samples; with `goes_on` nothing stops before the dataset's end."""
+    def __init__(
+        self, rule: RecordedRule, config: Config, samples: Iterable[JsonObject], *, goes_on: bool = False
+    ) -> None:
+        """Begin without finished ones of these samples; with `goes_on` nothing stops before the dataset's end."""
         self.rule = rule
         self.goes_on = goes_on
         self.n = 0
@@ -80,6 +82,13 @@ class FinishedSamples:
         self._undecided = {member.key: member for member in rule.family}
         family = {member.judge_id for member in rule.family}
         self._judges = {judge.judge_id: judge for judge in config.judges if judge.judge_id in family}
+        self._outside = {
+            (judge.judge_id, sample["id"])
+            for sample in samples
+            for judge in self._judges.values()
+            if judge.not_for(sample) is not None
+        }
+        """By judge and sample, which ones it is not for: its metrics do not apply, whatever is answered."""
         self._cells: dict[str, Cell] = {}
         self._ids: dict[int, dict[tuple[str, int], str]] = {}
 
@@ -119,6 +128,8 @@ class FinishedSamples:
         elif event["type"] == "judgment":
             scores = {name: score["score"] for name, score in event["scores"].items()}
             cell.said[event["judge_id"], event["replicate"]] = scores
+            if any(score.get("outside") for score in event["scores"].values()):
+                self._outside.add((event["judge_id"], cell.sample_id))
         else:
             cell.said.setdefault((event["judge_id"], event["replicate"]), None)
 
@@ -155,12 +166,16 @@ class FinishedSamples:
         for series in self._series.values():
             member = series.member
             if member.condition_id in asked:
-                sampling = self._judges[member.judge_id].sampling
                 condition, baseline = (
-                    [cell for cell in of[condition_id] if sampling.has(cell.sample_id, cell.repetition)]
+                    [cell for cell in of[condition_id] if self._counts(cell, member.judge_id)]
                     for condition_id in (member.condition_id, self.rule.baseline_id)
                 )
                 series.add(_measured(condition, member), _measured(baseline, member))
+
+    def _counts(self, cell: Cell, judge_id: str) -> bool:
+        """Return whether a judge is for a sample, and a task in its share."""
+        is_for = (judge_id, cell.sample_id) not in self._outside
+        return is_for and self._judges[judge_id].sampling.has(cell.sample_id, cell.repetition)
 
     def _decide(self) -> list[Decided]:
         """Look at each comparison that is open; return those that are decided now."""

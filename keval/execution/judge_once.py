@@ -31,7 +31,8 @@ async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
     read an answer that is empty: it scores the minimum. Raises JudgeError with what is known of the cost.
     """
     if judge.needs_golden_answer and case.sample.get("answer") is None:
-        return Judgment({metric.name: Score(None, not_applicable=NO_GOLDEN_ANSWER) for metric in judge.metrics})
+        none = Score(None, not_applicable=NO_GOLDEN_ANSWER, outside=True)
+        return Judgment({metric.name: none for metric in judge.metrics})
     if _reads_the_answer_alone(judge) and not case.text.strip():
         return Judgment({metric.name: Score(metric.min, EMPTY_ANSWER) for metric in judge.metrics})
     made: Judgment | None = None

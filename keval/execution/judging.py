@@ -69,7 +69,6 @@ class Judging(Stage[Job, Judgment]):
     def _judgment(self, job: Job, outcomes: list[Outcome[Judgment]]) -> JsonObject:
         judgment = outcomes[-1].known
         scales = {metric.name: metric for metric in job.judge.judge.metrics}
-        outside = {} if job.judge.not_for(job.response["sample"]) is None else {"outside": True}
         return {
             **envelope("judgment", job.judgment_id, self.recorder.run_id),
             **_coordinates(job),
@@ -78,8 +77,7 @@ class Judging(Stage[Job, Judgment]):
             "answer_sha256": answer_sha256(job.response["text"]),
             **_beside(job),
             "scores": {
-                name: _score_field(score, scales[name].min, scales[name].max) | outside
-                for name, score in judgment.scores.items()
+                name: _score_field(score, scales[name].min, scales[name].max) for name, score in judgment.scores.items()
             },
             "unverified_claims": list(judgment.unverified_claims),
             "outcome": None if judgment.outcome is None else dict(judgment.outcome),
@@ -110,7 +108,7 @@ class Judging(Stage[Job, Judgment]):
 
 
 async def _not_applicable(job: Job, why: str) -> Outcome[Judgment]:
-    scores = {metric.name: Score(None, not_applicable=why) for metric in job.judge.judge.metrics}
+    scores = {metric.name: Score(None, not_applicable=why, outside=True) for metric in job.judge.judge.metrics}
     return Outcome(Judgment(scores), duration_ms=0)
 
 
@@ -153,4 +151,5 @@ def _score_field(score: Score, minimum: float, maximum: float) -> JsonObject:
         "max": maximum,
         "passed": score.passed,
         **({} if score.not_applicable is None else {"not_applicable": score.not_applicable}),
+        **({"outside": True} if score.outside else {}),
     }

@@ -227,7 +227,7 @@ def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> St
     if request.complete:
         warn(f"{past.log}: its runs stop when decided; this one goes on to the end, and is read by the same rule")
     tasks = by_sample(config, prepared.samples, skipped)
-    finished = FinishedSamples(rule, config, goes_on=request.complete)
+    finished = FinishedSamples(rule, config, prepared.samples, goes_on=request.complete)
     _replay(about, finished, tasks)
     decided_before = finished.advance()
     return Stopping(
@@ -285,6 +285,6 @@ def _replay(about: ConfigPast, finished: FinishedSamples, tasks: TaskList) -> No
             {
                 "type": event_type, "id": response_id, "response_id": response_id, "stage": "generate", "kind": kind,
                 "judge_id": judge_id, "replicate": replicate,
-                "scores": {name: {"score": score} for name, score in (scores or {}).items()},
+                "scores": scores or {},
             }
         )  # fmt: skip

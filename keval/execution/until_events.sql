@@ -15,7 +15,10 @@ where number not in (select number from response)
 group by number, response_id
 union all
 select 'judgment', number, j.response_id, null, j.judge_id, j.replicate,
-    map(map_keys(j.scores), list_transform(map_values(j.scores), lambda given: given.score))
+    map(
+        map_keys(j.scores),
+        list_transform(map_values(j.scores), lambda given: {score: given.score, outside: given.outside})
+    )
 from facts as j
 join (select number, e.id from response join facts as e using (position)) as r on r.id = j.response_id
 where j.type = 'judgment' and j.same_answer and j.same_sample and ($mock or not j.mock)

@@ -40,6 +40,8 @@ class Score:
     """For judges that decide pass or fail themselves; None for those that grade."""
     not_applicable: str | None = None
     """Why there is no score, for a metric that does not apply: it is in no mean, and it is no failure."""
+    outside: bool = False
+    """Whether it does not apply to the sample, whatever is answered: failures to answer do not count for it either."""
 
     def __post_init__(self) -> None:
         """Raise ValueError unless there is either a score or a reason why there is none."""
@@ -47,6 +49,8 @@ class Score:
             raise ValueError(f"a score is a number or not applicable for a reason, found {self!r}")
         if self.score is None and self.passed is not None:
             raise ValueError(f"what is not applicable neither passes nor fails, found {self!r}")
+        if self.outside and self.score is not None:
+            raise ValueError(f"what has a score applies to the sample, found {self!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,7 +212,7 @@ async def test_without_a_golden_answer_no_metric_applies_and_nobody_is_asked() -
     """That costs nothing."""
     judge = Scripted(_script=raising(AssertionError()))
     judgment = await judged(judge, given=case("An answer.", golden_answer=None))
-    assert judgment == Judgment({"quality": Score(None, not_applicable=NO_GOLDEN_ANSWER)})
+    assert judgment == Judgment({"quality": Score(None, not_applicable=NO_GOLDEN_ANSWER, outside=True)})
     assert (judgment.usage, judgment.cost_usd) == (None, 0.0)
 
 

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
+from keval import projections
 from keval.agents import Answer
 from keval.config.reader import load
 from keval.config.until_section import Given, Until, wanted
@@ -17,8 +19,10 @@ from keval.errors import BudgetReachedError, UsageError
 from keval.execution.config_check import check
 from keval.execution.config_session import generate, run_all
 from keval.execution.session import Request
-from keval.execution.specs import AnswerSpec, Outcome
+from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.ids import JsonObject
+from keval.stats.recorded_rule import look_fields
+from keval.stats.stopped_run import stopped_run
 from tests.stopping_runs import Drawn, events, run, write_evaluation
 
 CLEAR = {"plain": 0.3, "other": 0.9}
@@ -259,6 +263,40 @@ def test_a_failure_is_forgotten_once_its_task_has_an_answer(tmp_path: Path) -> N
     told = run(config, log, agent)
     assert (agent.asked, log.read_bytes()) == ([], before)
     assert [each for each in told if each.startswith("stopped after 14 of 100 samples: decided; ")]
+
+
+class Helpless(Drawn):
+    """Fails to answer open questions, but under one condition: a failure that is the agent's own."""
+
+    async def answer(self, spec: AnswerSpec) -> Outcome[Answer]:
+        """Answer, or break off."""
+        if spec.turns[-1].startswith("What do you think") and spec.system_prompt != "third":
+            return Outcome(Answer("empty", ""), 1, Failed("agent_error", "broken off"))
+        return await super().answer(spec)
+
+
+@pytest.mark.parametrize("only_for", ["", ", only_for: {kind: closed}"])
+def test_failures_on_samples_that_a_judge_is_not_for_decide_nothing(tmp_path: Path, only_for: str) -> None:
+    """The rule counts the samples that the report compares, whether sample or config says which they are."""
+    config, log = write_evaluation(tmp_path, 60), tmp_path / "log.jsonl"
+    written = config.read_text().replace("exact_match", f"contains, expected_field: wanted{only_for}")
+    config.write_text(written.replace("judges:", '  third: {system_prompt: "third"}\njudges:'))
+    records = [orjson.loads(line) for line in (tmp_path / "questions.jsonl").read_bytes().splitlines()]
+    for number, record in enumerate(records):
+        record |= {"kind": "closed", "wanted": ["yes"]}
+        if number % 3 == 0:
+            record |= {"kind": "open", "wanted": [], "question": f"What do you think of {number}?"}
+    (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
+    agent = Helpless(config, dict.fromkeys(("plain", "other", "third"), 0.9))
+    run(config, log, agent)
+    before = log.read_bytes()
+    with projections.connect([log]) as connection:
+        found = stopped_run(connection)
+    assert found is not None
+    assert ended(log)["comparisons"] == [look_fields(*each, 60) for each in found.members()]
+    assert [each["n_measured"] for each in ended(log)["comparisons"]] == [40, 40]
+    run(config, log, agent)
+    assert log.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 
 from keval.config.reader import load_judge
 from keval.errors import InputError, UsageError
-from keval.judges import Case, JudgeError, Judgment, code_execution
+from keval.judges import Case, JudgeError, Judgment, Score, code_execution
 from keval.judges.code_execution import CodeExecution
 from tests.cases import context
 
@@ -398,7 +398,8 @@ async def test_other_work_goes_on_while_bubblewrap_is_tried(monkeypatch: pytest.
 
 async def test_a_sample_without_tests_has_no_score() -> None:
     """The metric is not applicable."""
-    assert (await judged("x", test=None)).scores["code_execution"].not_applicable == "the sample has no 'test'"
+    given = (await judged("x", test=None)).scores["code_execution"]
+    assert given == Score(None, not_applicable="the sample has no 'test'", outside=True)
 
 
 def test_nothing_is_run_unless_the_config_allows_it(tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ async def test_a_sample_that_expects_nothing_has_no_score() -> None:
     judge = Contains(expected_field="keywords")
     nothings: list[Any] = [None, [], " "]
     for nothing in nothings:
-        assert (await score(judge, "anything", keywords=nothing)).not_applicable == "the sample names no expected text"
+        given = await score(judge, "anything", keywords=nothing)
+        assert given == Score(None, not_applicable="the sample names no expected text", outside=True)
 
 
 async def test_a_field_that_holds_no_texts_is_an_error() -> None:

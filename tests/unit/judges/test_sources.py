@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from keval.errors import UsageError
-from keval.judges import Case, JudgeError, Judgment
+from keval.judges import Case, JudgeError, Judgment, Score
 from keval.judges.sources import Sources
 from tests.cases import context
 
@@ -63,7 +63,7 @@ async def test_a_question_whose_source_was_not_found_counts_as_0_in_the_mean() -
 async def test_where_no_source_is_expected_nothing_applies(expected: Any) -> None:  # noqa: ANN401 - any JSON value
     """It is no miss."""
     judgment = await judged(expected, ("a",))
-    assert {score.not_applicable for score in judgment.scores.values()} == {"the sample expects no source"}
+    assert set(judgment.scores.values()) == {Score(None, not_applicable="the sample expects no source", outside=True)}
 
 
 @pytest.mark.parametrize(
