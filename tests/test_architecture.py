@@ -356,6 +356,12 @@ def test_commands_parse_call_and_print() -> None:
     assert not wrong
 
 
+def _python_files() -> Iterator[Path]:
+    """Yield the files that the house's rules are for."""
+    for folder in ("keval", "tests", "benchmarks", "docs", "examples"):
+        yield from sorted((TESTS.parent / folder).rglob("*.py"))
+
+
 def _names(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
@@ -372,8 +378,7 @@ def test_every_suppression_carries_its_reason() -> None:
     reasoned = re.compile(r"(?:: [A-Z]+\d+(?:, [A-Z]+\d+)*|\[[a-z, -]+\]) +(?:-|#) (?!as above).*\w")
     bare = [
         f"{path}:{number}"
-        for folder in ("keval", "tests", "benchmarks", "docs", "examples")
-        for path in sorted((TESTS.parent / folder).rglob("*.py"))
+        for path in _python_files()
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         for found in suppressed.findall(line)
         if not reasoned.match(found)
@@ -381,16 +386,20 @@ def test_every_suppression_carries_its_reason() -> None:
     assert not bare
 
 
-def test_every_layout_that_is_kept_is_another_than_the_formatters() -> None:
+def test_every_layout_that_is_kept_is_another_than_the_formatters(tmp_path: Path) -> None:
     """`fmt: skip` is a suppression too: where nothing is suppressed any more, it is gone."""
-    idle = [
-        f"{path}:{number}"
-        for folder in ("keval", "tests", "benchmarks", "docs", "examples")
-        for path in sorted((TESTS.parent / folder).rglob("*.py"))
-        for number, without in _without_one_skip(path.read_text(encoding="utf-8"))
-        if _formatted(path, without) == without
+    found = [
+        (f"{path}:{number}", text)
+        for path in _python_files()
+        for number, text in _without_one_skip(path.read_text(encoding="utf-8"))
     ]
-    assert not idle
+    copies = [tmp_path / f"{place}.py" for place in range(len(found))]
+    for copy, (_, text) in zip(copies, found, strict=True):
+        copy.write_text(text, encoding="utf-8")
+    ruff, settings = Path(sys.executable).with_name("ruff"), TESTS.parent / "pyproject.toml"
+    subprocess.run([ruff, "format", "--quiet", "--no-cache", "--config", settings, tmp_path], check=True)
+    both = zip(found, copies, strict=True)
+    assert not [place for (place, text), copy in both if copy.read_text(encoding="utf-8") == text]
 
 
 def _without_one_skip(text: str) -> Iterator[tuple[int, str]]:
@@ -399,11 +408,6 @@ def _without_one_skip(text: str) -> Iterator[tuple[int, str]]:
     for place, line in enumerate(lines):
         if line.endswith(SKIP):
             yield place + 1, "".join([*lines[:place], line.removesuffix(SKIP) + "\n", *lines[place + 1 :]])
-
-
-def _formatted(path: Path, text: str) -> str:
-    ruff = [str(Path(sys.executable).with_name("ruff")), "format", "--stdin-filename", str(path), "-"]
-    return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
 
 
 def test_every_test_states_its_property() -> None:
