@@ -33,9 +33,9 @@ def test_nothing_in_printable_text_acts_or_hides(text: str) -> None:
     assert printable(shown) == shown
 
 
-@given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"])))
+@given(st.text(st.characters(categories=["L", "M", "N", "P", "S", "Zs"])))
 def test_readable_text_stays_as_it_is(text: str) -> None:
-    """Letters, numbers, signs and spaces of any script are not touched."""
+    """Letters, marks, numbers, signs and spaces of any script are not touched."""
     assert printable(text) == text
 
 

@@ -441,19 +441,6 @@ def test_csv_leaves_negative_numbers_numbers() -> None:
     assert rows(Csv().render(small_report(metrics=(lower,))))[1]["difference"] == "-0.5"
 
 
-@given(st.text())
-def test_visible_text_hides_nothing(text: str) -> None:
-    """No character is left that acts or cannot be seen, joiners apart; plain text stays as it is."""
-    assert set(acting(printable(text))) <= {"\u200c", "\u200d"}
-    if not acting(text) and "\n" not in text:
-        assert printable(text) == text
-
-
-def test_visible_text_names_what_was_there() -> None:
-    """An escape code can be read as what it is."""
-    assert printable("\x1b[31m\u202e\n\U000e0041") == "\\x1b[31m\\u202e\\n\\U000e0041"
-
-
 def test_a_cut_is_marked() -> None:
     """200 characters stay; of 201, 199 stay and a mark."""
     assert cut("x" * 200) == "x" * 200
