@@ -16,7 +16,6 @@ from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SK
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
-from keval.exports._words import percent
 from keval.labels import sheet
 from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
 from keval.labels.draw import Wanted
@@ -24,6 +23,7 @@ from keval.labels.error_rates import ForeignCalibration, RatesCorrection, read
 from keval.labels.labels import CalibratedJudge, calibrated, known_labels
 from keval.logs.collect import check_not_empty, collected
 from keval.logs.outputs import check_stdout, replaced
+from keval.readable import percent
 from keval.reports.verdicts import undecided
 from keval.stats.calibration import Labelled
 from keval.stats.ppi import Estimate

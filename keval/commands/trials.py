@@ -25,9 +25,9 @@ from keval.config.reader import load
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.config_session import default_log, run_all
-from keval.exports._words import percent
 from keval.logs.collect import collected
 from keval.logs.folder import is_log
+from keval.readable import percent
 from keval.reports.condition_trials import NOTHING_KNOWN, ConditionTrials, condition_trials
 from keval.reports.thresholds import Scale, thresholds
 from keval.reports.trials import SampleTrials, sample_trials

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from keval.exports._blocks import Cell, Lines, Section, Table
-from keval.exports._words import NOTHING, count, interval, number, percent
+from keval.readable import NOTHING, count, interval, number, percent
 from keval.reports.agreement import FIXED, Agreement, JudgeVariation
 from keval.reports.diagnostics import Diagnostic
 from keval.stats.judge_variance import JudgeVariance

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from keval.exports._blocks import Cell, Lines, Section, Table
-from keval.exports._words import count, number
+from keval.readable import count, number
 from keval.reports.conclusions import MetricTable
 from keval.reports.details import Details
 from keval.reports.model import Report

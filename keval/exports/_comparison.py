@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keval.exports._blocks import Cell, Lines, Section, Table
-from keval.exports._words import number
+from keval.readable import number
 from keval.reports.model import Report
 from keval.reports.sentences import ONE_CONDITION, metric_name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from keval.exports._words import dollars, duration, number
+from keval.readable import dollars, duration, number
 from keval.reports.model import ConditionSummary, Report
 from keval.reports.sentences import metric_name
 

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 
 import orjson
 
-from keval.exports._words import NOTHING, dollars, number
 from keval.exports.markdown import escaped
 from keval.printable import printable, printable_json
+from keval.readable import NOTHING, dollars, number
 from keval.reports.gate import VERDICTS, Finding, GateResult
 from keval.reports.gate_rules import Unit
 from keval.reports.model import BANNER

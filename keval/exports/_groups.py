@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keval.exports._blocks import Cell, Lines, Section, Table
-from keval.exports._words import NOTHING, count, interval, number, probability
+from keval.readable import NOTHING, count, interval, number, probability
 from keval.reports.groups import GroupedMetric, GroupScore
 
 COLUMNS = ("condition", "samples", "mean", "95 % CI", "difference", "95 % CI", "p", "p adjusted", "conclusion")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from keval.exports._blocks import Lines, Section, Table
-from keval.exports._words import number
+from keval.readable import number
 from keval.reports.model import HouseScore, HouseScores
 
 

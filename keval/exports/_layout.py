@@ -16,7 +16,7 @@ from keval.exports._house import house
 from keval.exports._scores import scores
 from keval.exports._side_by_side import Row, side_by_side
 from keval.exports._source import retractions, source
-from keval.exports._words import NOTHING, count, cut, dollars, duration, kinds
+from keval.readable import NOTHING, count, cut, dollars, duration, kinds
 from keval.reports.conclusions import ReportWarning
 from keval.reports.model import ConditionClaims, ConditionSummary, FailureGroup, Header, Report, ServerUse, Total
 from keval.reports.sentences import CARE

@@ -9,9 +9,9 @@ from typing import Protocol
 import orjson
 
 from keval.counted import counted
-from keval.exports._words import NOTHING, count, dollars, number
 from keval.ids import JsonObject
 from keval.printable import printable_json
+from keval.readable import NOTHING, count, dollars, number
 from keval.reports.conclusions import FEW_SAMPLES
 from keval.reports.model import BANNER
 from keval.reports.planned_stops import PlannedStops

@@ -8,7 +8,7 @@ from math import ceil
 from statistics import median
 
 from keval.exports._strips import BINS, Axis, Column, Dot, Kind, Panel, Side, Strip, Tick, bar
-from keval.exports._words import count, interval, number
+from keval.readable import count, interval, number
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
 from keval.reports.details import ConditionSamples, Details, SampleDifferences
 from keval.reports.sentences import metric_name

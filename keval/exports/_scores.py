@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from keval.counted import counted
 from keval.exports._blocks import Cell, Fitted, Lines, Section, Table
 from keval.exports._side_by_side import of
-from keval.exports._words import NOTHING, count, interval, kinds, number, probability
+from keval.readable import NOTHING, count, interval, kinds, number, probability
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
 from keval.reports.sentences import metric_name
 from keval.stats.paired_statistics import PAIRED

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from keval.exports._blocks import Lines, Table
-from keval.exports._words import NOTHING
+from keval.readable import NOTHING
 
 Item = TypeVar("Item")
 

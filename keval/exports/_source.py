@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from keval.counted import counted
 from keval.exports._blocks import Cell, Quote, Section, Table
-from keval.exports._words import count, cut
+from keval.readable import count, cut
 from keval.reports.model import AgentInfo, DatasetInfo, Header, JudgeInfo, LogSource, ReportedServer, Retraction
 
 _NOT_RECORDED = "not recorded in the input"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from keval.exports._words import number
+from keval.readable import number
 
 Side = Literal["better", "worse", "equal", "none"]
 """How a mark is drawn; the word for it stands beside it."""

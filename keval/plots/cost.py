@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from keval.exports import _plots
 from keval.exports._strips import Panel, Strip
-from keval.exports._words import dollars, duration
 from keval.plots.captions import caption
 from keval.plots.picture import (
     GRID,
@@ -26,6 +25,7 @@ from keval.plots.picture import (
     wrapped,
 )
 from keval.printable import printable
+from keval.readable import dollars, duration
 from keval.reports.model import ConditionSummary, Report
 
 TITLE = "Score against"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from keval.exports._all_samples import GridColumn, SampleGrid, sample_grid
-from keval.exports._words import count, number
 from keval.plots.captions import caption
 from keval.plots.picture import LINE, MARGIN, MUTED, PAPER, SIZE, Picture, fitted, length, shortened, wrapped
+from keval.readable import count, number
 from keval.reports.model import Report
 
 TITLE = "Mean of each sample"

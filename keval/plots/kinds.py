@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from keval.errors import InputError
 from keval.exports._page import tab
-from keval.exports._words import cut
 from keval.plots import cost, forest, heatmap, paired, strips
 from keval.plots.picture import LINE, MARGIN, MUTED, SIZE, WORSE, Picture, settings, shortened, wrapped
+from keval.readable import cut
 from keval.reports.model import Report
 from keval.reports.sentences import ONE_CONDITION
 

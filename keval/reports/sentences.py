@@ -13,12 +13,10 @@ from math import floor, log10
 from keval import failure_kinds
 from keval.counted import counted
 from keval.projections import NOISE
+from keval.readable import SMALLEST_P
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning, statistic
 from keval.stats.conclusions import MOST_MISSING, Conclusion, is_below_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
-
-SMALLEST_P = 0.0001
-"""Below, the digits of a p mean nothing."""
 
 _AGENTS_OWN = {row.kind for row in failure_kinds.FAILURE_KINDS if row.counts_as == "minimum"}
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import orjson
 
-from keval.exports._words import count, dollars, duration
 from keval.ids import JsonObject
 from keval.projections.tool_use import tool_use
 from keval.questions import as_text
+from keval.readable import count, dollars, duration
 from keval.tool_names import tool_part
 from keval.transcripts.transcript import Transcript
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from keval.exports._words import number
+from keval.readable import number
 from keval.transcripts.drawing import FIRST_CHARACTERS, LAST_CHARACTERS, unfolded
 from keval.transcripts.sections import Section, about, question, result, sections, steps
 from keval.transcripts.transcript import Transcript

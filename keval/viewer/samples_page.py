@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from keval.counted import counted
-from keval.exports._words import number
 from keval.failure_kinds import NAMES
 from keval.ids import JsonObject
+from keval.readable import number
 from keval.viewer import addresses
 from keval.viewer.sample_list import ANY, SORTS, Filters, Found, Listing, first_answers, listing, page_of
 

@@ -1,14 +1,15 @@
-"""Numbers, lengths of time and short texts as people read them; what is not known is a dash."""
+"""Writes numbers, money, lengths of time and short texts as people read them; what is not known is a dash."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import floor, isfinite, log10
 
-from keval.reports.sentences import SMALLEST_P
-
 MOST_CHARACTERS = 200
 """Characters shown of a claim or message; a cut is marked by `…`."""
+
+SMALLEST_P = 0.0001
+"""Below, the digits of a p mean nothing."""
 
 NOTHING = "–"
 """Stands where a number is unknown; the reason stands in a note below the table."""

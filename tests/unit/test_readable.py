@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from keval.readable import count, cut, dollars, duration, interval, number
+
+
+def test_a_cut_is_marked() -> None:
+    """200 characters stay; of 201, 199 stay and a mark."""
+    assert cut("x" * 200) == "x" * 200
+    assert cut("x" * 201) == "x" * 199 + "…"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "–"),
+        (float("nan"), "–"),
+        (3.402778, "3.40"),
+        (0.0, "0.00"),
+        (-0.0, "0.00"),
+        (0.0049, "0.0049"),
+        (-0.0012345, "-0.0012"),
+        (-0.375, "-0.38"),
+    ],
+)
+def test_a_mean_has_two_decimals_and_unknown_is_a_dash(value: float | None, shown: str) -> None:
+    """A small number never looks like 0, and 0 has no sign."""
+    assert number(value) == shown
+
+
+def test_an_interval_that_excludes_0_looks_as_if_it_did() -> None:
+    """The bound nearest to 0 keeps its digits."""
+    assert interval(0.0012, 0.5, "+") == "[+0.0012, +0.50]"
+    assert interval(None, 0.5) == "–"
+
+
+def test_only_a_difference_that_is_one_has_a_sign() -> None:
+    """+0.38, -0.38, and 0.00 for none at all."""
+    assert [number(value, "+") for value in (0.375, -0.375, 0.0)] == ["+0.38", "-0.38", "0.00"]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "–"), (0, "0.00 s"), (3.3, "0.0033 s"), (15.02, "0.015 s"), (83.3, "0.083 s"), (12345, "12.35 s")],
+)
+def test_durations_are_in_seconds(value: float | None, shown: str) -> None:
+    """One unit for all, so that conditions can be compared at a glance; a short one is not 0."""
+    assert duration(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "–"),
+        (0.0, "free"),
+        (0.0123, "$0.0123"),
+        (0.000012, "$0.000012"),
+        (0.5, "$0.5000"),
+        (1234.5, "$1,234.50"),
+    ],
+)
+def test_money_has_sensible_digits(value: float | None, shown: str) -> None:
+    """Cents of large amounts, two digits at least of small ones."""
+    assert dollars(value) == shown
+
+
+def test_unknown_counts_are_not_0() -> None:
+    """A plan that nobody wrote down is a dash."""
+    assert (count(None), count(0), count(12345)) == ("–", "0", "12,345")
