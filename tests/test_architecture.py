@@ -62,6 +62,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
             "commands.schemas",
             "commands.show",
             "exports._agreement",
+            "labels.calibration_lines",
         },
     ),
     "pipes/test_ray.py": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,17 +16,14 @@ from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SK
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
-from keval.labels import sheet
+from keval.labels import calibration_lines, sheet
 from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
 from keval.labels.draw import Wanted
-from keval.labels.error_rates import ForeignCalibration, RatesCorrection, read
+from keval.labels.error_rates import ForeignCalibration, read
 from keval.labels.labels import CalibratedJudge, calibrated, known_labels
 from keval.logs.collect import check_not_empty, collected
 from keval.logs.outputs import check_stdout, replaced
-from keval.readable import percent
 from keval.reports.verdicts import undecided
-from keval.stats.calibration import Labelled
-from keval.stats.ppi import Estimate
 from keval.stats.rogan_gladen import ErrorRates
 
 
@@ -86,30 +83,19 @@ def command(
         return
     check_stdout([log], "write to another file")
     if filled is not None:
-        found = sheet.read(filled, labeler)
-        added = take_in(log, found, warn, skip_invalid=skip_invalid)
-        there = len(found.said) - added
-        warn(f"{counted(added, 'label')} added, {there:,} there already; not filled in: {found.empty:,}")
-    with ExitStack() as open_:
-        (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
-        check_not_empty([file])
-        connection = open_.enter_context(projections.connect([file]))
-        warn_of_stopped(connection)
-        for name in undecided(connection, pass_from):
-            warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
-        judges = list(calibrated(connection, known_labels(connection, file.path), wanted))
-        means = list(mean_corrections(connection))
+        _take_in(log, filled, labeler, skip_invalid=skip_invalid)
+    judges, means = _what_labels_say(log, wanted, skip_invalid=skip_invalid)
     for judge in judges:
         by_rates = None if elsewhere is None else judge.corrected_by(elsewhere)
         if written == "jsonl":
             say_json(judge.as_json() | ({"by_error_rates": by_rates.as_json()} if by_rates else {}))
         else:
-            _print(judge, by_rates)
+            _say_all(calibration_lines.of_verdicts(judge, by_rates))
     for mean in means:
         if written == "jsonl":
             say_json(mean.as_json())
         else:
-            _print_mean(mean)
+            _say_all(calibration_lines.of_mean(mean))
     if means:
         warn(f"corrected means: {REQUIREMENT}")
 
@@ -154,53 +140,28 @@ def _options(wanted: Wanted) -> Iterator[str]:
         yield from ("--pass-from", f"{name}={score:.12g}")
 
 
-def _print(judge: CalibratedJudge, by_rates: RatesCorrection | None) -> None:
-    found, by = judge.calibration, f", {judge.by}" if judge.by else ""
-    say(f"{judge.condition}, {judge.judge}/{judge.metric}{by}")
-    say(f"  pass rate            {percent(found.pass_rate)}")
-    assumes = found.assumes_passes and found.corrected is not None
-    assumed = "; no pass was labelled, all are taken for right" if assumes else ""
-    reason = f" ({found.why_unknown})" if found.why_unknown else ""
-    of_which = "" if found.corrected is None else " of these answers"
-    say(f"  corrected pass rate  {percent(found.corrected)}{_range(found.interval)}{of_which}{reason}{assumed}")
-    for kind, labelled in (("failures", found.failures), ("passes", found.passes)):
-        say(f"  {kind:<8} right       {percent(labelled.share_right)}{_range(labelled.interval)}{_counted(labelled)}")
-    if found.sensitivity is not None or found.specificity is not None:
-        say(f"  sensitivity          {percent(found.sensitivity)}, specificity {percent(found.specificity)}")
-    if by_rates is not None:
-        reason = f" ({by_rates.reason})" if by_rates.reason else ""
-        limits = _range((by_rates.ci_lower, by_rates.ci_upper))
-        say(f"  by error rates       {percent(by_rates.corrected)}{limits}{reason}")
+def _take_in(log: Path, filled: Path, labeler: str | None, *, skip_invalid: bool) -> None:
+    found = sheet.read(filled, labeler)
+    added = take_in(log, found, warn, skip_invalid=skip_invalid)
+    there = len(found.said) - added
+    warn(f"{counted(added, 'label')} added, {there:,} there already; not filled in: {found.empty:,}")
 
 
-def _print_mean(mean: MeanCorrection) -> None:
-    say(f"{mean.condition}, {mean.judge}/{mean.metric}, mean score")
-    say(f"  judge                {mean.judge_mean:.2f} ({counted(mean.samples, 'sample')})")
-    people = mean.found.people
-    say(
-        f"  people               {_estimated(people, mean)}"
-        + ("" if people is None else f" ({counted(people.n_labelled, 'sample')})")
-    )
-    corrected, reason = mean.found.corrected, mean.found.why_not_corrected
-    how = f" ({reason})" if corrected is None else f" (PPI++, {corrected.judge_weight:.2f} of the judge)"
-    say(f"  corrected            {_estimated(corrected, mean)}{how}")
+def _what_labels_say(
+    log: Path, wanted: Wanted, *, skip_invalid: bool
+) -> tuple[list[CalibratedJudge], list[MeanCorrection]]:
+    """Return what the labels of a log say of each judge's verdicts, and of its means."""
+    with ExitStack() as open_:
+        (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
+        check_not_empty([file])
+        connection = open_.enter_context(projections.connect([file]))
+        warn_of_stopped(connection)
+        for name in undecided(connection, wanted.pass_from or {}):
+            warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
+        judges = calibrated(connection, known_labels(connection, file.path), wanted)
+        return list(judges), list(mean_corrections(connection))
 
 
-def _estimated(estimate: Estimate | None, of: MeanCorrection) -> str:
-    if estimate is None:
-        return "–"
-    low, high = estimate.interval
-    if low is None or high is None:
-        return f"{estimate.mean:.2f}"
-    # A t interval may reach beyond the scale; `-f jsonl` has it whole.
-    return f"{estimate.mean:.2f}, 95 % CI {max(low, of.min):.2f} to {min(high, of.max):.2f}"
-
-
-def _counted(labelled: Labelled) -> str:
-    said = f", {labelled.right} right, {labelled.wrong} wrong, {labelled.ambiguous} ambiguous"
-    return f" ({counted(labelled.verdicts, 'verdict')}{said})"
-
-
-def _range(interval: tuple[float | None, float | None]) -> str:
-    low, high = interval
-    return "" if low is None or high is None else f", 95 % CI {low:.1%} to {high:.1%}"
+def _say_all(lines: Iterable[str]) -> None:
+    for line in lines:
+        say(line)
