@@ -136,7 +136,7 @@ def _options(wanted: Wanted) -> Iterator[str]:
     """Yield the options that what is drawn has to be read with, to be counted as it was drawn."""
     for field in wanted.by:
         yield from ("--by", field)
-    for name, score in (wanted.pass_from or {}).items():
+    for name, score in wanted.pass_from.items():
         yield from ("--pass-from", f"{name}={score:.12g}")
 
 
@@ -156,7 +156,7 @@ def _what_labels_say(
         check_not_empty([file])
         connection = open_.enter_context(projections.connect([file]))
         warn_of_stopped(connection)
-        for name in undecided(connection, wanted.pass_from or {}):
+        for name in undecided(connection, wanted.pass_from):
             warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
         judges = calibrated(connection, known_labels(connection, file.path), wanted)
         return list(judges), list(mean_corrections(connection))

@@ -6,7 +6,7 @@ Only what is said of answers that were drawn at random says what a condition's m
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ class Wanted:
     by: tuple[str, ...] = ()
     """Fields of the sample by which the verdicts are divided, beside condition, judge and metric."""
     seed: int = 0
-    pass_from: Mapping[str, float] | None = None
+    pass_from: Mapping[str, float] = field(default_factory=dict)
     """The lowest score that passes, of metrics for which the user says it."""
     scores: bool = False
     """Answers at random from all that were judged, to be scored, and not verdicts."""
@@ -56,7 +56,7 @@ class Wanted:
         return load(
             "labels",
             "strata",
-            verdicts=verdicts(connection, self.pass_from or {}),
+            verdicts=verdicts(connection, self.pass_from),
             by=f"concat_ws(', ', {', '.join(fields)})" if fields else "''",
             seed=f"'{self.seed}'",
         )
@@ -108,7 +108,7 @@ def draw(connection: DuckDBPyConnection, log: Path, wanted: Wanted) -> list[Entr
 
 
 def _at_random(connection: DuckDBPyConnection, wanted: Wanted) -> str | None:
-    judged = load("labels", "judged", verdicts=verdicts(connection, wanted.pass_from or {}), seed=f"'{wanted.seed}'")
+    judged = load("labels", "judged", verdicts=verdicts(connection, wanted.pass_from), seed=f"'{wanted.seed}'")
     conditions = list(rows(connection, load("labels", "counted_answers", judged=judged)))
     shares = spread([row["answers"] for row in conditions], wanted.number)
     quotas = [
