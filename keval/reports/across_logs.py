@@ -28,10 +28,9 @@ from keval.reports.model import BANNER, Report
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.sentences import headlines, read_with_care
 from keval.reports.side_by_side import (
-    join_clusters,
     leave_out_edited,
-    moved_samples,
     of_shared_samples,
+    pair_samples,
     put_side_by_side,
     renamed,
     score_bodies,
@@ -82,8 +81,7 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
         samples = [*_samples(connection, sides)]
         put_side_by_side(connection, [side.label for side in sides], pairs)
         samples += _edited(connection, sides)
-        join_clusters(connection)
-        samples += _moved(connection)
+        samples += _moved(pair_samples(connection))
         tables = _tables(sides)
         shared = _compared(connection, of_shared_samples(connection, tables), sides)
         if not shared:
@@ -170,11 +168,11 @@ def _example(side: Side, found: Sequence[JsonObject]) -> str:
     return f"{side.label}: {next((row['sample_id'] for row in found if row['asked_in'] == side.number), 'none')}"
 
 
-def _moved(connection: DuckDBPyConnection) -> Iterator[str]:
+def _moved(samples: Sequence[str]) -> Iterator[str]:
     """Yield which samples are of one cluster in one log, and of another one in another."""
-    if moved := moved_samples(connection):
+    if samples:
         yield (
-            f"the logs put {_named(moved)} into different clusters: those of a sample are one here, which can make "
+            f"the logs put {_named(samples)} into different clusters: those of a sample are one here, which can make "
             "intervals wider"
         )
 

@@ -26,7 +26,7 @@ Pair = tuple[int, str, int, str]
 
 
 def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pairs: Iterable[Pair]) -> None:
-    """Make the tables that comparisons are made from, over all logs, in the place of those of one log.
+    """Make the tables that `pair_samples` compares, over all logs, in the place of those of one log.
 
     `labels` are what the logs are called, in the order of their numbers. Raises InputError for logs that count failures
     by two rules: what differs then may be the rule alone.
@@ -51,26 +51,25 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
             "write the same `failures` into both configs; keval generate CONFIG -o LOG records it",
         )
     connection.execute(made("TABLE", "sample_clusters", of_each("across_clusters")))
-    join_clusters(connection)
     connection.execute(
         made("OR REPLACE VIEW", "compared_series", load("reports", "across_series", pairs=f"values {values}"))
     )
     connection.execute(made("TABLE", "untried_samples", of_each("across_untried")))
-    for name in ("paired_samples", "comparisons"):
-        connection.execute(made("OR REPLACE VIEW", name, definition(name)))
 
 
-def join_clusters(connection: DuckDBPyConnection) -> None:
-    """Make the table of what samples belong to, anew once some were left out: these join no clusters."""
-    parts = joined(row["clusters"] for row in rows(connection, load("reports", "across_moved")))
-    connection.execute("CREATE OR REPLACE TABLE joined_clusters (cluster VARCHAR, joined VARCHAR)")
+def pair_samples(connection: DuckDBPyConnection) -> list[str]:
+    """Make the views of comparisons, once the samples that tell nothing are left out: these join no clusters.
+
+    Returns the samples that belong to one cluster by one log, and to another by another log, in order.
+    """
+    moved = list(rows(connection, load("reports", "across_moved")))
+    parts = joined(row["clusters"] for row in moved)
+    connection.execute("CREATE TABLE joined_clusters (cluster VARCHAR, joined VARCHAR)")
     connection.execute("INSERT INTO joined_clusters SELECT unnest(?), unnest(?)", [list(parts), list(parts.values())])
     connection.execute(made("OR REPLACE TABLE", "newest_samples", load("reports", "across_samples")))
-
-
-def moved_samples(connection: DuckDBPyConnection) -> list[str]:
-    """Return the samples that belong to one cluster by one log, and to another by another log, in order."""
-    return [row["sample_id"] for row in rows(connection, load("reports", "moved_samples"))]
+    for name in ("paired_samples", "comparisons"):
+        connection.execute(made("OR REPLACE VIEW", name, definition(name)))
+    return [row["sample_id"] for row in moved]
 
 
 def leave_out_edited(connection: DuckDBPyConnection, one: int, other: int) -> None:

@@ -12,9 +12,9 @@ from keval.reports.conclusions import ConditionScore, Difference, MetricTable, d
 from keval.reports.edited_records import leave_out_edited_records, records_of
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.side_by_side import (
-    join_clusters,
     leave_out_edited,
     of_shared_samples,
+    pair_samples,
     put_side_by_side,
     renamed,
     score_bodies,
@@ -65,7 +65,7 @@ def differences_since(
         leave_out_edited_records(
             together, 1, 2, lambda number, names: records_of(connections[number - 1], "samples", names)
         )
-        join_clusters(together)
+        pair_samples(together)
         shared = of_shared_samples(together, told_apart)
         scores = {
             (score.condition_id, table.judge_id, table.metric): score for table in shared for score in table.scores
