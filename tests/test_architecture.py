@@ -120,6 +120,10 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "an agent is asked by the stage, whatever it does",
         {"execution.plugin_errors"},
     ),
+    "unit/execution/test_chosen.py": (
+        "what is left, and what is said of it, a command shows that has a choice",
+        {"execution.remaining"},
+    ),
     "unit/execution/test_config_check.py": ("it is told before a run", {"execution.agent_doubts"}),
     "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.scoring"}),
     "unit/execution/test_labelling.py": (

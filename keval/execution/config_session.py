@@ -16,7 +16,6 @@ from keval.events import new_run_id, written
 from keval.execution import interrupt, recorded_plan, rehearsal
 from keval.execution.batch_events import Asker, KnownBatches, known_batches
 from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, agent_caller
-from keval.execution.changes import changes, no_longer_counted
 from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, in_batches, ledger
@@ -38,13 +37,14 @@ from keval.execution.preparation import (
 )
 from keval.execution.progress import Progress, shown
 from keval.execution.recording import EncodedEvent
+from keval.execution.remaining import Remaining
 from keval.execution.run_events import is_recorded, plan_records, run_event
 from keval.execution.sample_changes import sample_changes, told_of_samples
 from keval.execution.session import Request, Session
 from keval.execution.stopping import Stopping, both, refuse_without_judges, stopping
-from keval.execution.tasks import TaskList, work_list
+from keval.execution.tasks import TaskList
 from keval.execution.unjudged import KnownIds, Unjudged
-from keval.execution.work_ahead import NOTHING_TO_GENERATE, generation_ahead, nothing_to_generate
+from keval.execution.work_ahead import NOTHING_TO_GENERATE
 from keval.execution.workspaces import Kept
 from keval.ids import JsonObject
 from keval.logs.costs import Spent
@@ -233,59 +233,13 @@ class ConfigWork:
 
     def _remaining(self, about: ConfigPast, *, recorded: bool) -> TaskList:
         """Return the tasks that are to be done, and say what is; `recorded`: all is as in the log's newest run."""
-        missing = self._missing(about)
-        tasks = missing if self.stopping is not None else self._chosen(missing)
-        for name, number in tasks.by_condition().items():
+        found = Remaining.of(about, self.request, self.stopping)
+        self.failed_before = found.failed_before
+        for name, number in found.tasks.by_condition().items():
             self.generated.plan(name, number)
-        newest = self.past.newest_run(self.prepared.config.name, mock=self.request.mock)
-        gone = None if recorded or self.stopping is not None else no_longer_counted(newest, about)
-        if gone is not None:
-            self.warn(gone)
-        left = sorted(set(missing.numbers).difference(tasks.numbers)) if len(tasks) < len(missing) else []
-        if left and (changed := changes(newest, about, left)) is not None:
-            self.warn(changed.told_of_others())
-        self._say_what_is_ahead(about, tasks, recorded=recorded)
-        return tasks
-
-    def _missing(self, about: ConfigPast) -> TaskList:
-        """Return the tasks that are not done, whether or not the user chose them."""
-        if self.stopping is not None:
-            self.failed_before = self.stopping.failed_before
-            return self.stopping.remaining
-        skipped, self.failed_before = "", 0
-        if not self.request.fresh:
-            skipped, self.failed_before = about.skipped(retry_failed=self.request.retry_failed)
-        return work_list(self.prepared.config, self.prepared.samples, skipped)
-
-    def _say_what_is_ahead(self, about: ConfigPast, tasks: TaskList, *, recorded: bool) -> None:
-        """Say how many tasks are to be done and what they cost, or why there are none."""
-        if tasks:
-            given_up = None if self.request.chosen else self.failed_before
-            may_stop = self.stopping is not None and not self.request.complete
-            for told in generation_ahead(about, tasks, self._single_judges, given_up, may_stop=may_stop):
-                self.warn(told)
-        elif self.stopping is not None and self.stopping.is_stopped:
-            if recorded and not self.stopping.must_end:  # else it is said at the end
-                self.warn(self.stopping.told_again())
-        elif self.failed_before:
-            self.warn(nothing_to_generate(self.failed_before))
-        elif not self.request.chosen:
-            self.warn(NOTHING_TO_GENERATE)
-
-    def _chosen(self, tasks: TaskList) -> TaskList:
-        """Return the tasks that the user chose, and say what becomes of the others."""
-        if not self.request.chosen:
-            return tasks
-        taken = {sample["id"] for sample in self.prepared.samples}
-        ids = [sample["id"] for read in self.prepared.datasets for sample in read.samples]
-        chosen = self.request.chosen.of_tasks(tasks, [name for name in ids if name not in taken])
-        left = len(tasks) - len(chosen)
-        others = "stays planned" if left == 1 else f"{left:,} stay planned"
-        self.warn(
-            f"{len(chosen):,} of {len(tasks):,} missing tasks {'is' if len(chosen) == 1 else 'are'} chosen"
-            + (f"; the other {others}, and count{'s' * (left == 1)} as not done" if left else "")
-        )
-        return chosen
+        for told in found.told(self._single_judges, recorded=recorded):
+            self.warn(told)
+        return found.tasks
 
     def _records(self, about: ConfigPast, changed: Sequence[JsonObject], run_id: str) -> Iterator[JsonObject]:
         """Yield what a run writes first: what it plans, and the samples that changed."""

@@ -1,0 +1,96 @@
+"""What a command has to generate, and what is said of it before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from keval.config.model import JudgeConfig
+from keval.execution.changes import changes, no_longer_counted
+from keval.execution.config_past import ConfigPast
+from keval.execution.session import Request
+from keval.execution.stopping import Stopping
+from keval.execution.tasks import TaskList, work_list
+from keval.execution.work_ahead import NOTHING_TO_GENERATE, generation_ahead, nothing_to_generate
+from keval.ids import JsonObject
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remaining:
+    """The tasks that a command does, of those that a config asks for and the log has no response to."""
+
+    about: ConfigPast
+    request: Request
+    stopping: Stopping | None
+    missing: TaskList
+    """All that are not done, whether or not the user chose them."""
+    tasks: TaskList
+    """Those that are to be done."""
+    failed_before: int
+    """Tasks that failed in earlier runs and are not tried again."""
+
+    @classmethod
+    def of(cls, about: ConfigPast, request: Request, stopping: Stopping | None) -> Remaining:
+        """Look up what is left to do. Raises UsageError for a sample or condition that is chosen and not there."""
+        if stopping is not None:
+            missing, failed_before = stopping.remaining, stopping.failed_before
+        else:
+            skipped, failed_before = "", 0
+            if not request.fresh:
+                skipped, failed_before = about.skipped(retry_failed=request.retry_failed)
+            missing = work_list(about.prepared.config, about.prepared.samples, skipped)
+        tasks = _chosen(missing, about, request)
+        return cls(
+            about=about, request=request, stopping=stopping,
+            missing=missing, tasks=tasks, failed_before=failed_before,
+        )  # fmt: skip
+
+    def told(self, judges: Sequence[JudgeConfig], *, recorded: bool) -> Iterator[str]:
+        """Yield what is to be known of it; `judges` judge it at once, `recorded`: all is as in the log's newest run."""
+        newest = self.about.past.newest_run(self.about.prepared.config.name, mock=self.about.mock)
+        if self.request.chosen:
+            yield self._told_of_choice()
+        if not recorded and self.stopping is None and (gone := no_longer_counted(newest, self.about)) is not None:
+            yield gone
+        yield from self._told_of_others(newest)
+        yield from self._told_of_tasks(judges, recorded=recorded)
+
+    def _told_of_choice(self) -> str:
+        """Return what becomes of the tasks that the user did not choose."""
+        chosen, missing = len(self.tasks), len(self.missing)
+        left = missing - chosen
+        others = "stays planned" if left == 1 else f"{left:,} stay planned"
+        return f"{chosen:,} of {missing:,} missing tasks {'is' if chosen == 1 else 'are'} chosen" + (
+            f"; the other {others}, and count{'s' * (left == 1)} as not done" if left else ""
+        )
+
+    def _told_of_others(self, newest: JsonObject | None) -> Iterator[str]:
+        """Yield what changed since the newest run of tasks that are not done now, if anything did."""
+        if len(self.tasks) == len(self.missing):
+            return
+        left = sorted(set(self.missing.numbers).difference(self.tasks.numbers))
+        if (changed := changes(newest, self.about, left)) is not None:
+            yield changed.told_of_others()
+
+    def _told_of_tasks(self, judges: Sequence[JudgeConfig], *, recorded: bool) -> Iterator[str]:
+        """Yield how many tasks are to be done and what they cost, or why there are none."""
+        if self.tasks:
+            given_up = None if self.request.chosen else self.failed_before
+            may_stop = self.stopping is not None and not self.request.complete
+            yield from generation_ahead(self.about, self.tasks, judges, given_up, may_stop=may_stop)
+        elif self.stopping is not None and self.stopping.is_stopped:
+            if recorded and not self.stopping.must_end:  # else it is said at the end
+                yield self.stopping.told_again()
+        elif self.failed_before:
+            yield nothing_to_generate(self.failed_before)
+        elif not self.request.chosen:
+            yield NOTHING_TO_GENERATE
+
+
+def _chosen(missing: TaskList, about: ConfigPast, request: Request) -> TaskList:
+    """Return the tasks that the user chose of those that are missing."""
+    if not request.chosen:
+        return missing
+    taken = {sample["id"] for sample in about.prepared.samples}
+    ids = [sample["id"] for read in about.prepared.datasets for sample in read.samples]
+    return request.chosen.of_tasks(missing, [name for name in ids if name not in taken])
