@@ -101,7 +101,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "properties/test_lifecycle.py": (
         "a session is right if the log is, whatever happens to it",
-        {"execution.config_session", "execution.judge_session", "execution.session"},
+        {"execution.config_session", "execution.config_work", "execution.judge_session", "execution.session"},
     ),
     "properties/test_specs.py": ("what they hold comes back from another process", {"execution.specs"}),
     "unit/exports/test_html.py": (

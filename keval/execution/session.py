@@ -1,6 +1,6 @@
 """What the stages of one command share: who does the work, where it is recorded, what it may cost, when to stop.
 
-`config_session.py` makes a session for a config, `judge_session.py` one for a log or a pipe and its judges.
+`config_work.py` makes a session for a config, `judge_session.py` one for a log or a pipe and its judges.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ from keval.config.reader import load
 from keval.datasets import Samples
 from keval.documents.json_objects import JsonObjects
 from keval.events import encode, event, new_run_id
-from keval.execution.config_session import ConfigWork, past
+from keval.execution.config_session import past
+from keval.execution.config_work import ConfigWork
 from keval.execution.judge_session import JudgeWork
 from keval.execution.preparation import Prepared
 from keval.execution.session import Request

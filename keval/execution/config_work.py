@@ -1,0 +1,340 @@
+"""The work of a config: what its log lacks is generated and, for `keval run`, judged as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from keval.config.model import JudgeConfig
+from keval.counted import counted
+from keval.errors import Warn
+from keval.events import new_run_id, written
+from keval.execution import recorded_plan, rehearsal
+from keval.execution.batch_events import Asker, KnownBatches, known_batches
+from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, agent_caller
+from keval.execution.config_executor import config_answerer, config_executor
+from keval.execution.config_past import ConfigPast
+from keval.execution.estimate import Item, estimate, in_batches, ledger
+from keval.execution.executors import Executor, scorer_of
+from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
+from keval.execution.job_feed import JobFeed
+from keval.execution.jobs import Backlog, Job, jobs
+from keval.execution.pairs import baseline_first
+from keval.execution.preparation import (
+    Prepared,
+    check_agent_keys,
+    check_judge_keys,
+    end_orphans,
+    leaving_nothing,
+    with_samples,
+)
+from keval.execution.progress import Progress, shown
+from keval.execution.recording import EncodedEvent
+from keval.execution.remaining import Remaining
+from keval.execution.run_events import is_recorded, plan_records, run_event
+from keval.execution.sample_changes import sample_changes, told_of_samples
+from keval.execution.session import Request, Session
+from keval.execution.stopping import Stopping, both, stopping
+from keval.execution.tasks import TaskList
+from keval.execution.unjudged import KnownIds, Unjudged
+from keval.execution.work_ahead import NOTHING_TO_GENERATE
+from keval.execution.workspaces import Kept
+from keval.ids import JsonObject
+from keval.logs.costs import Spent
+from keval.logs.past import Past, of_log
+from keval.logs.sinks import Announced, Sink
+from keval.processes import temporary
+from keval.projections.sql_file import literal, literals, load
+
+
+@dataclass
+class ConfigWork:
+    """What one command does for a config."""
+
+    prepared: Prepared
+    sink: Sink
+    past: Past
+    """It is closed before anything is paid."""
+    request: Request
+    warn: Warn
+    judges: Sequence[JudgeConfig] = ()
+    """Those that judge at once; none if the responses are only generated."""
+    executor: Executor | None = None
+    """Who does the work; None for this process."""
+    generated: Progress = field(default_factory=lambda: Progress("generate"))
+    judged: Progress = field(default_factory=lambda: Progress("judge"))
+    failed_before: int = 0
+    """Tasks that failed in earlier runs and are not tried again."""
+    stack: ExitStack = field(default_factory=ExitStack)
+    """What ends with the command."""
+    known: KnownIds = field(default_factory=KnownIds)
+    """Judgments of earlier answers: if one of these comes back, it is not judged again."""
+    stopping: Stopping | None = None
+    """When to stop before all is asked; found out once the servers are known."""
+    whole_path: Path | None = field(init=False)
+    """Where the log is, from whatever folder: a function of the user's may change that in which the command runs."""
+
+    def __post_init__(self) -> None:
+        self.whole_path = self.prepared.log and self.prepared.log.absolute()
+
+    def do(self) -> int:
+        """Do what is missing; return how many tasks and judgments failed."""
+        with shown(self.generated, self.judged, quiet=self.request.quiet), self.stack:
+            leaving_nothing(self._do, self.warn)
+        return self.generated.failed + self.judged.failed + self.failed_before
+
+    async def _do(self, stop: asyncio.Event) -> None:
+        self.sink.tell(stop)
+        await self._identify()
+        if not self.prepared.datasets and recorded_plan.is_done(self.prepared, self.past):
+            self.warn(NOTHING_TO_GENERATE)
+        else:
+            await self._do_what_is_missing(stop)
+
+    async def _do_what_is_missing(self, stop: asyncio.Event) -> None:
+        if not self.prepared.datasets:
+            self.prepared = with_samples(self.prepared, self.request.limit, warn=self.warn)
+        if self.judges:
+            self.stopping = stopping(self.prepared, self.past, self.request, self.warn)
+            self.prepared = self.stopping.prepared if self.stopping else self.prepared
+        about = ConfigPast.about(self.past, self.prepared)
+        recorded = is_recorded(about)
+        tasks = self._remaining(about, recorded=recorded)
+        run_id = new_run_id()
+        changed = list(sample_changes(about, run_id))
+        backlog = self._backlog(about, tasks, changed)
+        must_announce = len(tasks) > 0 or not recorded or (self.stopping is not None and self.stopping.must_end)
+        work_left = bool(tasks or backlog.planned or self._pairs(self.past).planned)
+        if must_announce or work_left:
+            announcement = Announced(self.sink, *self._records(about, changed, run_id))
+            session = self._session(run_id, announcement, stop, len(tasks) + backlog.planned.total())
+            if self.request.batch:
+                session = self._in_batches(session, tasks)
+            self.past.close()
+            if must_announce:
+                await check_agent_keys(self.prepared)
+            if self.judges and work_left:
+                await check_judge_keys(self.prepared)
+            if must_announce:
+                await announcement.announce()
+            self.prepared.forget_question_ids()
+            await self._work(session, tasks, backlog)
+            await self._judge_pairs(session)
+            if self.stopping is not None:
+                await self.stopping.end(session, self.warn)
+            session.ledger.check()
+
+    async def _identify(self) -> None:
+        """Find out what the config's servers are."""
+        await end_orphans(self.prepared, self.warn)
+        newest = self.past.newest_run(self.prepared.config.name, mock=self.request.mock)
+        found = await offered(self.prepared)
+        for told in failed_servers(self.prepared, found):
+            self.warn(told)
+        if self.request.mock_url is not None:
+            await rehearsal.tell_tools(self.request.mock_url, found.values())
+        self.prepared = identify(self.prepared, found, newest)
+
+    def _remaining(self, about: ConfigPast, *, recorded: bool) -> TaskList:
+        """Return the tasks that are to be done, and say what is; `recorded`: all is as in the log's newest run."""
+        found = Remaining.of(about, self.request, self.stopping)
+        self.failed_before = found.failed_before
+        for name, number in found.tasks.by_condition().items():
+            self.generated.plan(name, number)
+        for told in found.told(self._single_judges, recorded=recorded):
+            self.warn(told)
+        return found.tasks
+
+    def _records(self, about: ConfigPast, changed: Sequence[JsonObject], run_id: str) -> Iterator[JsonObject]:
+        """Yield what a run writes first: what it plans, and the samples that changed."""
+        yield run_event(self.prepared, "run" if self.judges else "generate", run_id)
+        yield from plan_records(about.prepared, about.past, run_id)
+        yield from () if self.stopping is None else self.stopping.record(run_id)
+        yield from changed
+
+    def _backlog(self, about: ConfigPast, tasks: TaskList, changed: Sequence[JsonObject]) -> Backlog:
+        """Return what the judges have to do for responses of earlier runs, and tell the progress how much that is."""
+        judges = self._single_judges
+        if not judges:
+            return Backlog(self.past.log, (), ())
+        if self.stopping is not None and self.stopping.is_stopped:  # what came in after the stop is in no number
+            return Backlog(self.past.log, (), ())
+        if (corrected := told_of_samples(changed, self.past, self.judges)) is not None:
+            self.warn(corrected)
+        unjudged = Unjudged(self.past, judges, mock=self.request.mock, changing=changed)
+        fresh = self.request.fresh
+        if tasks:
+            self.known = unjudged.known(self.prepared.config.agent.agent_id, fresh=fresh)
+        responses = load(
+            "execution",
+            "run_responses",
+            fresh=str(fresh),
+            everything=str(self.request.judge_all),
+            of_config=about.tasks_of("response", mock=True),
+        )
+        missing = unjudged.missing(self.request.chosen.of_responses(responses))
+        backlog = Backlog(self.past.log, missing, judges, self.prepared.question_ids, self.prepared.samples)
+        for name, number in backlog.planned.items():
+            self.judged.plan(name, number)
+        if backlog.planned:
+            self.warn(backlog.told())
+        return backlog
+
+    @property
+    def _single_judges(self) -> list[JudgeConfig]:
+        """The judges of single responses, which judge each as it comes."""
+        return [judge for judge in self.judges if judge.judge.unit == "response"]
+
+    def _pairs(self, past: Past) -> Backlog:
+        """Return what the judges of pairs have to do in a log."""
+        judges = [judge for judge in self.judges if judge.judge.unit == "pair"]
+        if not judges:
+            return Backlog(past.log, (), ())
+        config = self.prepared.config
+        ids = {condition.name: condition.condition_id for condition in config.conditions}
+        conditions = baseline_first(ids, config.as_written.get("baseline"))
+        unjudged = Unjudged(past, judges, mock=self.request.mock, configs=[conditions])
+        responses = load(
+            "execution",
+            "pair_responses",
+            agent_id=literal(self.prepared.config.agent.agent_id),
+            condition_ids=literals(conditions.values()),
+            everything=str(self.request.judge_all),
+        )
+        return Backlog(past.log, unjudged.missing(self.request.chosen.of_responses(responses)), judges)
+
+    async def _judge_pairs(self, session: Session) -> None:
+        """Judge the pairs: which responses belong together is known when all are there, in the log."""
+        log = self.whole_path
+        if len(self._single_judges) == len(self.judges) or log is None or session.stop.is_set():
+            return
+        with of_log(log, self.warn, skip_invalid=self.request.skip_invalid) as found:
+            pairs = self._pairs(found)
+            for name, number in pairs.planned.items():
+                self.judged.plan(name, number)
+            await session.judging(self.judged).work_off(pairs)
+
+    def _session(self, run_id: str, sink: Sink, stop: asyncio.Event, items: int) -> Session:
+        config, mock = self.prepared.config, self.request.mock
+        has_daily = config.execution.daily_budget_usd is not None
+        today = self.past.spent_today(mock=mock) if has_daily else Spent()
+        # Only of those who are asked: an unknown price of any other one must not refuse the budget.
+        estimates: Iterable[Item] = estimate(self.prepared, self.past.costs(), self.judges)
+        batches = self._known_batches
+        if self.request.batch:
+            are_measured = Asker(config.agent.agent_id, is_agent=True) in batches.askers
+            accounts = [condition.condition_id for condition in config.conditions] if are_measured else []
+            estimates = in_batches(estimates, accounts)
+        elif left := batches.open_of(agent=True):
+            number = counted(sum(len(batch.unrecorded) for batch in left), "answer")
+            self.warn(f"{number} of earlier batches, paid for, not collected yet: --batch would collect them")
+        return Session(
+            run_id=run_id,
+            sink=sink,
+            executor=self.executor or self._executor(),
+            ledger=ledger(estimates, config.execution, today, self.warn),
+            execution=config.execution,
+            secrets=config.secrets,
+            mock=mock,
+            stop=stop,
+            kept=self._kept(run_id),
+            silent_agents=self._silent_agents(),
+            items=items,
+        )
+
+    def _executor(self) -> Executor:
+        """Return who does the work where the user wants it done."""
+        here = config_executor(self.prepared, self.judges, self.prepared.mark)
+        if self.request.cluster is None:
+            return here
+        from keval.execution.ray_executor import ray_executor, work_of_config
+
+        work = work_of_config(self.prepared, self.judges)
+        return self.stack.enter_context(ray_executor(self.request.cluster, work, here, self.warn))
+
+    def _in_batches(self, session: Session, tasks: TaskList) -> Session:
+        """Return a session in which the agent's model answers in batches."""
+        config, numbers = self.prepared.config, tasks.by_condition()
+        asked = [condition for condition in config.conditions if numbers.get(condition.name)]
+        work = BatchWork(
+            workers=Workers(scorer_of((), {}, {}, config.prices), config_answerer(self.prepared, self.prepared.mark)),
+            callers=[agent_caller(config, asked, self.prepared.agent_env)],
+            known=self._known_batches,
+            run_id=session.run_id,
+            sink=session.sink,
+            execution=session.execution,
+            tell=self.generated.say,
+        )
+        return replace(session, executor=work.executor(), execution=replace(session.execution, max_concurrent=AT_ONCE))
+
+    @cached_property
+    def _known_batches(self) -> KnownBatches:
+        """The batches of the log; none for a mock run."""
+        return KnownBatches([]) if self.request.mock else known_batches(self.past)
+
+    def _silent_agents(self) -> set[str]:
+        """Return the agents that do not report their tool calls: those of the log, and the config's."""
+        agent = self.prepared.config.agent
+        return self.past.silent_agents | (set() if agent.agent.reports_tool_calls else {agent.agent_id})
+
+    def _kept(self, run_id: str) -> Kept:
+        """Return which folders of the agent stay, and where; those that judges wait for are gone after the command."""
+        config, waits = self.prepared.config, any(judge.judge.uses_workspace for judge in self.judges)
+        section = config.agent.workspace
+        keep_in = config.path.parent / (section.keep_in or f"{config.name}.workspaces")
+        until_judged = self.stack.enter_context(temporary.folder()) if waits and section.keep != "all" else None
+        return Kept(section.keep, keep_in.absolute() / run_id, until_judged)
+
+    async def _work(self, session: Session, tasks: TaskList, backlog: Backlog) -> None:
+        """Let both stages work side by side, until all is done."""
+        if isinstance(session.executor, BatchExecutor):
+            await self._generate_in_batches(session, session.executor, tasks)
+            return
+        feed = JobFeed(backlog)
+        noting = None if self.stopping is None else self.stopping.noting(session)
+
+        def judge_soon(encoded: EncodedEvent) -> Awaitable[None] | None:
+            told = None if noting is None else noting(encoded)
+            return both(told, feed.put(self._jobs_of(encoded, session.kept)))
+
+        async with asyncio.TaskGroup() as group:
+            if self._single_judges:
+                group.create_task(session.judging(self.judged, noting).work_off_feed(feed))
+            on_written = judge_soon if self._single_judges else None
+            items = tasks if self.stopping is None else self.stopping.begin(session).take
+            try:
+                await session.generation(self.prepared.config, self.generated, on_written).work_off(items)
+            finally:
+                await session.executor.close()
+            feed.close()
+        if tasks and (edited := edited_meanwhile(self.prepared)) is not None:
+            self.warn(edited)
+
+    async def _generate_in_batches(self, session: Session, executor: BatchExecutor, tasks: TaskList) -> None:
+        """Generate until all is done; what is submitted may be left where the user wants to leave."""
+        self.generated.remark = lambda: executor.remark
+        stage = session.generation(self.prepared.config, self.generated, executor.recorded)
+        left = await executor.work_off(stage.work_off(tasks), lambda: self.request.detach or session.is_interrupted)
+        if left:
+            self.warn(f"left at the service: {left}; the same command collects the results, within 29 days")
+
+    def _jobs_of(self, encoded: EncodedEvent, kept: Kept) -> Iterator[Job]:
+        """Yield what the judges have to do for a response that was just written.
+
+        It is taken as a resume will read it, and judged as the agent gave it: a judgment's id is made from the text
+        that the log has, but a secret that is also the right word must not make its answer wrong.
+        """
+        if encoded.event["type"] != "response":
+            return
+        logged = encoded.event
+        is_same = encoded.unredacted is logged
+        unredacted = logged if is_same else written(encoded.unredacted)[0]
+        brought = jobs(logged, self._single_judges, self.known, unredacted)
+        kept.wait_for(logged["id"], sum(job.judge.judge.uses_workspace for job in brought))
+        for job in brought:
+            self.judged.plan(job.judge.name, 1)
+            yield job
