@@ -28,7 +28,7 @@ from keval.usage import Usage
 NOTHING_USED = Usage(0, 0, 0, 0)
 """The tokens of an answer that nobody was asked for."""
 
-Key = tuple[tuple[str, ...], str | None, tuple[str, ...] | None, int | None]
+PromptKey = tuple[tuple[str, ...], str | None, tuple[str, ...] | None, int | None]
 """The messages of the user, the system prompt, the servers' names, and the repetition; None: any."""
 
 
@@ -80,7 +80,7 @@ class Replay(Agent):
 class _Found:
     """Where the answers of a file are."""
 
-    offsets: Mapping[Key, int]
+    offsets: Mapping[PromptKey, int]
     reports_tool_calls: bool
 
 
@@ -96,10 +96,10 @@ def _answers(path: Path) -> _Found:
 @lru_cache(maxsize=16)
 def _read(path: Path, _modified_ns: int, _size: int) -> _Found:
     """Read a file once for each state that it is in."""
-    offsets: dict[Key, int] = {}
+    offsets: dict[PromptKey, int] = {}
     conditions: dict[str, tuple[str, tuple[str, ...]]] = {}
     silent: set[str] = set()
-    lines: dict[Key, tuple[int, int]] = {}
+    lines: dict[PromptKey, tuple[int, int]] = {}
     reports = True
     for number, offset, row in _rows(path):
         if row.get("type") == "run":
@@ -151,7 +151,7 @@ def _is_response(row: Mapping[str, Any]) -> bool:
     return row.get("type") == "response" and isinstance(row.get("sample"), dict)
 
 
-def _keys(prompt: Prompt) -> Iterator[Key]:
+def _keys(prompt: Prompt) -> Iterator[PromptKey]:
     """Yield what may be written down for a prompt, the closest first."""
     servers = tuple(prompt.mcp_servers)
     for repetition in (prompt.repetition, None):

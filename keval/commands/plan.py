@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from keval.exports._planning import Planned
-    from keval.reports.planned_stops import Key, PilotDifferences, PlannedStops
+    from keval.reports.planned_stops import PilotDifferences, PilotKey, PlannedStops
     from keval.reports.planning import Pilot, Plan
 
 MONEY = FiniteRange(0, 1_000_000)
@@ -111,7 +111,7 @@ def command(
 
 def _pilots(
     logs: Sequence[Path], prices: UnitCosts, *, everything: bool, allow_mixed: bool, skip_invalid: bool
-) -> tuple[list[Pilot], Mapping[Key, PilotDifferences]]:
+) -> tuple[list[Pilot], Mapping[PilotKey, PilotDifferences]]:
     from keval import projections
     from keval.reports import drift, planning
     from keval.reports.planned_stops import pilot_differences
@@ -126,7 +126,7 @@ def _pilots(
 
 
 def _stops(
-    plans: Sequence[Plan], differences: Mapping[Key, PilotDifferences], samples: int | None
+    plans: Sequence[Plan], differences: Mapping[PilotKey, PilotDifferences], samples: int | None
 ) -> Mapping[int, PlannedStops]:
     from keval.reports.planned_stops import planned_stops
 

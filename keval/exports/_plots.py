@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from statistics import median
 
-from keval.exports._strips import BINS, Axis, Column, Dot, Kind, Panel, Side, Strip, Tick, bar
+from keval.exports._strips import BINS, AnswerState, Axis, Column, Dot, Panel, Side, Strip, Tick, bar
 from keval.readable import count, interval, number
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
 from keval.reports.details import ConditionSamples, Details, SampleDifferences
@@ -224,7 +224,7 @@ def completeness(tables: Sequence[MetricTable]) -> list[Panel]:
 
 
 def _completeness(score: ConditionScore) -> Strip:
-    counts: tuple[tuple[Kind, int], ...] = (
+    counts: tuple[tuple[AnswerState, int], ...] = (
         ("scored", score.scored),
         ("failed", score.agent_failed),
         ("unmeasured", score.not_measured),

@@ -16,7 +16,7 @@ from keval.readable import number
 Side = Literal["better", "worse", "equal", "none"]
 """How a mark is drawn; the word for it stands beside it."""
 
-Kind = Literal["scored", "failed", "unmeasured", "undone"]
+AnswerState = Literal["scored", "failed", "unmeasured", "undone"]
 """What became of a part of the answers that were planned."""
 
 MOST_DOTS = 200
@@ -51,7 +51,7 @@ class Column:
     width: float
     times: int
     side: Side
-    kind: Kind = "scored"
+    kind: AnswerState = "scored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Part:
 
     x: float
     width: float
-    kind: Kind
+    kind: AnswerState
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class Axis:
         span = self.highest - self.lowest
         return BINS // int(span) * int(span) if span == int(span) and 1 <= span <= BINS else BINS
 
-    def beside(self, counts: Sequence[tuple[Kind, int]]) -> tuple[Column, ...]:
+    def beside(self, counts: Sequence[tuple[AnswerState, int]]) -> tuple[Column, ...]:
         """Return a column for each count, to the right of the axis: of what has no value."""
         step = (100 - self.width) / (len(counts) + 1)
         return tuple(
@@ -195,7 +195,7 @@ def _side(value: float) -> Side:
     return "better" if value > 0 else "worse"
 
 
-def bar(counts: Sequence[tuple[Kind, int]]) -> tuple[Part, ...]:
+def bar(counts: Sequence[tuple[AnswerState, int]]) -> tuple[Part, ...]:
     """Return the parts of a bar whose width is the sum of the counts."""
     whole = sum(times for _, times in counts)
     made, at = [], 0.0

@@ -36,7 +36,7 @@ class HttpAnswer:
     chunks: Sequence[bytes] = ()
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    kind: stand_in.Kind | None = None
+    kind: stand_in.ReplyKind | None = None
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Send it. One that hangs is never sent; one that is cut is left unfinished, so the server closes."""
@@ -222,7 +222,9 @@ def _model_info(name: str) -> JsonObject:
     return {"type": "model", "id": name, "display_name": name, "created_at": created, "lifecycle": "active"}
 
 
-def _json(value: object, kind: stand_in.Kind | None = None, *, outcome: str = "ok", status: int = 200) -> HttpAnswer:
+def _json(
+    value: object, kind: stand_in.ReplyKind | None = None, *, outcome: str = "ok", status: int = 200
+) -> HttpAnswer:
     whole = orjson.dumps(value)
     headers = {"content-type": "application/json", "content-length": str(len(whole))}
     return HttpAnswer(outcome, [whole], status, headers, kind)

@@ -50,7 +50,7 @@ class Requests:
     by_outcome: Mapping[str, int]
     """`ok`, the HTTP status of an error, or the name of a fault."""
     by_kind: Mapping[str, int]
-    """Messages that were answered, by `stand_in.Kind`."""
+    """Messages that were answered, by `stand_in.ReplyKind`."""
     most_at_once: int
     """The largest number of requests that were being answered at one time."""
 

@@ -24,7 +24,7 @@ from keval.mock.words import content_words, excerpt, shortened
 CHARACTERS_PER_TOKEN = 4
 """A common estimate for English; the stand-in counts tokens by it."""
 
-Kind = Literal["tool_call", "from_tool", "structured", "judgment", "no_information"]
+ReplyKind = Literal["tool_call", "from_tool", "structured", "judgment", "no_information"]
 """What a reply is: a call, an answer from a tool's result, a filled schema, a judgment, or a shrug."""
 
 
@@ -32,7 +32,7 @@ Kind = Literal["tool_call", "from_tool", "structured", "judgment", "no_informati
 class Reply:
     """What the stand-in says to one request."""
 
-    kind: Kind
+    kind: ReplyKind
     block: JsonObject
     """The one content block."""
     stop_reason: Literal["end_turn", "tool_use", "max_tokens"]
@@ -82,7 +82,7 @@ def _output_schema(request: JsonObject) -> JsonObject | None:
     return wanted.get("schema") if wanted.get("type") == "json_schema" else None
 
 
-def _structured(asked: Conversation, schema: JsonObject) -> tuple[Kind, str]:
+def _structured(asked: Conversation, schema: JsonObject) -> tuple[ReplyKind, str]:
     compared = judging.to_compare(asked.user_text)
     if compared is None:
         return "structured", _json(Filling(schema, _answer(asked)[1]).value(schema))
@@ -93,7 +93,7 @@ def _json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-def _answer(asked: Conversation) -> tuple[Kind, str]:
+def _answer(asked: Conversation) -> tuple[ReplyKind, str]:
     about = ", ".join(content_words(asked.question)[:5]) or "that"
     if not asked.tool_results:
         return "no_information", f"I am sorry, but I have no information about {about}."
@@ -110,7 +110,7 @@ def _from_tools(question: str, about: str, results: Sequence[ToolResult]) -> str
     return f"The tool found nothing about {about}."
 
 
-def _limited(kind: Kind, text: str, max_tokens: int) -> Reply:
+def _limited(kind: ReplyKind, text: str, max_tokens: int) -> Reply:
     """Return the text as far as `max_tokens` allows, like a model that is cut off there."""
     if tokens(text) <= max_tokens:
         return Reply(kind, {"type": "text", "text": text}, "end_turn")

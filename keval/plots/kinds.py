@@ -15,7 +15,7 @@ from keval.reports.sentences import ONE_CONDITION
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PlotKind:
     """One kind of plot."""
 
     about: str
@@ -34,11 +34,11 @@ class Kind:
 NOTHING_COMPARED = "nothing is compared, or nothing was scored"
 
 KINDS = {
-    "forest": Kind("differences with their intervals", forest.TITLE, forest.draw, NOTHING_COMPARED),
-    "paired": Kind("the difference of each sample", paired.TITLE, paired.draw, NOTHING_COMPARED, of_samples=True),
-    "cost": Kind("scores against cost and time", "Score against cost and time", cost.draw,
+    "forest": PlotKind("differences with their intervals", forest.TITLE, forest.draw, NOTHING_COMPARED),
+    "paired": PlotKind("the difference of each sample", paired.TITLE, paired.draw, NOTHING_COMPARED, of_samples=True),
+    "cost": PlotKind("scores against cost and time", "Score against cost and time", cost.draw,
                  "nothing was scored, or neither cost nor time of an answer is known"),
-    "heatmap": Kind("each sample under each condition", heatmap.TITLE, heatmap.draw, "no sample has a score",
+    "heatmap": PlotKind("each sample under each condition", heatmap.TITLE, heatmap.draw, "no sample has a score",
                     of_samples=True, width=heatmap.width),
 }  # fmt: skip
 """By the names that users type."""
@@ -76,7 +76,7 @@ def on_paper(report: Report, name: str) -> Picture:
     return picture
 
 
-def _head(picture: Picture, report: Report, kind: Kind) -> None:
+def _head(picture: Picture, report: Report, kind: PlotKind) -> None:
     name = f": {report.header.name}" if report.header.name else ""
     version = f", version {report.header.version}" if report.header.name and report.header.version else ""
     if report.banner:

@@ -28,7 +28,7 @@ from keval.stats.judge_variance import JudgeVariance
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Kind = Literal["judges", "replicates", "labels", "people"]
+RaterKind = Literal["judges", "replicates", "labels", "people"]
 
 PARADOX_EXACT = 0.9
 PARADOX_KAPPA = 0.4
@@ -63,7 +63,7 @@ class Raters:
 class Agreement:
     """How far two raters agree by one metric. `a` is the first one's score, `b` the second one's."""
 
-    kind: Kind
+    kind: RaterKind
     first: str
     second: str
     first_id: str

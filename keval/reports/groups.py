@@ -35,13 +35,13 @@ class GroupedMetric:
     scores: tuple[GroupScore, ...]
 
 
-Key = tuple[object, ...]
+GroupKey = tuple[object, ...]
 
 
 def grouped_metrics(bodies: Iterable[JsonObject]) -> tuple[GroupedMetric, ...]:
     """Return one table per metric and fields from `aggregate` and `comparison` bodies of groups, in their order."""
-    scored: dict[Key, dict[Key, JsonObject]] = {}
-    compared: dict[Key, dict[Key, JsonObject]] = {}
+    scored: dict[GroupKey, dict[GroupKey, JsonObject]] = {}
+    compared: dict[GroupKey, dict[GroupKey, JsonObject]] = {}
     for body in bodies:
         if body.get("by") and body["current"]:
             table = (tuple(body["by"]), body["judge_id"], body["metric"])
@@ -50,7 +50,7 @@ def grouped_metrics(bodies: Iterable[JsonObject]) -> tuple[GroupedMetric, ...]:
     return tuple(_grouped(list(found.values()), compared.get(table, {})) for table, found in scored.items())
 
 
-def _grouped(scored: list[JsonObject], compared: Mapping[Key, JsonObject]) -> GroupedMetric:
+def _grouped(scored: list[JsonObject], compared: Mapping[GroupKey, JsonObject]) -> GroupedMetric:
     first = scored[0]
     by_row = {(tuple(body["by"].values()), body["condition_id"], body["agent_id"]): body for body in scored}
     return GroupedMetric(

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 MOST_SAMPLES = 20_000
 """Runs of more samples are not drawn."""
 
-Key = tuple[str, str, str]
+PilotKey = tuple[str, str, str]
+"""What names a comparison of a pilot: the condition's name, the judge's id, and the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,8 @@ class PlannedStops:
     reason: str | None = None
 
 
-def pilot_differences(connection: DuckDBPyConnection) -> Mapping[Key, PilotDifferences]:
-    """Return the differences of each comparison of a log, by its condition, judge and metric."""
+def pilot_differences(connection: DuckDBPyConnection) -> Mapping[PilotKey, PilotDifferences]:
+    """Return the differences of each comparison of a log."""
     return {
         (row["condition"], row["judge_id"], row["metric"]): PilotDifferences(
             tuple(row["differences"]), row["reach"], row["why_not"]
@@ -66,7 +67,7 @@ def pilot_differences(connection: DuckDBPyConnection) -> Mapping[Key, PilotDiffe
     }
 
 
-def planned_stops(plan: Plan, differences: Mapping[Key, PilotDifferences], samples: int | None) -> PlannedStops:
+def planned_stops(plan: Plan, differences: Mapping[PilotKey, PilotDifferences], samples: int | None) -> PlannedStops:
     """Return what a run would come to if the difference were the one that matters, and the pilot's own.
 
     `samples` is how many the complete run has; by default, as many as the plan asks for.

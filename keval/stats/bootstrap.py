@@ -14,6 +14,7 @@ from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.stats.intervals import Interval
+from keval.stats.statistic import ScoreKey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,14 +33,13 @@ RESAMPLES = 9_999
 AT_ONCE = 10**7
 """Numbers that are in memory at once."""
 
-Key = tuple[str, str, str, str]
 NONE: Interval = (None, None)
 
 
-def sample_values(connection: DuckDBPyConnection) -> Mapping[Key, Sequence[JsonObject]]:
+def sample_values(connection: DuckDBPyConnection) -> Mapping[ScoreKey, Sequence[JsonObject]]:
     """Return the samples with a value of each condition, agent, judge and metric, by their ids."""
 
-    def key(row: JsonObject) -> Key:
+    def key(row: JsonObject) -> ScoreKey:
         return row["condition_id"], row["agent_id"], row["judge_id"], row["metric"]
 
     return {of: list(found) for of, found in groupby(rows(connection, load("projections", "sample_values")), key)}

@@ -20,15 +20,13 @@ from keval.stats.intervals import FEWEST_SAMPLES, Interval
 from keval.stats.pass_k import g_pass_at_k, mg_pass_at_k, pass_at_k, pass_every_k
 from keval.stats.proportions import effective_size, wilson
 from keval.stats.reasons import TOO_FEW, few_clusters
+from keval.stats.statistic import ScoreKey
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 TAUS = (0.5, 0.75)
 """The shares of k trials for G-Pass@k; with 1 it is pass^k."""
-
-Key = tuple[str, str, str, str]
-"""The ids of condition, agent and judge, and the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +58,13 @@ class Passes:
         return f"samples never tried: {untried}" if untried else None
 
 
-def passes(connection: DuckDBPyConnection, verdicts: str | None) -> Mapping[Key, Passes]:
+def passes(connection: DuckDBPyConnection, verdicts: str | None) -> Mapping[ScoreKey, Passes]:
     """Return the trials of each condition by each metric; `verdicts` as in `Asked`."""
     query = "from pass_counts"
     if verdicts is not None:
         decided = load("projections", "decided", verdicts=verdicts)
         query = load("projections", "pass_counts", samples=f"({decided})")
-    found: dict[Key, Passes] = defaultdict(Passes)
+    found: dict[ScoreKey, Passes] = defaultdict(Passes)
     for row in rows(connection, query):
         of = found[row["condition_id"], row["agent_id"], row["judge_id"], row["metric"]]
         of.groups.append(Alike(row["trials"], row["passes"], row["samples"], row["cluster"]))

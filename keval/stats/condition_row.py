@@ -11,6 +11,7 @@ from keval.stats import bootstrap
 from keval.stats.asked import Asked
 from keval.stats.condition_passes import Passes, pass_k, passes
 from keval.stats.mean_intervals import mean_interval
+from keval.stats.statistic import ScoreKey
 from keval.stats.variance_intervals import icc_interval, variance_interval
 
 if TYPE_CHECKING:
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Completion:
-    """What was asked for, and what it is computed from, by the ids of condition, agent, judge, and the metric."""
+    """What was asked for, and what it is computed from."""
 
     asked: Asked
-    passes: Mapping[bootstrap.Key, Passes] = field(default_factory=dict)
-    samples: Mapping[bootstrap.Key, Sequence[JsonObject]] = field(default_factory=dict)
+    passes: Mapping[ScoreKey, Passes] = field(default_factory=dict)
+    samples: Mapping[ScoreKey, Sequence[JsonObject]] = field(default_factory=dict)
 
     def of(self, row: JsonObject) -> JsonObject:
         """Return a row of `condition_scores` with all that its statistics are computed from."""

@@ -10,6 +10,9 @@ from typing import Any
 from keval.ids import JsonObject, digest
 from keval.stats.stopping_rule import NAME, Compared, Look, StoppingRule
 
+MemberKey = tuple[str, str, str]
+"""What names a comparison of the family in a log: the ids of condition and judge, and the metric."""
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -27,8 +30,8 @@ class Member:
     """The share of the tasks that its judge judges."""
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """What names it in a log: the ids of condition and judge, and the metric."""
+    def key(self) -> MemberKey:
+        """What names it in a log."""
         return self.condition_id, self.judge_id, self.metric
 
     def named(self) -> JsonObject:

@@ -8,8 +8,11 @@ from typing import Any, Literal
 
 from keval.ids import JsonObject
 
+ScoreKey = tuple[str, str, str, str]
+"""What the numbers of a condition are known by: the ids of condition, agent and judge, and the metric."""
+
 Level = Literal["condition", "sample", "comparison"]
-Kind = Literal[
+StatisticKind = Literal[
     "total",
     "total_or_null",
     "failed_by_kind",
@@ -46,7 +49,7 @@ class Statistic:
     name: str
     levels: tuple[Level, ...]
     """Where it is defined; at other levels of the same event it is null."""
-    kind: Kind
+    kind: StatisticKind
     """What values it may have: a part of `schemas/parts.schema.json`."""
     unit: Unit
     label: str

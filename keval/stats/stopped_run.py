@@ -17,7 +17,7 @@ from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.stats.paired_series import Measured, Series
 from keval.stats.reasons import NOTHING_SCORED
-from keval.stats.recorded_rule import Member, RecordedRule, from_json
+from keval.stats.recorded_rule import Member, MemberKey, RecordedRule, from_json
 from keval.stats.stopping_rule import CONTRADICTION, Look
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ _FIXED = (
 _BOUNDS = {"mean_lower", "mean_upper"}
 """Ends that are of no interval: they hold however many samples there are."""
 
-Key = tuple[str, str, str]
-
 
 @dataclass(frozen=True, slots=True)
 class StoppedRun:
@@ -48,8 +46,8 @@ class StoppedRun:
     rule_id: str
     asked: Mapping[str, int]
     """By the id of each condition that was decided early: of how many samples its answers count."""
-    looks: Mapping[Key, Look]
-    """What is known of each comparison, by the ids of condition and judge, and the metric."""
+    looks: Mapping[MemberKey, Look]
+    """What is known of each comparison."""
 
     @property
     def is_partial(self) -> bool:
@@ -102,7 +100,7 @@ class StoppedRun:
         return descriptive(body) if concerns else body
 
     @staticmethod
-    def _key(body: JsonObject) -> Key:
+    def _key(body: JsonObject) -> MemberKey:
         return body["condition_id"], body["judge_id"], body["metric"]
 
 
@@ -155,7 +153,7 @@ def _series(
     connection: DuckDBPyConnection, rule: RecordedRule, plan_id: str, asked: Mapping[str, int]
 ) -> Iterator[Series]:
     """Yield the finished samples of each comparison."""
-    found: dict[Key, dict[int, Measured]] = {}
+    found: dict[MemberKey, dict[int, Measured]] = {}
     scales = {(member.judge_id, member.metric): member for member in rule.family}
     sql = load("projections", "finished_samples", plan_id=literal(plan_id), agent_id=literal(rule.agent_id))
     for row in rows(connection, sql):

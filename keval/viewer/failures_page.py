@@ -39,7 +39,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FailuresOfKind:
     """Failures of one kind."""
 
     name: str
@@ -66,7 +66,7 @@ def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Reques
     )
 
 
-def _kinds(found: Iterable[JsonObject]) -> Iterator[Kind]:
+def _kinds(found: Iterable[JsonObject]) -> Iterator[FailuresOfKind]:
     by_kind: dict[str, list[JsonObject]] = {}
     for row in found:
         by_kind.setdefault(row["kind"], []).append(row)
@@ -75,7 +75,7 @@ def _kinds(found: Iterable[JsonObject]) -> Iterator[Kind]:
         happened, next_step = ("", "") if known is None else (known.happened, known.next_step)
         conditions = sorted({condition for row in failures for condition in row["conditions"]})
         lists = ((each, addresses.samples({"condition": each, "kind": name})) for each in conditions)
-        yield Kind(name, happened, next_step, tuple(lists), tuple(map(_message, failures)))
+        yield FailuresOfKind(name, happened, next_step, tuple(lists), tuple(map(_message, failures)))
 
 
 def _message(row: JsonObject) -> Message:
