@@ -18,7 +18,7 @@ from keval.datasets import format_of
 from keval.documents.packed import opened
 from keval.errors import InputError, UsageError
 from keval.execution.importing import AnswerFile, import_answers
-from keval.logs.foreign import HEAD
+from keval.logs.foreign import PEEKED_BYTES
 from keval.logs.log_head import begins_with_event
 from keval.logs.outputs import check_stdout
 from keval.logs.sinks import Stdout
@@ -99,7 +99,7 @@ def _of_another_tool(path: Path, name: str | None, *, mapped: bool) -> AnswerFil
 
 def _tool(path: Path) -> str | None:
     with opened(path) as file:
-        head = file.read(HEAD)
+        head = file.read(PEEKED_BYTES)
     if begins_with_event(head):
         raise UsageError(f"{path} is a log of keval, which needs no import: name it, or merge it with others by `cat`")
     return next((name for name in plugins.find("origin") if plugins.load("origin", Origin, name)().fits(head)), None)

@@ -10,8 +10,8 @@ import orjson
 from keval.logs.log_head import FIRST_KEY
 from keval.schema import EVENT_TYPES
 
-HEAD = 4096
-"""Bytes of a file's beginning that tell."""
+PEEKED_BYTES = 4096
+"""How much of the beginning of a file says whose it is: no more than a pipe lets one look at without taking it."""
 
 SHOWN_KEYS, SHOWN_KEY = 4, 20
 """How many keys of a foreign file's first object a message shows, and how much of each."""

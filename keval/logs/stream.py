@@ -197,7 +197,9 @@ class Reader:
 
     def _other(self, number: int, raw: bytes) -> str | None:
         """Return what a stream is whose first line is no event, or None if it is a log with a mistake."""
-        return None if number > 1 or self.skip_invalid else foreign.instead_of_log(self.head or raw[: foreign.HEAD])
+        if number > 1 or self.skip_invalid:
+            return None
+        return foreign.instead_of_log(self.head or raw[: foreign.PEEKED_BYTES])
 
 
 def count_events(reader: Reader) -> int:
@@ -222,10 +224,10 @@ def log_reader(path: Path, warn: Warn, *, skip_invalid: bool = False) -> Iterato
 def _head(source: BinaryIO, path: Path) -> bytes:
     """Return how a file begins; of a pipe nothing is taken away. Raises InputError."""
     try:
-        head = source.peek(foreign.HEAD) if isinstance(source, io.BufferedReader) else b""
+        head = source.peek(foreign.PEEKED_BYTES) if isinstance(source, io.BufferedReader) else b""
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
-    return head[: foreign.HEAD]
+    return head[: foreign.PEEKED_BYTES]
 
 
 def read(path: Path, warn: Warn, *, skip_invalid: bool = False) -> Iterator[Line]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keval.logs.foreign import HEAD, described, instead_of_log, kind
+from keval.logs.foreign import PEEKED_BYTES, described, instead_of_log, kind
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_what_an_answer_quotes_does_not_count() -> None:
 )
 def test_a_foreign_file_is_described_without_its_secrets(content: bytes, looks: str) -> None:
     """A message says what kind of file it is, and the names of keys: no values, and nothing that acts on a terminal."""
-    assert described(content[:HEAD]) == looks
+    assert described(content[:PEEKED_BYTES]) == looks
