@@ -27,9 +27,8 @@ MOST_CLAIMS = 10
 
 def sections(report: Report) -> list[Section]:
     """Return the report's sections in reading order, without those that have nothing to say."""
-    told = CARE if report.read_with_care and report.metrics else ()
     found = [
-        warning_lines("Read this first", report.warnings_first),
+        first_warnings(report),
         headlines(report),
         *scores(report.metrics),
         *map(groups, report.groups),
@@ -39,7 +38,7 @@ def sections(report: Report) -> list[Section]:
         failures(report.failures),
         retractions(report.retractions),
         claims(report.claims),
-        warning_lines("Warnings", [warning for warning in report.warnings if warning.code not in told]),
+        other_warnings(report),
         source(report.header),
         Section("Notes", (Lines(tuple((note,) for note in report.notes)),)) if report.notes else None,
     ]
@@ -53,8 +52,18 @@ def title(header: Header) -> str:
     return f"keval report: {header.name}" + (f", version {header.version}" if header.version else "")
 
 
-def warning_lines(heading: str, warnings: Sequence[ReportWarning]) -> Section | None:
-    """Show warnings, a line for each."""
+def first_warnings(report: Report) -> Section | None:
+    """Show what is to be known before any number is read."""
+    return _warnings("Read this first", report.warnings_first)
+
+
+def other_warnings(report: Report) -> Section | None:
+    """Show the other warnings, without those that are told beside the conclusions."""
+    told = CARE if report.read_with_care and report.metrics else ()
+    return _warnings("Warnings", [warning for warning in report.warnings if warning.code not in told])
+
+
+def _warnings(heading: str, warnings: Sequence[ReportWarning]) -> Section | None:
     return Section(heading, (Lines(tuple((warning.text,) for warning in warnings)),)) if warnings else None
 
 

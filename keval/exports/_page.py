@@ -16,14 +16,13 @@ from keval.exports._comparison import changed_samples, headlines
 from keval.exports._costs import costs
 from keval.exports._groups import groups
 from keval.exports._house import house
-from keval.exports._layout import claims, conditions, failures, title, warning_lines
+from keval.exports._layout import claims, conditions, failures, first_warnings, other_warnings, title
 from keval.exports._scores import scores
 from keval.exports._source import retractions, source
 from keval.exports._strips import Panel
 from keval.printable import printable, printable_lines
 from keval.reports.details import Case, ShownAnswer
 from keval.reports.model import Header, JudgeInfo, Report
-from keval.reports.sentences import CARE
 
 _MARKUP_OF_A_CASE, _MARKUP_OF_A_TEXT = 1_000, 200
 """Bytes that the page has around a case and around each of its texts, at most."""
@@ -81,7 +80,7 @@ def page(report: Report) -> Page:
     return Page(
         title(report.header),
         report.banner,
-        warning_lines("Read this first", report.warnings_first),
+        first_warnings(report),
         None if said is None else Section("", said.blocks),
         (_help(report), _trust(report), _worse(report), _cost(report), _again(report)),
     )
@@ -120,11 +119,10 @@ def _help(report: Report) -> Question:
 
 
 def _trust(report: Report) -> Question:
-    told = CARE if report.read_with_care and report.metrics else ()
     details = list(scores(report.metrics))[1:]
     found = [
         _judges(report.header.judges),
-        warning_lines("Warnings", [warning for warning in report.warnings if warning.code not in told]),
+        other_warnings(report),
         failures(report.failures),
         *details,
     ]

@@ -12,7 +12,7 @@ from keval.counted import counted
 from keval.exports import Export
 from keval.exports._blocks import Section
 from keval.exports._comparison import headlines
-from keval.exports._layout import sections, title, warning_lines
+from keval.exports._layout import first_warnings, sections, title
 from keval.exports._scores import scores
 from keval.exports.markdown import drawn, escaped
 from keval.plugins import option
@@ -71,7 +71,7 @@ class Comment(Export):
 
 def _open(report: Report) -> list[Section]:
     """Return what is read without a click: what makes the report doubtful, its conclusion and the means."""
-    doubts = warning_lines("Read this first", report.warnings_first)
+    doubts = first_warnings(report)
     found = [doubts, headlines(report), next(scores(report.metrics), None)]
     return [section for section in found if section is not None]
 
