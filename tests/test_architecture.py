@@ -79,6 +79,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "they work together, as processes",
         {"commands.generate", "commands.judge", "commands.run"},
     ),
+    "pipes/test_orphans.py": ("only real processes can be left running", {"execution.leftovers"}),
     "pipes/test_push.py": ("what matters is what is there afterwards", {"commands.push", "logs.s3"}),
     "pipes/test_streams.py": ("only a process of its own can lose its streams", {"logs.standard_streams"}),
     "unit/agents/test_adapter.py": ("what an agent says is read right if its answer is", {"agents._adapter_events"}),
@@ -124,7 +125,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "what is left, and what is said of it, a command shows that has a choice",
         {"execution.remaining"},
     ),
-    "unit/execution/test_config_check.py": ("it is told before a run", {"execution.agent_doubts"}),
+    "unit/execution/test_config_check.py": ("it is told before a run", {"execution.agent_doubts", "execution.keys"}),
     "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.scoring"}),
     "unit/execution/test_labelling.py": (
         "a sheet and a terminal come to labels",

@@ -23,15 +23,9 @@ from keval.execution.executors import Executor, scorer_of
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
+from keval.execution.leftovers import end_orphans, leaving_nothing
 from keval.execution.pairs import baseline_first
-from keval.execution.preparation import (
-    Prepared,
-    check_agent_keys,
-    check_judge_keys,
-    end_orphans,
-    leaving_nothing,
-    with_samples,
-)
+from keval.execution.preparation import Prepared, check_agent_keys, check_judge_keys, with_samples
 from keval.execution.progress import Progress, shown
 from keval.execution.recording import EncodedEvent
 from keval.execution.remaining import Remaining
@@ -130,7 +124,7 @@ class ConfigWork:
 
     async def _identify(self) -> None:
         """Find out what the config's servers are."""
-        await end_orphans(self.prepared, self.warn)
+        await end_orphans(self.prepared.log, self.warn)
         newest = self.past.newest_run(self.prepared.config.name, mock=self.request.mock)
         found = await offered(self.prepared)
         for told in failed_servers(self.prepared, found):

@@ -23,8 +23,9 @@ from keval.execution.estimate import Item, estimate_judgments, in_batches, ledge
 from keval.execution.executors import Executor, InProcess, scorer_of
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
+from keval.execution.keys import check_keys, judge_env, judge_services
+from keval.execution.leftovers import leaving_nothing
 from keval.execution.pairs import Waiting, baseline_id, condition_ids, configs_of, is_import
-from keval.execution.preparation import check_keys, judge_env, judge_services, leaving_nothing
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event
 from keval.execution.scoring import Scorer

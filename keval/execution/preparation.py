@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keval import datasets, schema
-from keval.agents import Agent
-from keval.config.model import Config, JudgeConfig
+from keval.config.model import Config
 from keval.documents.json_objects import JsonObjects
 from keval.errors import EnvironmentLacksError, InputError, PluginError, UsageError, Warn
-from keval.execution import interrupt
 from keval.execution.agent_doubts import agent_doubts
 from keval.execution.gate_check import check_gate
+from keval.execution.keys import agent_env, check_keys, judge_env, judge_keys, judge_services, services
 from keval.execution.plan import plan_id
 from keval.execution.tasks import question_id, turns
-from keval.judges import Judge
-from keval.models.services import Service
-from keval.processes import environment, machine, temporary, tree
+from keval.processes import machine, temporary, tree
 from keval.processes.local_files import found_by
 from keval.secrets import checks
 
@@ -30,7 +26,6 @@ if TYPE_CHECKING:
     from keval.datasets import Samples
     from keval.ids import JsonObject
     from keval.processes.servers import ServerInfo
-    from keval.secrets.variables import Secrets
 
 
 @dataclass(frozen=True)
@@ -270,89 +265,13 @@ def check_files(prepared: Prepared) -> None:
         )
 
 
-def agent_env(config: Config, mock_url: str | None) -> dict[str, str]:
-    """Return the whole environment of the agent's processes. Raises EnvironmentLacksError."""
-    agent = config.agent.agent
-    keys = agent.secret_names
-    config.secrets.register(keys)
-    if mock_url is not None and agent.uses_models:
-        keys = keys or ("ANTHROPIC_API_KEY",)  # an agent that names no key may still look for the usual one
-    elif not keys:
-        return environment.allowed(config.environ)
-    return environment.allowed(config.environ) | environment.for_models(config.environ, keys, mock_url)
-
-
-def judge_env(
-    judges: Sequence[JudgeConfig], secrets: Secrets, mock_url: str | None, environ: Mapping[str, str]
-) -> dict[str, str]:
-    """Return what reaches the judges' models. Raises EnvironmentLacksError."""
-    keys = judge_keys(judges)
-    secrets.register(keys)
-    return environment.for_models(environ, sorted(keys), mock_url) if keys else {}
-
-
-async def check_keys(env: Mapping[str, str], services: Iterable[Service]) -> None:
-    """Ask each service whether it takes its key, before anything is begun.
-
-    A wrong key would otherwise show as a task that hangs until its timeout. Raises
-    EnvironmentLacksError.
-    """
-    from keval.models import messages_api
-
-    refusals = [refusal for each in dict.fromkeys(services) if (refusal := await messages_api.refusal(env, each))]
-    if refusals:
-        raise EnvironmentLacksError(*refusals)
-
-
 async def check_agent_keys(prepared: Prepared) -> None:
     """Check the keys of the agent. Raises EnvironmentLacksError."""
     agent = prepared.config.agent.agent
     if agent.uses_models and agent.secret_names:
-        await check_keys(prepared.agent_env, _services(agent))
+        await check_keys(prepared.agent_env, services(agent))
 
 
 async def check_judge_keys(prepared: Prepared) -> None:
     """Check the keys of the config's judges. Raises EnvironmentLacksError."""
     await check_keys(prepared.judge_env, judge_services(prepared.config.judges))
-
-
-def judge_services(judges: Iterable[JudgeConfig]) -> list[Service]:
-    """Return the services that judges ask."""
-    return [service for judge in judges if judge.judge.uses_models for service in _services(judge.judge)]
-
-
-def _services(asks: Agent | Judge) -> list[Service]:
-    """Return the services that an agent or a judge asks; one that only names keys is taken to ask the usual one."""
-    return [asks.service] if asks.service else [Service(api_key_env=name) for name in asks.secret_names]
-
-
-def judge_keys(judges: Iterable[JudgeConfig]) -> set[str]:
-    """Return the names of the keys that judges need."""
-    return {name for judge in judges if judge.judge.uses_models for name in judge.judge.secret_names}
-
-
-async def end_orphans(prepared: Prepared, warn: Warn) -> None:
-    """End what an earlier command for the same log, which was killed, left running: it may cost money."""
-    names = await tree.end_orphans(tree.log_mark(prepared.log)) if prepared.log else []
-    if names:
-        warn(f"{prepared.log}: ended what an earlier command that was killed had left running: {', '.join(names)}")
-
-
-def leaving_nothing(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
-    """Run a command's work; however that ends, end what its tasks have left running without a mark."""
-    tree.adopt_orphans()
-
-    async def to_the_end(stop: asyncio.Event) -> None:
-        try:
-            await main(stop)
-        finally:
-            await tree.to_the_end(_end_unmarked(warn))
-
-    interrupt.run(to_the_end, warn)
-
-
-async def _end_unmarked(warn: Warn) -> None:
-    """End what tasks left behind of which nobody can tell whose it was, and name it. For the end of a run."""
-    names = await tree.end_unmarked()
-    if names:
-        warn(f"ended what tasks had left running, unmarked, so that no event names it: {', '.join(names)}")

@@ -23,7 +23,8 @@ from keval.config.reader import judge_from_description, load, recorded
 from keval.errors import KevalError
 from keval.execution.config_executor import config_executor
 from keval.execution.executors import Executor, in_process
-from keval.execution.preparation import judge_env, set_up, unread
+from keval.execution.keys import judge_env
+from keval.execution.preparation import set_up, unread
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.ids import JsonObject
 from keval.judges import Judgment

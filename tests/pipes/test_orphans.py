@@ -137,7 +137,7 @@ def test_a_check_that_is_ended_ends_the_servers_that_it_asks(tmp_path: Path) -> 
 BREAKS_OFF = """
 import asyncio, subprocess
 from keval.errors import InputError
-from keval.execution.preparation import leaving_nothing
+from keval.execution.leftovers import leaving_nothing
 
 async def main(_):
     subprocess.run(["sh", "-c", "env -i $(command -v setsid) sleep 600 >/dev/null 2>&1 &"], check=True)
