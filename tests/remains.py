@@ -16,6 +16,18 @@ def of_tasks(folder: Path) -> Iterator[str]:
     return (found.name for found in _below(folder) if TOKEN in found.environ)
 
 
+def marked(mark: str) -> list[psutil.Process]:
+    """Return the living processes that have MARK in their environment with this value."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("MARK") == mark:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
 def is_gone(pid: int) -> bool:
     """Return whether a process has ended, though nobody may have asked yet how."""
     try:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-import psutil
 import pytest
 
 from keval import events, plugins
@@ -26,6 +25,7 @@ from keval.mock import Mock
 from tests.builders import response_event
 from tests.conftest import Keval
 from tests.prompts import prompt
+from tests.remains import marked
 from tests.web_service import Reply, serving
 
 AGENTS = sorted(plugins.find("agent"))
@@ -193,18 +193,6 @@ async def test_a_cancelled_agent_leaves_nothing_behind(agent: Agent, tmp_path: P
 
 def is_empty(folder: Path) -> bool:
     return not any(folder.iterdir())
-
-
-def marked(mark: str) -> list[psutil.Process]:
-    """Return the living processes with this mark in their environment."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("MARK") == mark:
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
 
 
 WITHHELD = {

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ import pytest
 
 from keval.mock import Mock
 from tests.growing_log import events_so_far
+from tests.started_commands import Start, ended, starting
 from tests.unit.execution.test_executors import lasting
 
 pytestmark = pytest.mark.slow
@@ -37,11 +35,9 @@ TASKS = 12
 CREATE, MESSAGES = "POST /v1/messages/batches", "POST /v1/messages"
 RESULTS = "GET /v1/messages/batches/{id}/results"
 
-Begin = Callable[..., "subprocess.Popen[str]"]
-
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Begin]:
+def begin(tmp_path: Path) -> Iterator[Start]:
     """Return a function that begins to generate, and end what it began."""
     (tmp_path / "eval.yaml").write_text(CONFIG)
     samples: list[dict[str, Any]] = [
@@ -49,28 +45,8 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
     ]
     samples.append({"id": "talk", "question": ["Which sea?", "How deep?"], "answer": "sea"})
     (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
-    begun: list[subprocess.Popen[str]] = []
-
-    def generating(mock: Mock, log: str, *options: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "keval", "generate", "eval.yaml", *(["-o", log] if log else []), *options]
-        begun.append(subprocess.Popen(
-            command, env={**os.environ, **mock.env}, cwd=tmp_path, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ))  # fmt: skip
-        return begun[-1]
-
-    yield generating
-    for process in begun:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def ended(process: subprocess.Popen[str], status: int = 0) -> str:
-    """Wait for a command and return what it said."""
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == status, said
-    return said
+    with starting(tmp_path) as start:
+        yield lambda mock, log, *options: start(mock, "generate", "eval.yaml", *(["-o", log] if log else []), *options)
 
 
 def wait_for_batch(log: Path) -> None:
@@ -86,7 +62,7 @@ def responses(log: Path) -> dict[tuple[str, str], Any]:
     return {key: event for key, event in lasting(log).items() if key[0] == "response"}
 
 
-def test_batches_bring_the_answers_that_single_calls_bring(begin: Begin, tmp_path: Path) -> None:
+def test_batches_bring_the_answers_that_single_calls_bring(begin: Start, tmp_path: Path) -> None:
     """The same events at half the price; a conversation takes a batch for each of its messages."""
     with Mock() as mock:
         ended(begin(mock, "single.jsonl"))
@@ -104,7 +80,7 @@ def test_batches_bring_the_answers_that_single_calls_bring(begin: Begin, tmp_pat
 
 
 @pytest.mark.parametrize("how", ["killed", "interrupted", "detached"])
-def test_what_was_submitted_is_collected_by_the_next_command(begin: Begin, tmp_path: Path, how: str) -> None:
+def test_what_was_submitted_is_collected_by_the_next_command(begin: Start, tmp_path: Path, how: str) -> None:
     """SIGKILL, Ctrl-C or --detach between submitting and fetching: no batch is made again, and no answer is lost."""
     log = tmp_path / "log.jsonl"
     with Mock() as mock:
@@ -127,7 +103,7 @@ def test_what_was_submitted_is_collected_by_the_next_command(begin: Begin, tmp_p
     assert called[CREATE] == called[RESULTS] == 2
 
 
-def test_what_failed_before_it_was_in_a_batch_is_not_paid_for_twice(begin: Begin, tmp_path: Path) -> None:
+def test_what_failed_before_it_was_in_a_batch_is_not_paid_for_twice(begin: Start, tmp_path: Path) -> None:
     """A failure of an earlier run says nothing of a batch that was made since."""
     log = tmp_path / "log.jsonl"
     with Mock(errors="400:1") as mock:
@@ -142,7 +118,7 @@ def test_what_failed_before_it_was_in_a_batch_is_not_paid_for_twice(begin: Begin
     assert len(responses(log)) == TASKS
 
 
-def test_single_calls_say_that_batches_are_left(begin: Begin) -> None:
+def test_single_calls_say_that_batches_are_left(begin: Start) -> None:
     """Who asks without --batch what is in a batch pays for it twice, and is told."""
     with Mock() as mock:
         mock.hold_batches()
@@ -150,7 +126,7 @@ def test_single_calls_say_that_batches_are_left(begin: Begin) -> None:
         assert "12 answers of earlier batches, paid for, not collected yet" in ended(begin(mock, "log.jsonl"))
 
 
-def test_what_cannot_be_batched_is_refused(begin: Begin, tmp_path: Path) -> None:
+def test_what_cannot_be_batched_is_refused(begin: Start, tmp_path: Path) -> None:
     """Without a log nothing would say what was paid for; a batch calls no tools; another agent asks by itself."""
     with Mock() as mock:
         assert "--batch needs -o LOG" in ended(begin(mock, "", "--batch"), 2)

@@ -20,6 +20,7 @@ from keval.execution.config_session import generate
 from keval.execution.session import Request
 from keval.mock import Mock
 from tests.growing_log import events_so_far
+from tests.started_commands import Start, ended, starting
 from tests.unit.execution.test_executors import lasting
 
 pytestmark = pytest.mark.slow
@@ -72,35 +73,11 @@ def log(answered: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(answered, tmp_path / "log.jsonl"))
 
 
-Begin = Callable[..., "subprocess.Popen[str]"]
-
-
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Begin]:
+def begin(tmp_path: Path) -> Iterator[Start]:
     """Return a function that begins to judge, and end what it began."""
-    begun: list[subprocess.Popen[str]] = []
-
-    def judging(mock: Mock, log: Path, *options: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "keval", "judge", str(log), *options]
-        process = subprocess.Popen(
-            command, env={**os.environ, **mock.env}, cwd=tmp_path, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )  # fmt: skip
-        begun.append(process)
-        return process
-
-    yield judging
-    for process in begun:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def ended(process: subprocess.Popen[str], status: int = 0) -> str:
-    """Wait for a command and return what it said."""
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == status, said
-    return said
+    with starting(tmp_path) as start:
+        yield lambda mock, log, *options: start(mock, "judge", str(log), *options)
 
 
 def wait_for(log: Path, condition: Callable[[list[dict[str, Any]]], bool]) -> None:
@@ -133,7 +110,7 @@ def one_by_one(answered: Path) -> dict[tuple[str, str], Any]:
 
 
 def test_batches_bring_the_judgments_that_single_calls_bring(
-    log: Path, begin: Begin, one_by_one: dict[tuple[str, str], Any]
+    log: Path, begin: Start, one_by_one: dict[tuple[str, str], Any]
 ) -> None:
     """A rubric, a jury, a judge of pairs that asks twice and a program: the same events at half the price."""
     with Mock() as mock:
@@ -149,7 +126,7 @@ def test_batches_bring_the_judgments_that_single_calls_bring(
 
 @pytest.mark.parametrize("how", ["killed", "interrupted", "detached"])
 def test_what_was_submitted_is_collected_by_the_next_command(
-    log: Path, begin: Begin, one_by_one: dict[tuple[str, str], Any], how: str
+    log: Path, begin: Start, one_by_one: dict[tuple[str, str], Any], how: str
 ) -> None:
     """SIGKILL, Ctrl-C or --detach between submitting and fetching: no batch is made again, and no result is lost."""
     with Mock() as mock:
@@ -180,7 +157,7 @@ def test_what_was_submitted_is_collected_by_the_next_command(
     assert len(asked) == len(set(asked))
 
 
-def test_a_kill_while_the_batch_is_made_makes_no_second_one(log: Path, begin: Begin) -> None:
+def test_a_kill_while_the_batch_is_made_makes_no_second_one(log: Path, begin: Start) -> None:
     """The mark in the log was written before, and the answer never came: the service's list has the batch."""
     with Mock() as mock:
         mock.hold_batches()
@@ -202,7 +179,7 @@ def test_a_kill_while_the_batch_is_made_makes_no_second_one(log: Path, begin: Be
 
 @pytest.mark.parametrize("fault", ["expired:0.3", "errored:0.3", "canceled:0.3", "batch_cut:1", "results_cut:0.5"])
 def test_faults_of_batches_cost_an_attempt_at_most(
-    log: Path, begin: Begin, one_by_one: dict[tuple[str, str], Any], fault: str
+    log: Path, begin: Start, one_by_one: dict[tuple[str, str], Any], fault: str
 ) -> None:
     """What a batch could not do is asked by itself, as another attempt; the judgments are the same."""
     with Mock(errors=fault, seed=5) as mock:
@@ -216,7 +193,7 @@ def test_faults_of_batches_cost_an_attempt_at_most(
     assert all("batch" in each["failed_attempts"][0]["message"] or "errored" in fault for each in again)
 
 
-def test_a_budget_holds_at_the_price_of_batches(log: Path, begin: Begin) -> None:
+def test_a_budget_holds_at_the_price_of_batches(log: Path, begin: Start) -> None:
     """What fits at half the price is submitted; the rest is refused as by single calls."""
     lines = log.read_bytes()
     whole = b'"execution":{'
@@ -229,7 +206,7 @@ def test_a_budget_holds_at_the_price_of_batches(log: Path, begin: Begin) -> None
     assert 0 < len(events_so_far(log, "judgment")) < JUDGMENTS
 
 
-def test_single_calls_say_that_batches_are_left(log: Path, begin: Begin) -> None:
+def test_single_calls_say_that_batches_are_left(log: Path, begin: Start) -> None:
     """Who judges without --batch what is in a batch pays for it twice, and is told."""
     with Mock() as mock:
         mock.hold_batches()
@@ -238,7 +215,7 @@ def test_single_calls_say_that_batches_are_left(log: Path, begin: Begin) -> None
     assert "of earlier batches, which are paid for, not collected yet" in said
 
 
-def test_what_cannot_be_batched_is_refused(log: Path, begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_batched_is_refused(log: Path, begin: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a log nothing would say what was paid for, and a mock does not outlive its command."""
     with Mock() as mock:
         assert "--batch needs LOG" in ended(begin(mock, Path("-"), "--batch"), 2)
@@ -250,7 +227,7 @@ def test_what_cannot_be_batched_is_refused(log: Path, begin: Begin, monkeypatch:
         assert "which provider bedrock does not have" in ended(begin(mock, log, "-j", str(cloud), "--batch"), 2)
 
 
-def test_what_a_batch_could_not_do_is_tried_again_before_the_rest_is_left(log: Path, begin: Begin) -> None:
+def test_what_a_batch_could_not_do_is_tried_again_before_the_rest_is_left(log: Path, begin: Start) -> None:
     """--detach leaves nothing but batches: an item that waits for its next attempt has not failed yet."""
     log.write_bytes(log.read_bytes().replace(b'"initial_backoff_s":0,', b'"initial_backoff_s":2,'))
     with Mock(errors="expired:0.3", seed=5) as mock:

@@ -6,10 +6,10 @@ import time
 import uuid
 from pathlib import Path
 
-import psutil
 import pytest
 
 from keval.processes.program import Ended, Limits, ProgramError, run
+from tests.remains import marked
 
 AMPLE = Limits(output_bytes=10_000, seconds=60)
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -113,15 +113,3 @@ async def test_a_path_is_relative_to_the_folder_that_is_named_for_it(tmp_path: P
     script.chmod(0o700)
     ended = await run(["./where"], folder=tmp_path, relative_to=script.parent, env=ENV, limits=AMPLE)
     assert ended.stdout.decode().strip().endswith(f"/{tmp_path.name}")
-
-
-def marked(mark: str) -> list[psutil.Process]:
-    """Return the living processes with this mark in their environment."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("MARK") == mark:
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
