@@ -103,24 +103,25 @@ class ConfigWork:
         backlog = self._backlog(about, tasks, changed)
         must_announce = len(tasks) > 0 or not recorded or (self.stopping is not None and self.stopping.must_end)
         work_left = bool(tasks or backlog.planned or self._pairs(self.past).planned)
-        if must_announce or work_left:
-            announcement = Announced(self.sink, *self._records(about, changed, run_id))
-            session = self._session(run_id, announcement, stop, len(tasks) + backlog.planned.total())
-            if self.request.batch:
-                session = self._in_batches(session, tasks)
-            self.past.close()
-            if must_announce:
-                await check_agent_keys(self.prepared)
-            if self.judges and work_left:
-                await check_judge_keys(self.prepared)
-            if must_announce:
-                await announcement.announce()
-            self.prepared.forget_question_ids()
-            await self._work(session, tasks, backlog)
-            await self._judge_pairs(session)
-            if self.stopping is not None:
-                await self.stopping.end(session, self.warn)
-            session.ledger.check()
+        if not (must_announce or work_left):
+            return
+        announcement = Announced(self.sink, *self._records(about, changed, run_id))
+        session = self._session(run_id, announcement, stop, len(tasks) + backlog.planned.total())
+        if self.request.batch:
+            session = self._in_batches(session, tasks)
+        self.past.close()
+        if must_announce:
+            await check_agent_keys(self.prepared)
+        if self.judges and work_left:
+            await check_judge_keys(self.prepared)
+        if must_announce:
+            await announcement.announce()
+        self.prepared.forget_question_ids()
+        await self._work(session, tasks, backlog)
+        await self._judge_pairs(session)
+        if self.stopping is not None:
+            await self.stopping.end(session, self.warn)
+        session.ledger.check()
 
     async def _identify(self) -> None:
         """Find out what the config's servers are."""
