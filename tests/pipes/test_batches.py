@@ -20,8 +20,8 @@ from keval.execution.config_session import generate
 from keval.execution.session import Request
 from keval.mock import Mock
 from tests.growing_log import events_so_far
+from tests.lasting_events import lasting
 from tests.started_commands import Start, ended, starting
-from tests.unit.execution.test_executors import lasting
 
 pytestmark = pytest.mark.slow
 

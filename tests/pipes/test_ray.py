@@ -16,8 +16,8 @@ import orjson
 import pytest
 
 from keval.mock import Mock
+from tests.lasting_events import lasting
 from tests.ray_nodes import Nodes, nodes
-from tests.unit.execution.test_executors import lasting
 
 RUNS = int(os.environ.get("NODE_RUNS", "2"))
 """In how many runs nodes are killed; `make test-ray` kills them in more."""

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
@@ -14,17 +12,11 @@ from keval.execution.config_session import generate, run_all
 from keval.execution.executors import Executor
 from keval.execution.judge_session import JudgeWork, judge_log
 from keval.execution.session import Request
-from keval.ids import JsonObject
 from keval.mock import Mock
 from tests.executors import two_processes
+from tests.lasting_events import lasting
 
 QUICKSTART = Path(__file__).parents[3] / "examples" / "quickstart"
-VOLATILE = {"time", "run_id", "duration_ms", "environment", "cost_usd"}
-"""What differs between two runs of the same work; what it costs depends on what the prompt cache has when."""
-
-PROMPT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-"""Tokens of a prompt, wherever they come from."""
-
 CONFIG = """\
 name: seam
 version: "1"
@@ -48,27 +40,6 @@ def write_evaluation(folder: Path) -> None:
 def ran(config: Path, log: Path, mock_url: str, executor: Executor | None = None) -> int:
     """Run a config to the end and return how much failed."""
     return run_all(load(config), log, Request(mock_url=mock_url, quiet=True), lambda _: None, executor)
-
-
-def lasting(log: Path) -> dict[tuple[str, str], JsonObject]:
-    """Return a log's events without what differs between two runs, by type and id."""
-    events = [orjson.loads(line) for line in log.read_bytes().splitlines()]
-    return {
-        (each["type"], each["command"] if each["type"] == "run" else each["id"]): _without_volatile(each)
-        for each in events
-    }
-
-
-def _without_volatile(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    if isinstance(value, Mapping) and set(PROMPT) <= set(value):
-        return {"prompt": sum(value[name] or 0 for name in PROMPT), "output_tokens": value["output_tokens"]}
-    if isinstance(value, Mapping):
-        return {
-            key: _without_volatile(item)
-            for key, item in value.items()
-            if key not in VOLATILE and not (key == "id" and value.get("type") in {"run", "tool_call"})
-        }
-    return [_without_volatile(item) for item in value] if isinstance(value, list) else value
 
 
 def test_two_processes_do_the_work_to_the_same_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
