@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Self
 
+from keval.counted import counted
 from keval.errors import BudgetReachedError, UsageError
 
 NOISE_USD = 1e-9
@@ -30,6 +31,11 @@ class Ledger:
     earlier_usd: float = 0.0
     """What the log says was spent today before."""
     spent_usd: float = 0.0
+    """With what was set aside for attempts of unknown cost."""
+    unknown: int = 0
+    """Attempts of unknown cost."""
+    unknown_usd: float = 0.0
+    """What was set aside for them."""
     spent_on_usd: dict[str, float] = field(default_factory=dict)
     """What of that was spent on each account."""
     reserved_usd: float = 0.0
@@ -83,6 +89,10 @@ class Ledger:
                     stop.set()
         return None
 
+    def go_on_after(self, before: Ledger) -> None:
+        """Count what another ledger of the same command has spent as well."""
+        self.spent_usd, self.unknown, self.unknown_usd = before.spent_usd, before.unknown, before.unknown_usd
+
     def changed(self) -> None:
         """Let the first of those who wait look whether its attempt fits now."""
         self._settled.set()
@@ -103,7 +113,7 @@ class Ledger:
         """Raise BudgetReachedError if an item was refused."""
         if not self.refused:
             return
-        spent = f"${self.spent_usd:.4f} spent, and the next item may cost ${self.largest_refused_usd:.4f}"
+        spent = f"{self._told_spent()}, and the next item may cost ${self.largest_refused_usd:.4f}"
         if self.limit_usd is not None and self._most_usd() == self.limit_usd:
             told = f"budget_usd {self.limit_usd:g} is reached: {spent}"
             then = "run the same command again: it does what is missing, and may spend as much once more"
@@ -113,6 +123,13 @@ class Ledger:
             told = f"daily_budget_usd {self.daily_usd:g} is reached: {spent}, after ${self.earlier_usd:.4f} today (UTC)"
             then = "tomorrow, or when it is raised, run the same command again: it does what is missing"
         raise BudgetReachedError(f"{told}; {then}")
+
+    def _told_spent(self) -> str:
+        """Return what was spent, and what is assumed of that which nobody tells."""
+        known = f"${self.spent_usd - self.unknown_usd:.4f} spent"
+        if not self.unknown:
+            return known
+        return f"{known}, ${self.unknown_usd:.4f} assumed for {counted(self.unknown, 'attempt')} of unknown cost"
 
 
 class Reservation:
@@ -132,6 +149,9 @@ class Reservation:
         ledger, account = self._ledger, self._account
         booked = self.usd if cost_usd is None else cost_usd
         ledger.spent_usd += booked
+        if cost_usd is None:
+            ledger.unknown += 1
+            ledger.unknown_usd += self.usd
         ledger.spent_on_usd[account] = ledger.spent_on_usd.get(account, 0.0) + booked
         if cost_usd is not None and cost_usd > ledger.max_cost_usd.get(account, 0.0):
             ledger.max_cost_usd[account] = cost_usd

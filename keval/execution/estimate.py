@@ -115,6 +115,6 @@ def ledger(items: Iterable[Item], execution: Execution, today: Spent, warn: Warn
     if own and (execution.budget_usd, execution.daily_budget_usd) != (None, None):
         warn(
             f"{limit}: what an answer costs is known only once the agent says it ({', '.join(own)}); "
-            "those in flight may go beyond the budget, and an answer that says no cost counts as nothing"
+            "those in flight may go beyond the budget, and one that says no cost counts as the dearest one so far"
         )
     return made

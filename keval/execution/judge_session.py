@@ -371,7 +371,7 @@ class LiveWork:
         self._judges = self._judges or self._work.judges(self._past)
         session = await self._work.session(self._judges, self._past, self._sink, self._stop)
         if self._session is not None:  # a budget is the command's
-            session.ledger.spent_usd = self._session.ledger.spent_usd
+            session.ledger.go_on_after(self._session.ledger)
         self._session, self._feed = session, JobFeed()
         self._working = group.create_task(session.judging(self._work.progress).work_off_feed(self._feed))
 

@@ -157,6 +157,10 @@ async def test_an_unknown_cost_is_booked_as_what_was_set_aside() -> None:
     with reservation:
         reservation.settle(None)
     assert ledger.spent_usd == 0.4
+    assert await spent_on(ledger, 0.3) == 1
+    told = r"^budget_usd 1 is reached: \$0\.3000 spent, \$0\.4000 assumed for 1 attempt of unknown cost, and the next "
+    with pytest.raises(BudgetReachedError, match=told):
+        ledger.check()
 
 
 async def spent_on(ledger: Ledger, cost: float) -> int:
