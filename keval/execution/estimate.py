@@ -48,7 +48,9 @@ def estimate(prepared: Prepared, so_far: MeasuredCosts, judges: Sequence[JudgeCo
     items = [_answers(config, each, len(prepared.samples) * repetitions, so_far) for each in conditions]
     for judge in judges:
         samples = sum(judge.not_for(sample) is None for sample in prepared.samples)
-        items += estimate_judgments([judge], samples * repetitions * len(conditions), config.prices, so_far)
+        # The baseline's answers are pairs with themselves: nobody is asked.
+        judged = len(conditions) - (judge.judge.unit == "pair")
+        items += estimate_judgments([judge], samples * repetitions * judged, config.prices, so_far)
     return items
 
 

@@ -51,8 +51,9 @@ class MeasuredCosts:
     _by_key: dict[tuple[str, ...], Cost] = field(default_factory=dict)
 
     def add(self, event: JsonObject) -> None:
-        """Count a response or a judgment, whatever became of it later."""
-        if event.get("mock") or event["cost_usd"] is None:
+        """Count a response or a judgment, whatever became of it later; not a pair of an answer with itself."""
+        is_with_itself = event["type"] == "judgment" and event.get("other_response_id") == event["response_id"]
+        if event.get("mock") or event["cost_usd"] is None or is_with_itself:
             return
         about = (event["agent_id"], event["condition_id"]) if event["type"] == "response" else (event["judge_id"],)
         self._by_key.setdefault(about, Cost()).add(event["cost_usd"])

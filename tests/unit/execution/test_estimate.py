@@ -11,7 +11,8 @@ from keval.execution.estimate import Item, estimate, ledger
 from keval.execution.preparation import Prepared, prepare
 from keval.ids import JsonObject
 from keval.logs.costs import MeasuredCosts, Spent
-from tests.builders import judgment_event, response_event
+from keval.logs.past import of_log
+from tests.builders import judgment_event, response_event, write_log
 
 CONFIG = """\
 name: unit
@@ -103,6 +104,23 @@ def test_what_was_paid_takes_the_place_of_what_was_assumed(tmp_path: Path) -> No
     assert costs["plain"] == (6, 1.2, True)
     assert costs["rubric"] == (24, 12.0, True)
     assert not costs["docs"][2]
+
+
+def test_no_judge_of_pairs_is_asked_about_the_baseline(tmp_path: Path) -> None:
+    """Its answers are pairs with themselves: they are no calls, and no free ones in the mean of what calls cost."""
+    prepared(tmp_path)
+    config = tmp_path / "eval.yaml"
+    config.write_text(config.read_text().replace("exact_match", "pairwise, model: mine"))
+    asked = prepare(load(config, environ={}), None, warn=nobody_is_warned)
+    pairwise = asked.config.judges[1].judge_id
+    assert found(asked, paid())["pairwise"][0] == 6
+    baseline, other = response_event("q1"), response_event("q2")
+    tie = judgment_event(baseline, cost_usd=0.0) | {"judge_id": pairwise, "other_response_id": baseline["id"]}
+    judgment = judgment_event(other, cost_usd=0.5) | {"judge_id": pairwise, "other_response_id": baseline["id"]}
+    events = [baseline, other, tie, judgment]
+    assert found(asked, paid(*events))["pairwise"] == (6, 3.0, True)
+    with of_log(write_log(tmp_path / "log.jsonl", events), nobody_is_warned) as past:
+        assert found(asked, past.costs())["pairwise"] == (6, 3.0, True)
 
 
 def test_a_ledger_sets_aside_the_most_that_one_has_cost(tmp_path: Path) -> None:
