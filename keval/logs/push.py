@@ -164,6 +164,8 @@ def _place(log: Path, destination: str) -> _Place:
         raise UsageError("the destination is empty: name a folder, a file or s3://BUCKET/KEY")
     path = Path(destination)
     path = path / log.name if destination.endswith("/") or path.is_dir() else path
+    if not path.parent.is_dir():
+        raise EnvironmentLacksError(f"{path.parent} is no folder that is there; mount or make it, or name another one")
     if path.exists() and path.samefile(log):
         raise UsageError(f"{path} is the log itself; name another place")
     if path.exists() and not path.is_file():

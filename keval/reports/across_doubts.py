@@ -34,6 +34,13 @@ class Side:
         return f"{condition} in {self.label}"
 
 
+def _lacks(side: Side) -> str:
+    """Return why a log has no scores, and what makes some."""
+    if any(condition.completed for condition in side.report.conditions):
+        return f"nothing is judged; keval judge {side.label} -j JUDGE.yaml judges it"
+    return f"nothing is answered; keval run CONFIG -o {side.label} asks for what is missing"
+
+
 def check_comparable(sides: Sequence[Side]) -> None:
     """Raise InputError where the numbers of two logs do not measure the same, with what would make them do so."""
     mocked = [side.label for side in sides if side.report.mock]
@@ -48,7 +55,7 @@ def check_comparable(sides: Sequence[Side]) -> None:
         known, found = _judges(first), _judges(other)
         if not known or not found:
             lacking = other if known else first
-            raise InputError(f"{lacking.label}: nothing is judged; keval judge {lacking.label} -j JUDGE.yaml judges it")
+            raise InputError(f"{lacking.label}: {_lacks(lacking)}")
         if not known & found:
             names = (f"{side.label}: {', '.join(map(_judge, side.report.header.judges))}" for side in (first, other))
             raise InputError(

@@ -207,10 +207,16 @@ def _unscored_name(compared: Sequence[_Compared]) -> str | None:
 def _failed_name(compared: Sequence[_Compared]) -> str | None:
     """Return which of the two conditions has no scored answer; failures that count as the worst score it may have."""
     for name in (compared[0].found.condition, compared[0].found.baseline):
-        scores = [each.table.score(name) for each in compared]
-        if all(score is not None and not score.scored for score in scores):
+        if not any(_scored(name, compared)):
             return name
     return None
+
+
+def _scored(name: str, compared: Sequence[_Compared]) -> Iterator[bool]:
+    """Yield of each metric whether an answer of a condition is scored, or nothing is known of the condition."""
+    for each in compared:
+        score = each.table.score(name)
+        yield score is None or score.scored > 0
 
 
 def _headline(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
@@ -219,7 +225,8 @@ def _headline(condition: str, baseline: str, compared: Sequence[_Compared]) -> s
         return _compared_on_all(condition, baseline, compared)
     score = _most_failures(failed, compared)
     if _unscored_name(compared) is not None:
-        return _nothing_scored(failed, score)
+        is_baseline_too = failed != baseline and not any(_scored(baseline, compared))
+        return _nothing_scored(failed, score) + (f" Nor was anything of {baseline}." if is_baseline_too else "")
     yet = "is scored yet" if score is not None and score.not_done else "was scored"
     counts = f"Nothing of {failed} {yet}: {_kinds_of_failure(score)}; failures of the agent count as the worst score."
     return f"{counts} {_compared_on_all(condition, baseline, compared)}"

@@ -128,15 +128,11 @@ def test_a_log_that_may_only_be_read_is_copied(log: Path, tmp_path: Path) -> Non
     assert push(log, str(tmp_path / "store")).is_new
 
 
-@pytest.mark.parametrize(
-    ("destination", "told"), [("none/run.jsonl", "No such file"), ("run.jsonl/x", "Not a directory")]
-)
-def test_a_folder_that_is_not_there_is_not_made(
-    log: Path, monkeypatch: pytest.MonkeyPatch, destination: str, told: str
-) -> None:
+@pytest.mark.parametrize("destination", ["none/", "none/run.jsonl", "run.jsonl/x"])
+def test_a_folder_that_is_not_there_is_not_made(log: Path, monkeypatch: pytest.MonkeyPatch, destination: str) -> None:
     """It may be one that is not mounted now."""
     monkeypatch.chdir(log.parent)
-    with pytest.raises(EnvironmentLacksError, match=told):
+    with pytest.raises(EnvironmentLacksError, match=r"^(none|run\.jsonl) is no folder that is there; mount or make it"):
         push(log, destination)
 
 

@@ -314,6 +314,8 @@ def test_scores_of_two_judges_are_refused_with_the_way_out(tmp_path: Path) -> No
     assert f"keval judge {tmp_path}/1.jsonl -j JUDGE.yaml && keval judge {tmp_path}/2.jsonl" in str(told.value)
     with pytest.raises(InputError, match=r"2.jsonl: nothing is judged; keval judge .*2.jsonl -j"):
         compared(tmp_path, events(LOW), [run_event(["docs"], samples=1), response_event("q0", "docs")])
+    with pytest.raises(InputError, match=r"2.jsonl: nothing is answered; keval run CONFIG -o .*2.jsonl asks"):
+        compared(tmp_path, events(LOW), [run_event(["docs"], samples=1)])
 
 
 @pytest.mark.slow

@@ -180,6 +180,9 @@ def test_nothing_scored_says_why() -> None:
     none = {"scored": 0, "not_measured": 36, "failed": {"mcp_not_ready": 36}}
     found = compared("cannot tell", (None, None, None), n_paired=0)
     assert said(found, {"with_docs": none}) == "Nothing of with_docs was scored: mcp_not_ready 36. See its failures."
+    assert said(found, {"with_docs": none, "baseline": none}).endswith(
+        " See its failures. Nor was anything of baseline."
+    )
     assert said(found, {"baseline": {"scored": 0, "not_done": None}}) == "Nothing of baseline is scored yet."
     none = {"scored": 0, "not_done": 0}
     assert said(found, {"baseline": none}).startswith(
