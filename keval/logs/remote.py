@@ -18,13 +18,16 @@ from keval.errors import EnvironmentLacksError, InputError, UsageError, Warn
 from keval.ids import digest
 from keval.logs import addresses, s3
 from keval.processes import temporary
-from keval.projections.sql_file import literal, load
+from keval.projections.sql_file import literal, load, without_wildcards
 
 if TYPE_CHECKING:
     import duckdb
 
 SCHEMES = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "r2", "hf", "http", "https"})
 """What DuckDB's extension httpfs reads."""
+
+WEB = frozenset({"http", "https"})
+"""Those of them in whose addresses nothing is a wildcard."""
 
 AT_ONCE = 64 * 2**20
 """Bytes of a file that is copied as a whole; of a larger one line by line, in bounded memory."""
@@ -47,6 +50,11 @@ class _Remote(NamedTuple):
     size: int
     changed_us: int | None
 
+    @property
+    def pattern(self) -> str:
+        """The address as a pattern that nothing else matches."""
+        return _pattern(self.address, "*?[")
+
 
 def fetched(address: str, warn: Warn) -> list[Path]:
     """Return copies of the logs that an address means, of which there may be several: `s3://bucket/runs/*.jsonl`.
@@ -61,12 +69,22 @@ def fetched(address: str, warn: Warn) -> list[Path]:
         raise UsageError(f"{addresses.shown(address)}: keval reads no {scheme}://, only {', '.join(sorted(SCHEMES))}")
     with _connected(address) as connection:
         try:
-            found = connection.execute(load("logs", "remote_files", address=literal(address))).fetchall()
+            found = _found(connection, _pattern(address, "?["))  # of the wildcards `*` alone is one here
             if not found:
                 raise InputError(f"{addresses.shown(address)}: no such file, or none that matches")
-            return [_copied(connection, _Remote(*each), warn) for each in found]
+            return [_copied(connection, each, warn) for each in found]
         except duckdb.Error as error:
             raise InputError(f"{addresses.shown(address)}: cannot be read: {_reason(error)}") from None
+
+
+def _pattern(address: str, literally: str) -> str:
+    """Return an address in which these wildcards mean themselves; that of a web server has none, and perhaps a query."""
+    return address if addresses.scheme_of(address) in WEB else without_wildcards(address, literally)
+
+
+def _found(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[_Remote]:
+    found = connection.execute(load("logs", "remote_files", address=literal(pattern))).fetchall()
+    return [_Remote(*each) for each in found]
 
 
 @contextmanager
@@ -146,14 +164,19 @@ def _is_true(copy: Path, remote: _Remote) -> bool:
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, remote: _Remote, target: Path) -> None:
-    """Copy a file. Raises InputError if it is not as large then as it is said to be."""
+    """Copy a file. Raises InputError if it is not alone in its name, or not as large as it is said to be."""
+    if [each.address for each in _found(connection, remote.pattern)] != [remote.address]:
+        raise InputError(
+            f"{addresses.shown(remote.address)}: cannot be told apart from others by its name, or is gone: copy it to "
+            "this machine and name the copy"
+        )
     with target.open("xb") as file:
         target.chmod(0o600)
         if remote.size <= AT_ONCE:
-            ((content,),) = connection.execute(load("logs", "remote_bytes", address=literal(remote.address))).fetchall()
+            ((content,),) = connection.execute(load("logs", "remote_bytes", address=literal(remote.pattern))).fetchall()
             file.write(content)
         else:
-            query = load("logs", "remote_lines", address=literal(remote.address), longest_line=str(LONGEST_LINE))
+            query = load("logs", "remote_lines", address=literal(remote.pattern), longest_line=str(LONGEST_LINE))
             connection.execute(query)
             while lines := connection.fetchmany(LINES_AT_ONCE):
                 file.write(b"".join(f"{line}\n".encode() for (line,) in lines))

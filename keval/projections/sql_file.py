@@ -50,4 +50,9 @@ def _quoted(key: str) -> str:
 
 def verbatim(path: Path) -> str:
     """Return an absolute path without links as a pattern in which no character is a wildcard."""
-    return "".join(f"[{character}]" if character in "*?[" else character for character in str(path.resolve()))
+    return without_wildcards(str(path.resolve()))
+
+
+def without_wildcards(text: str, wildcards: str = "*?[") -> str:
+    """Return a text as a pattern in which these characters, which would be wildcards, mean themselves."""
+    return "".join(f"[{character}]" if character in wildcards else character for character in text)

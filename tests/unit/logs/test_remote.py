@@ -97,6 +97,19 @@ def test_a_large_log_is_copied_line_by_line(
     assert not list(copy.parent.parent.rglob("odd*"))
 
 
+@pytest.mark.parametrize("address", ["s3://bucket/runs/*.jsonl", "s3://bucket/runs/run[1].jsonl"])
+def test_a_wildcard_in_a_name_is_no_wildcard(store: Store, said: list[str], address: str) -> None:
+    """What is copied of a log is that log, and no other one whose name its own would match; `*` alone is a pattern."""
+    other = LOG.replace("é".encode(), "ö".encode())
+    names = ("run[1].jsonl", "run1.jsonl", "what?.jsonl", "whats.jsonl", "a*b.jsonl", "a-b.jsonl")
+    for name in names:
+        store.put(f"s3://bucket/runs/{name}", LOG if set(name) & set("[?*") else other)
+    for copy in remote.fetched(address, said.append):
+        assert copy.read_bytes() == (LOG if set(copy.name) & set("[?*") else other)
+    told = sorted(each.split(": ")[0] for each in said)
+    assert told == (sorted(f"s3://bucket/runs/{name}" for name in names) if "*" in address else [address])
+
+
 def test_a_copy_that_is_true_is_not_made_again(store: Store, said: list[str]) -> None:
     """It is taken as long as size and time are the same; of what was changed a new one is made."""
     store.put("s3://bucket/run.jsonl", LOG)
