@@ -231,12 +231,13 @@ class AskerBatches:
     async def _found(self, batch: Batch) -> BatchState | None:
         """Return a batch of which only a mark is known, or None if the service never made it.
 
-        The list tells when a batch was made and how many requests it has; its ids only its results tell.
+        The list tells when a batch was made and how many requests it has; its ids only its results tell. These may lack
+        some, or have others beside them: ids are hashes of what is asked, so one of ours is enough.
         """
         await asyncio.sleep(self._pace.doubt_s)
         for state in await self._until_answered(lambda: self._alike(batch)):
             results = await self._fetched(batch, state.batch_id)
-            if set(results) == set(batch.requests):
+            if not batch.requests.keys().isdisjoint(results):
                 batch.results = results
                 return state
         return None

@@ -78,7 +78,7 @@ def fetched(address: str, warn: Warn) -> list[Path]:
 
 
 def _pattern(address: str, literally: str) -> str:
-    """Return an address in which these wildcards mean themselves; that of a web server has none, and perhaps a query."""
+    """Return an address in which these wildcards mean themselves; that of a web server has none."""
     return address if addresses.scheme_of(address) in WEB else without_wildcards(address, literally)
 
 

@@ -26,12 +26,19 @@ def params(text: str = "What?") -> JsonObject:
 class Line:
     """The batches of one judge at a mock, and what they write and tell."""
 
-    def __init__(self, mock: Mock, known: Sequence[Batch] = (), batch_ids: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        mock: Mock,
+        known: Sequence[Batch] = (),
+        batch_ids: Sequence[str] = (),
+        service: BatchService | None = None,
+    ) -> None:
         self.events: list[JsonObject] = []
         self.told: list[str] = []
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.batches = AskerBatches(
-            asker=Asker("a1" * 12), name="judge rubric", service=BatchService(MODEL.service, mock.env), run_id="run1",
+            asker=Asker("a1" * 12), name="judge rubric", run_id="run1",
+            service=service or BatchService(MODEL.service, mock.env),
             append=self._append, known=known, batch_ids=set(batch_ids), tell=self.told.append, over=self.over,
             pace=FAST,
         )  # fmt: skip
@@ -124,6 +131,28 @@ def test_a_batch_whose_answer_is_lost_is_found_and_not_made_again(fault: str) ->
 
     called = at_mock(test, f"{fault}:1")
     assert (called[CREATE], called[RESULTS]) == (1, 1)
+
+
+class Inexact(BatchService):
+    """A service that leaves out a result, and has one that nobody asked for."""
+
+    async def results(self, batch_id: str) -> dict[str, JsonObject]:
+        """Return the results as they are there, but for these two."""
+        found = await super().results(batch_id)
+        return {"foreign": found.pop("a"), **found}
+
+
+def test_a_batch_is_ours_whatever_its_results_lack() -> None:
+    """It is not made and paid again for a row that is missing: that request alone has no result."""
+
+    async def test(mock: Mock) -> None:
+        line = Line(mock, service=Inexact(MODEL.service, mock.env))
+        missing, there = await line.ask("a", "b")
+        assert missing == {}
+        assert batch_reply(there or {}).price_share == 0.5
+        assert line.events[-1]["batch_id"] == "msgbatch_0001"
+
+    assert at_mock(test, "batch_500:1")[CREATE] == 1
 
 
 def test_a_batch_of_somebody_else_is_not_taken_for_ours() -> None:
