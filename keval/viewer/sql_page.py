@@ -15,6 +15,7 @@ from keval.errors import UsageError
 from keval.projections import read_only, rows
 from keval.projections.json_values import json_text, json_value
 from keval.projections.sql_file import literals, load
+from keval.viewer.access import leads_from_elsewhere
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,8 +38,21 @@ MOST_BRACKETS = 500
 MOST_S = 10.0
 """Seconds after which a query is broken off."""
 
-_FREE = threading.BoundedSemaphore(2)
+AT_ONCE = 2
 """Queries at once: the other pages need the machine, too."""
+
+WAIT_S = 1.0
+"""Seconds that a query waits for another one to end; it keeps a thread meanwhile that other pages need."""
+
+FROM_ELSEWHERE = (
+    "Another page led here with this query. Nothing of it was run: read it, and press Run if it is what you want."
+)
+
+_FREE = threading.BoundedSemaphore(AT_ONCE)
+
+
+class BusyError(UsageError):
+    """So many queries are running that no more is begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +68,16 @@ class FoundRows:
 def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Request) -> Response:
     """Return what a query finds; without one the views that there are."""
     query = request.query_params.get("q", "").strip()
-    found, problem = None, None
+    found, problem, status = None, None, 200
     views: list[tuple[str, str, str]] = []
     with snapshot.asked() as connection:
-        if query:
+        if query and leads_from_elsewhere(request.headers):
+            problem = FROM_ELSEWHERE
+        elif query:
             try:
                 found = answer(connection, query)
             except UsageError as error:
-                problem = str(error)
+                problem, status = str(error), 503 if isinstance(error, BusyError) else 400
         else:
             views = list(_views(connection))
     logs = " ".join(quote(str(log)) for log in snapshots.logs)
@@ -70,7 +86,7 @@ def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Reques
         request,
         snapshot,
         "SQL",
-        status=200 if problem is None else 400,
+        status=status,
         query=query,
         found=found,
         problem=problem,
@@ -81,7 +97,11 @@ def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Reques
 
 
 def answer(connection: DuckDBPyConnection, query: str, seconds: float = MOST_S) -> FoundRows:
-    """Return what a query finds. Raises UsageError for what is not one SELECT, is wrong, or takes too long."""
+    """Return what a query finds.
+
+    Raises UsageError for what is not one SELECT, is wrong, or takes too long, and BusyError while others are running. A
+    single call of a function of DuckDB cannot be broken off.
+    """
     import duckdb
 
     if _depth(query) > MOST_BRACKETS:
@@ -90,7 +110,7 @@ def answer(connection: DuckDBPyConnection, query: str, seconds: float = MOST_S) 
     try:
         if not read_only.writes_nothing(connection, statement):
             raise UsageError("this is not one SELECT that only reads")
-        with _FREE, _within(connection, seconds):
+        with _turn(), _within(connection, seconds):
             return _read(*projections.columns_and_rows(connection, statement))
     except duckdb.InterruptException as error:
         raise UsageError(f"the query took more than {seconds:g} s and was broken off") from error
@@ -105,6 +125,16 @@ def answer(connection: DuckDBPyConnection, query: str, seconds: float = MOST_S) 
 def _depth(query: str) -> int:
     """Return how many brackets of a query are open at once; those in texts count, too."""
     return max(accumulate(("([{".count(sign) - ")]}".count(sign) for sign in query), initial=0))
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if not _FREE.acquire(timeout=WAIT_S):
+        raise BusyError(f"{AT_ONCE} queries are running; try again when one of them has ended")
+    try:
+        yield
+    finally:
+        _FREE.release()
 
 
 @contextmanager

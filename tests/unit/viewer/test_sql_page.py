@@ -90,6 +90,31 @@ def test_a_query_is_broken_off_in_time(tmp_path: Path) -> None:
         snapshots.close()
 
 
+@pytest.mark.parametrize(("site", "runs"), [("cross-site", False), ("same-site", False), ("none", True)])
+def test_a_link_elsewhere_starts_no_query(browser: TestClient, site: str, *, runs: bool) -> None:
+    """It would take the machine for as long as it likes; what it asks for stands in the box to be read."""
+    headers = {"sec-fetch-site": site, "sec-fetch-mode": "navigate"}
+    page = browser.get("/sql", params={"q": "select 6 * 7 as n"}, headers=headers)
+    assert page.status_code == 200
+    assert "select 6 * 7 as n</textarea>" in page.text
+    assert (["42"] in rows_of(page.text)) == runs
+    assert ("Another page led here" in page.text) != runs
+
+
+def test_while_two_queries_run_a_third_is_told_so(browser: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps no thread that other pages need."""
+    monkeypatch.setattr(sql_page, "WAIT_S", 0.01)
+    for _ in range(sql_page.AT_ONCE):
+        assert sql_page._FREE.acquire(blocking=False)  # noqa: SLF001 - as queries do
+    try:
+        status, page = asked(browser, "select 1")
+    finally:
+        for _ in range(sql_page.AT_ONCE):
+            sql_page._FREE.release()  # noqa: SLF001 - as queries do
+    assert (status, "2 queries are running" in page) == (503, True)
+    assert asked(browser, "select 1")[0] == 200
+
+
 def test_a_long_answer_is_cut(browser: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """After so many rows or characters; the page says how all of it is had."""
     status, page = asked(browser, "select * from range(5000)")
