@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
-from keval.errors import Warn
+from keval.errors import InputError, Warn
 from keval.logs import fingerprint
+from keval.logs.addresses import name_of
 from keval.logs.fingerprint import Digest, Fingerprint, Status
 from keval.logs.log_head import line_begins
 from keval.logs.stream import Stretch, log_reader
@@ -94,10 +95,18 @@ class Check:
 
 
 def ends_with_line(path: Path, size: int) -> bool:
-    """Return whether a line ends where the first bytes of a file end."""
-    with path.open("rb") as file:
-        file.seek(max(size - 1, 0))
-        return file.read(1) == b"\n"
+    """Return whether a line ends where the first bytes of a file end.
+
+    Raises FileNotFoundError for one that is not there, and InputError for one that cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(max(size - 1, 0))
+            return file.read(1) == b"\n"
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise InputError(f"{name_of(path)}: {error.strerror}") from error
 
 
 def _beginning(stretch: Stretch, until: int) -> Stretch:

@@ -138,8 +138,8 @@ def make(log: LogFile, spare: Path, check: Check, kept: ExitStack) -> Index:
             f"number, so {log.name} is read without one that lasts; remove the file"
         )
         return _made(log, spare, check, kept)
-    if _is_others(target):
-        check.warn(f"{target} is no index of keval and is left as it is, so {log.name} is read without one that lasts")
+    if (refused := _refusal(target)) is not None:
+        check.warn(f"{target}{refused}, so {log.name} is read without an index that lasts")
         return _made(log, spare, check, kept)
     try:
         folder, remove = _folder_beside(log.path, target)
@@ -189,18 +189,18 @@ def _changes_beside(index: Path) -> str:
     return f"{os.path.realpath(index)}.wal"
 
 
-def _is_others(path: Path) -> bool:
-    """Return whether there is something that does not begin as an index does: somebody's file of the same name."""
+def _refusal(path: Path) -> str | None:
+    """Return why no index is put there: a file of the same name is somebody's, or nobody can tell; None if one is."""
     with ExitStack() as opened:
         try:
             descriptor = _open(path, opened)
-            return not stat.S_ISREG(os.fstat(descriptor).st_mode) or DATABASE not in (
-                os.pread(descriptor, 16, 0) or DATABASE
-            )
+            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            is_ours = is_file and DATABASE in (os.pread(descriptor, 16, 0) or DATABASE)
         except FileNotFoundError:
-            return False
-        except OSError:  # of what nobody may read
-            return True
+            return None
+        except OSError as error:
+            return f": {error.strerror}"
+        return None if is_ours else " is no index of keval and is left as it is"
 
 
 def _sign(path: Path, index: Index) -> None:

@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import shutil
+import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,6 +73,8 @@ def push(log: Path, destination: str) -> Pushed:
 
 def _open(log: Path) -> IO[bytes]:
     try:
+        if not stat.S_ISREG(log.stat().st_mode):  # to open a pipe would wait for somebody who writes to it
+            raise InputError(f"{log} is no file: only a log that is closed is pushed")
         return log.open("rb")
     except OSError as error:
         raise InputError(f"{log}: {error.strerror}") from error

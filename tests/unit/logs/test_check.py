@@ -9,7 +9,7 @@ import pytest
 from keval.errors import InputError
 from keval.events import encode
 from keval.ids import JsonObject
-from keval.logs.check import Check, NotWholeError
+from keval.logs.check import Check, NotWholeError, ends_with_line
 from keval.logs.fingerprint import Fingerprint
 from keval.projections.log_file import ChangedError
 from tests.builders import judgment_event, response_event, retraction_event, run_event, write_log
@@ -96,3 +96,12 @@ def test_a_torn_line_is_not_part_of_what_was_checked(log: Path) -> None:
         file.write(b'{"type":"judg')
     found: Fingerprint = checked(log).fingerprint()
     assert found.size == size
+
+
+def test_of_what_cannot_be_read_it_is_said_why(tmp_path: Path) -> None:
+    """One such log ends no command that looks at others too."""
+    (tmp_path / "a.jsonl").mkdir()
+    with pytest.raises(InputError, match=r"a\.jsonl: Is a directory"):
+        ends_with_line(tmp_path / "a.jsonl", 1)
+    with pytest.raises(FileNotFoundError):
+        ends_with_line(tmp_path / "b.jsonl", 1)

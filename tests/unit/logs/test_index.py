@@ -344,6 +344,16 @@ def test_what_is_somebody_s_file_is_left_alone(log: Path, other: Callable[[Path]
     assert _as_written(beside(log)) == before
 
 
+@pytest.mark.slow
+def test_an_index_whose_name_is_too_long_is_told_so(tmp_path: Path) -> None:
+    """The log is read without one that lasts: nothing is there that could be somebody's."""
+    log = write_log(tmp_path / f"{'n' * 247}.jsonl", [run_event(), response_event()])
+    told: list[str] = []
+    with collected([log], told.append, smallest=1) as files:
+        assert files[0].lines == 2
+    assert [each.partition(".index: ")[2].partition(",")[0] for each in told] == ["File name too long"]
+
+
 def _changed_by_duckdb(index: Path) -> None:
     """Leave beside an index what a DuckDB that was killed had written into it."""
     copy = index.with_name("copy.db")

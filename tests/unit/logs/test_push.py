@@ -128,6 +128,13 @@ def test_a_log_that_may_only_be_read_is_copied(log: Path, tmp_path: Path) -> Non
     assert push(log, str(tmp_path / "store")).is_new
 
 
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    """A pipe, to which nobody may ever write, is no closed log."""
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(InputError, match=r"pipe\.jsonl is no file: only a log that is closed is pushed"):
+        push(tmp_path / "pipe.jsonl", str(tmp_path / "store"))
+
+
 @pytest.mark.parametrize("destination", ["none/", "none/run.jsonl", "run.jsonl/x"])
 def test_a_folder_that_is_not_there_is_not_made(log: Path, monkeypatch: pytest.MonkeyPatch, destination: str) -> None:
     """It may be one that is not mounted now."""
