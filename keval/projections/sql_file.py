@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from keval.errors import InputError
+
 _COMMENT_OR_PARAMETER = re.compile(r"--.*|\$([a-z_]+)")
 
 PACKAGE = Path(__file__).parent.parent
@@ -49,8 +51,17 @@ def _quoted(key: str) -> str:
 
 
 def verbatim(path: Path) -> str:
-    """Return an absolute path without links as a pattern in which no character is a wildcard."""
-    return without_wildcards(str(path.resolve()))
+    """Return an absolute path without links as a pattern in which no character is a wildcard.
+
+    Raises InputError for a path that no pattern means.
+    """
+    real = str(path.resolve())
+    pattern = without_wildcards(real)
+    if "\\" in real and pattern != real:  # beside a wildcard DuckDB takes it for the sign that the next one is none
+        raise InputError(
+            f"{path}: DuckDB reads no path that has a backslash and one of *, ? and [; rename it, or a folder"
+        )
+    return pattern
 
 
 def without_wildcards(text: str, wildcards: str = "*?[") -> str:

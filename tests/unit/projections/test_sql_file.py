@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keval.errors import InputError
 from keval.projections import sql_file
 from keval.projections.sql_file import literal, load, verbatim
 
@@ -46,3 +47,10 @@ def test_a_path_is_that_of_one_file(tmp_path: Path, name: str) -> None:
     query = f"select name from read_json({literal(verbatim(tmp_path / name))})"  # noqa: S608 - what is tested
     with duckdb.connect() as connection:
         assert connection.execute(query).fetchall() == [(name,)]
+
+
+def test_a_path_that_no_pattern_means_is_refused(tmp_path: Path) -> None:
+    """DuckDB would say that there is no such file; a backslash or a wildcard alone is no trouble."""
+    with pytest.raises(InputError, match=r"DuckDB reads no path that has a backslash and one of"):
+        verbatim(tmp_path / "a*\\b.jsonl")
+    assert verbatim(tmp_path / "a\\b.jsonl").endswith("a\\b.jsonl")
