@@ -232,15 +232,16 @@ class AskerBatches:
         """Return a batch of which only a mark is known, or None if the service never made it.
 
         The list tells when a batch was made and how many requests it has; its ids only its results tell. These may lack
-        some, or have others beside them: ids are hashes of what is asked, so one of ours is enough.
+        some, or have others beside them; a batch of another log may have some of them, as they are hashes of what is
+        asked. So it is the one with most of ours, and with more of ours than of others.
         """
         await asyncio.sleep(self._pace.doubt_s)
+        found, most = None, len(batch.requests) // 2
         for state in await self._until_answered(lambda: self._alike(batch)):
             results = await self._fetched(batch, state.batch_id)
-            if not batch.requests.keys().isdisjoint(results):
-                batch.results = results
-                return state
-        return None
+            if (ours := len(batch.requests.keys() & results.keys())) > most:
+                found, most, batch.results = state, ours, results
+        return found
 
     async def _alike(self, batch: Batch) -> list[BatchState]:
         since = (datetime.fromisoformat(batch.since) - CLOCKS).isoformat()

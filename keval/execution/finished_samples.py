@@ -45,6 +45,8 @@ class Cell:
     is_answered: bool = False
     said: dict[tuple[str, int], Scores] = field(default_factory=dict)
     """By judge and replicate."""
+    outside: set[str] = field(default_factory=set)
+    """The judges that say of it that they are not for its sample."""
 
     def is_final(self, judges: Mapping[str, JudgeConfig]) -> bool:
         """Return whether nothing more will come of it."""
@@ -129,7 +131,7 @@ class FinishedSamples:
             scores = {name: score["score"] for name, score in event["scores"].items()}
             cell.said[event["judge_id"], event["replicate"]] = scores
             if any(score.get("outside") for score in event["scores"].values()):
-                self._outside.add((event["judge_id"], cell.sample_id))
+                cell.outside.add(event["judge_id"])
         else:
             cell.said.setdefault((event["judge_id"], event["replicate"]), None)
 
@@ -163,6 +165,10 @@ class FinishedSamples:
         for (condition_id, _), response_id in cells.items():
             of.setdefault(condition_id, []).append(self._cells.pop(response_id))
         asked = self._conditions()
+        # What came in for a condition that is asked no more is in no number, so it says nothing of the sample either.
+        self._outside |= {
+            (judge_id, cell.sample_id) for each in asked for cell in of.get(each, []) for judge_id in cell.outside
+        }
         for series in self._series.values():
             member = series.member
             if member.condition_id in asked:

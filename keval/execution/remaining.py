@@ -78,7 +78,7 @@ class Remaining:
             given_up = None if self.request.chosen else self.failed_before
             may_stop = self.stopping is not None and not self.request.complete
             yield from generation_ahead(self.about, self.tasks, judges, given_up, may_stop=may_stop)
-        elif self.stopping is not None and self.stopping.is_stopped:
+        elif self.stopping is not None and (self.stopping.is_stopped or self.stopping.tasks):
             if recorded and not self.stopping.must_end:  # else it is said at the end
                 yield self.stopping.told_again()
         elif self.failed_before:

@@ -70,7 +70,8 @@ class Stopping:
     @property
     def remaining(self) -> TaskList:
         """The tasks that may be asked."""
-        return replace(self.tasks, numbers=self.tasks.numbers[:0]) if self.finished.is_decided else self.tasks
+        is_over = self.finished.is_decided or self.finished.is_complete
+        return replace(self.tasks, numbers=self.tasks.numbers[:0]) if is_over else self.tasks
 
     def record(self, run_id: str) -> Iterator[JsonObject]:
         """Yield the event of the rule, if the log lacks it, and those of what its answers decide."""
@@ -166,7 +167,7 @@ class Stopping:
             return f"stopped after {n:,} of {samples:,} samples: decided; {asked}"
         if why == "dataset":
             return f"all {samples:,} samples were asked; the report says what they decide"
-        return f"{n:,} of {samples:,} samples are finished and it is not decided; the same command goes on"
+        return f"{n:,} of {samples:,} samples are finished; the same command goes on"
 
     def _saved_usd(self, ledger: Ledger) -> float:
         """Return about what is saved: each answer that was not asked for would cost what those of its condition did.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from keval.config.formulas import COMPUTED
@@ -16,8 +16,6 @@ from keval.stats.recorded_rule import Member, RecordedRule
 from keval.stats.stopping_rule import StoppingRule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from keval.config.model import Config
 
 
@@ -42,9 +40,23 @@ def recorded_rule(config: Config, samples: Sequence[JsonObject], until: Until) -
         samples=len(samples),
         repetitions=config.execution.repetitions,
         seed=config.execution.seed,
-        answers_sha256=digest("answers", [sample.get("answer") for sample in samples]),
+        answers_sha256=digest("answers", list(_compared_with(config, samples, family))),
         family=family,
     )
+
+
+def _compared_with(config: Config, samples: Iterable[JsonObject], family: Sequence[Member]) -> Iterator[object]:
+    """Yield of each sample what the judges of the family are given beside the question: mostly the golden answer."""
+    judge_ids = {member.judge_id for member in family}
+    fields = [judge.sample_fields for judge in config.judges if judge.judge_id in judge_ids]
+    others = {name for names in fields for name in names or ()} - {"question", "answer"}
+    for sample in samples:
+        if None in fields:
+            yield sample
+        elif others:
+            yield {name: sample.get(name) for name in ("answer", *sorted(others))}
+        else:
+            yield sample.get("answer")
 
 
 def as_recorded(rule: RecordedRule) -> Until:

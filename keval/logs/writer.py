@@ -33,6 +33,7 @@ from keval.ids import JsonObject
 from keval.logs import locks
 from keval.logs.appended_file import AppendedFile, lines_of
 from keval.logs.outputs import check_no_input
+from keval.projections.sql_file import verbatim
 
 Made = TypeVar("Made")
 
@@ -312,6 +313,7 @@ def open_log(path: Path, stages: tuple[str, ...], warn: Warn, inputs: Sequence[P
         raise UsageError(f"{path} is not a file that can be appended to; without -o events go to stdout")
     if is_packed(path):
         raise UsageError(f"{path} is packed, and nothing can be appended to it; unpack it first")
+    verbatim(path)  # or nobody could read what is written
     check_no_input(path, inputs)
     with ExitStack() as held:
         log = _locked(path, stages, warn, held)

@@ -63,7 +63,7 @@ class _Compared:
         reach = self.table.max - self.table.min
         decimals = max(2, 2 - floor(log10(reach)))
         is_small = NOISE * reach < abs(value) < 0.5 * 10**-decimals
-        return f"{value:{'+' if sign and value else ''}{'.1g' if is_small else f'.{decimals}f'}}".replace("-", "−")
+        return f"{value:{'+' if sign and value else ''}{'.2g' if is_small else f'.{decimals}f'}}".replace("-", "−")
 
     @property
     def effect(self) -> str:
@@ -224,12 +224,12 @@ def _headline(condition: str, baseline: str, compared: Sequence[_Compared]) -> s
     if failed is None:
         return _compared_on_all(condition, baseline, compared)
     score = _most_failures(failed, compared)
+    nor = "" if failed == baseline or any(_scored(baseline, compared)) else f" Nor was anything of {baseline}."
     if _unscored_name(compared) is not None:
-        is_baseline_too = failed != baseline and not any(_scored(baseline, compared))
-        return _nothing_scored(failed, score) + (f" Nor was anything of {baseline}." if is_baseline_too else "")
+        return f"{_nothing_scored(failed, score)}{nor}"
     yet = "is scored yet" if score is not None and score.not_done else "was scored"
     counts = f"Nothing of {failed} {yet}: {_kinds_of_failure(score)}; failures of the agent count as the worst score."
-    return f"{counts} {_compared_on_all(condition, baseline, compared)}"
+    return f"{counts}{nor} {_compared_on_all(condition, baseline, compared)}"
 
 
 def _compared_on_all(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
@@ -451,7 +451,7 @@ def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
 
 
 def _unequally_applicable(tables: Sequence[MetricTable]) -> str | None:
-    """Return which metric applies to unequal shares of the answers of two compared conditions, None if none does.
+    """Return which metric applies to unequal shares of two compared conditions' tasks, None if none does.
 
     Those samples alone are compared to which it applies under both, so a condition may have chosen them. Of several
     metrics and conditions those are told whose shares are furthest apart; little may be missing without a word.
@@ -461,19 +461,26 @@ def _unequally_applicable(tables: Sequence[MetricTable]) -> str | None:
 
 
 def _applicable_apart(tables: Sequence[MetricTable]) -> Iterator[tuple[float, str]]:
-    """Yield, of each two compared conditions, how far the shares are apart that a metric applies to, and these."""
+    """Yield, of each two compared conditions, how far the shares are apart that a metric applies to, and these.
+
+    Where one condition tried fewer tasks, shares differ by what was not tried, and say nothing.
+    """
     for table in tables:
         for found in table.differences:
-            pair = [score for name in (found.baseline, found.condition) if (score := table.score(name)) is not None]
-            counts = [(score.expected, score.expected + (statistic(score, "not_applicable") or 0)) for score in pair]
-            shares = [applicable / answers for applicable, answers in counts if answers] or [0.0]
-            of_each = " and ".join(
-                f"to {applicable} of {counted(answers, 'answer')} of {score.condition}"
-                for score, (applicable, answers) in zip(pair, counts, strict=True)
-            )
-            metric = metric_name(table.metric, table.judge, tables)
-            told = f"{metric} applies {of_each}: only samples to which it applies under both are compared."
-            yield max(shares) - min(shares), told
+            one, other = table.score(found.baseline), table.score(found.condition)
+            if one is None or other is None or one.not_done or other.not_done:
+                continue
+            tried = _tried(one)
+            if tried and tried == _tried(other):
+                shares = " and ".join(f"{each.expected} of {tried} tasks of {each.condition}" for each in (one, other))
+                metric = metric_name(table.metric, table.judge, tables)
+                told = f"{metric} applies to {shares}: only samples to which it applies under both are compared."
+                yield abs(one.expected - other.expected) / tried, told
+
+
+def _tried(score: ConditionScore) -> int:
+    number: int = statistic(score, "not_applicable") or 0
+    return score.expected + number
 
 
 def _unscored(table: MetricTable) -> tuple[int, int, int]:

@@ -102,7 +102,7 @@ _IN_WORDS = {
     "baseline": "the baseline",
     "baseline_id": "the baseline's content",
     "agent_id": "the agent",
-    "answers_sha256": "the golden answers",
+    "answers_sha256": "the golden answers, or what else of the samples judges are given",
     "family": "the primary metrics, their margins, judges, sample rates or conditions",
 }
 

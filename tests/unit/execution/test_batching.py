@@ -12,7 +12,7 @@ from keval.execution.batch_events import Asker, Batch
 from keval.execution.batching import AskerBatches, BatchRequest, Pace, split
 from keval.ids import JsonObject
 from keval.mock import Mock
-from keval.models.batches import MOST_BYTES, MOST_REQUESTS, BatchService, batch_reply
+from keval.models.batches import MOST_BYTES, MOST_REQUESTS, BatchService, BatchState, batch_reply
 from keval.models.messages_api import Model, ModelError
 
 MODEL = Model(name="claude-opus-5", max_tokens=100)
@@ -147,12 +147,36 @@ def test_a_batch_is_ours_whatever_its_results_lack() -> None:
 
     async def test(mock: Mock) -> None:
         line = Line(mock, service=Inexact(MODEL.service, mock.env))
-        missing, there = await line.ask("a", "b")
+        missing, *there = await line.ask("a", "b", "c")
         assert missing == {}
-        assert batch_reply(there or {}).price_share == 0.5
+        assert [batch_reply(each or {}).price_share for each in there] == [0.5, 0.5]
         assert line.events[-1]["batch_id"] == "msgbatch_0001"
 
     assert at_mock(test, "batch_500:1")[CREATE] == 1
+
+
+class Busy(BatchService):
+    """A service at which another log makes a batch, too, with some of the same requests."""
+
+    async def create(self, requests: Sequence[JsonObject]) -> BatchState:
+        """Make both, and answer with an error."""
+        try:
+            return await super().create(requests)
+        except ModelError:
+            with suppress(ModelError):
+                await super().create([{"custom_id": each, "params": params()} for each in ("a", "b", "x")])
+            raise
+
+
+def test_of_several_batches_the_one_with_most_of_ours_is_ours() -> None:
+    """Two logs of one config ask for some of the same: what was paid for this one is collected whole."""
+
+    async def test(mock: Mock) -> None:
+        line = Line(mock, service=Busy(MODEL.service, mock.env))
+        assert [batch_reply(each or {}).price_share for each in await line.ask("a", "b", "c")] == [0.5] * 3
+        assert line.events[-1]["batch_id"] == "msgbatch_0001"
+
+    assert at_mock(test, "batch_500:1")[CREATE] == 2
 
 
 def test_a_batch_of_somebody_else_is_not_taken_for_ours() -> None:

@@ -275,18 +275,26 @@ class Helpless(Drawn):
         return await super().answer(spec)
 
 
-@pytest.mark.parametrize("only_for", ["", ", only_for: {kind: closed}"])
-def test_failures_on_samples_that_a_judge_is_not_for_decide_nothing(tmp_path: Path, only_for: str) -> None:
-    """The rule counts the samples that the report compares, whether sample or config says which they are."""
-    config, log = write_evaluation(tmp_path, 60), tmp_path / "log.jsonl"
+def write_open_questions(
+    folder: Path, samples: int, only_for: str = "", *, concurrent: int = 4, more: str = ""
+) -> Path:
+    """Write an evaluation of three conditions in which each third question names nothing to look for in an answer."""
+    config = write_evaluation(folder, samples, concurrent=concurrent, more=more)
     written = config.read_text().replace("exact_match", f"contains, expected_field: wanted{only_for}")
     config.write_text(written.replace("judges:", '  third: {system_prompt: "third"}\njudges:'))
-    records = [orjson.loads(line) for line in (tmp_path / "questions.jsonl").read_bytes().splitlines()]
+    records = [orjson.loads(line) for line in (folder / "questions.jsonl").read_bytes().splitlines()]
     for number, record in enumerate(records):
         record |= {"kind": "closed", "wanted": ["yes"]}
         if number % 3 == 0:
             record |= {"kind": "open", "wanted": [], "question": f"What do you think of {number}?"}
-    (tmp_path / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
+    (folder / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
+    return config
+
+
+@pytest.mark.parametrize("only_for", ["", ", only_for: {kind: closed}"])
+def test_failures_on_samples_that_a_judge_is_not_for_decide_nothing(tmp_path: Path, only_for: str) -> None:
+    """The rule counts the samples that the report compares, whether sample or config says which they are."""
+    config, log = write_open_questions(tmp_path, 60, only_for), tmp_path / "log.jsonl"
     agent = Helpless(config, dict.fromkeys(("plain", "other", "third"), 0.9))
     run(config, log, agent)
     before = log.read_bytes()
@@ -297,6 +305,46 @@ def test_failures_on_samples_that_a_judge_is_not_for_decide_nothing(tmp_path: Pa
     assert [each["n_measured"] for each in ended(log)["comparisons"]] == [40, 40]
     run(config, log, agent)
     assert log.read_bytes() == before
+
+
+def test_a_condition_that_is_asked_no_more_says_nothing_of_a_sample(tmp_path: Path) -> None:
+    """Answers in flight when it was decided are in no number: the same command finds the same, and asks nobody."""
+    config = write_open_questions(tmp_path, 90, concurrent=24, more="until: {margin: 0.3}\n")
+    log = tmp_path / "log.jsonl"
+    agent = Helpless(config, {"plain": 0.0, "other": 0.0, "third": 1.0})
+    agent.slow = lambda question, prompt: 0.05 * (prompt == "third" and question.startswith("What"))
+    run(config, log, agent)
+    before, asked = log.read_bytes(), len(agent.asked)
+    assert min(ended(log)["asked"].values()) < ended(log)["n"] < 90
+    with projections.connect([log]) as connection:
+        found = stopped_run(connection)
+    assert found is not None
+    assert ended(log)["comparisons"] == [look_fields(*each, 90) for each in found.members()]
+    (told,) = run(config, log, agent)
+    assert told.startswith(f"stopped after {ended(log)['n']} of 90 samples: decided; ")
+    assert (log.read_bytes(), len(agent.asked)) == (before, asked)
+
+
+def test_a_run_that_asked_all_of_whom_it_had_to_is_done(tmp_path: Path) -> None:
+    """Tasks of a condition that was decided before the dataset's end are no work that is left."""
+    config, log = write_evaluation(tmp_path, 30), tmp_path / "log.jsonl"
+    config.write_text(config.read_text().replace("judges:", '  third: {system_prompt: "third"}\njudges:'))
+    agent = Drawn(config, {"plain": 0.0, "other": 1.0, "third": 0.1})
+    run(config, log, agent)
+    assert (ended(log)["why"], list(ended(log)["asked"].values())) == ("dataset", [10])
+    before, asked = log.read_bytes(), len(agent.asked)
+    assert run(config, log, agent) == ["all 30 samples were asked; the report says what they decide"]
+    assert (log.read_bytes(), len(agent.asked)) == (before, asked)
+
+
+def test_what_judges_are_given_beside_the_golden_answer_is_part_of_the_rule(tmp_path: Path) -> None:
+    """An edit of it would change what was decided, as one of a golden answer would."""
+    config, log = write_open_questions(tmp_path, 30), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR | {"third": 0.5}))
+    questions = tmp_path / "questions.jsonl"
+    questions.write_bytes(questions.read_bytes().replace(b'"wanted":["yes"]', b'"wanted":["no"]', 1))
+    with pytest.raises(UsageError, match="or what else of the samples judges are given"):
+        run(config, log, Drawn(config, CLEAR | {"third": 0.5}))
 
 
 @pytest.mark.parametrize(

@@ -581,3 +581,10 @@ async def test_a_loss_does_not_hide_what_ended_the_command(
         await write()
     assert f"{path} was removed or moved away while it was written to; the" in said[-1]
     assert (tmp_path / "run.jsonl.rescued").read_bytes().count(b"\n") == 1 + noticed_by_a_write
+
+
+def test_a_log_that_nobody_could_read_is_not_begun(tmp_path: Path) -> None:
+    """DuckDB reads no such path: what was paid for would lie there unread."""
+    with pytest.raises(InputError, match="a backslash and one of"), open_log(tmp_path / "a*\\b.jsonl", (), print):
+        pass
+    assert not list(tmp_path.iterdir())

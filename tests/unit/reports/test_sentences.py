@@ -196,6 +196,8 @@ def test_failures_that_count_as_the_worst_score_are_compared() -> None:
     found = compared("lower", (-2.5, -3, -2), wins=0, ties=0, losses=6)
     why = "Nothing of with_docs was scored: timeout 6; failures of the agent count as the worst score. "
     assert said(found, {"with_docs": none}) == why + said(found)
+    both = said(found, {"with_docs": none, "baseline": none})
+    assert both == f"{why}Nor was anything of baseline. {said(found)}"
     assert said(found, {"with_docs": none | {"not_done": 2}}).startswith("Nothing of with_docs is scored yet: timeout")
     of_some = none | {"agent_failed": 2, "failed": {"timeout": 2}}
     counts = {"a": of_some, "b": none}  # the judge of the first is for some samples only
@@ -383,26 +385,28 @@ def test_it_is_said_of_which_conditions_nothing_is_repeated() -> None:
 
 
 def test_a_small_difference_does_not_look_like_none() -> None:
-    """What decimals would hide is written with its first digit; float noise is no difference."""
-    assert "+0.0004 [−1e−07, +0.50]" in said(compared("no difference shown", (0.0004, -1e-7, 0.5)))
+    """What decimals would hide is written with two digits, as in tables; float noise is no difference."""
+    assert "+0.0004 [−1.2e−07, +0.50]" in said(compared("no difference shown", (0.0004, -1.23e-7, 0.5)))
     assert "+0.20 [−0.00, +0.50]" in said(compared("no difference shown", (0.2, -1e-15, 0.5)))
 
 
 def test_it_is_said_which_metric_applies_more_often_under_one_condition() -> None:
-    """The condition may have chosen the samples that are compared; equal shares, and small ones, choose nothing."""
+    """The condition may have chosen the samples that are compared; equal shares and what is untried choose nothing."""
 
-    def told(baseline: int, with_docs: int, **changes: object) -> str:
+    def told(baseline: tuple[int, int], with_docs: tuple[int, int], **changes: object) -> str:
         scores: Scores = {
-            name: {"other_statistics": {"not_applicable": number}} | changes
-            for name, number in (("baseline", baseline), ("with_docs", with_docs))
+            name: {"scored": scored, "not_measured": 0, "other_statistics": {"not_applicable": number}} | changes
+            for name, (scored, number) in (("baseline", baseline), ("with_docs", with_docs))
         }
         return str(read_with_care([table(compared("higher", (0.5, 0.1, 0.9)), scores=scores)], []))
 
-    assert told(0, 9) == (
-        "Read with care: completeness applies to 17 of 17 answers of baseline and to 17 of 26 answers of with_docs: "
-        "only samples to which it applies under both are compared."
+    assert told((26, 0), (17, 9)) == (
+        "Read with care: completeness applies to 26 of 26 tasks of baseline and 17 of 26 tasks of with_docs: only "
+        "samples to which it applies under both are compared."
     )
-    assert told(9, 9) == told(0, 1, scored=99) == "None"
+    silent = [((17, 9), (17, 9)), ((100, 0), (99, 1)), ((40, 20), (40, 0))]
+    assert {told(*each) for each in silent} == {"None"}
+    assert "applies" not in told((26, 0), (17, 9), not_done=1)
 
 
 def test_no_sentence_has_a_word_that_says_too_much() -> None:
