@@ -31,8 +31,7 @@ async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
     read an answer that is empty: it scores the minimum. Raises JudgeError with what is known of the cost.
     """
     if judge.needs_golden_answer and case.sample.get("answer") is None:
-        none = Score(None, not_applicable=NO_GOLDEN_ANSWER, outside=True)
-        return Judgment({metric.name: none for metric in judge.metrics})
+        return Judgment.outside(judge.metrics, NO_GOLDEN_ANSWER)
     if _reads_the_answer_alone(judge) and not case.text.strip():
         return Judgment({metric.name: Score(metric.min, EMPTY_ANSWER) for metric in judge.metrics})
     made: Judgment | None = None

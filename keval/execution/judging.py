@@ -108,8 +108,7 @@ class Judging(Stage[Job, Judgment]):
 
 
 async def _not_applicable(job: Job, why: str) -> Outcome[Judgment]:
-    scores = {metric.name: Score(None, not_applicable=why, outside=True) for metric in job.judge.judge.metrics}
-    return Outcome(Judgment(scores), duration_ms=0)
+    return Outcome(Judgment.outside(job.judge.judge.metrics, why), duration_ms=0)
 
 
 def judge_spec(job: Job, kept: Kept, silent_agents: Container[str]) -> JudgeSpec:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -65,6 +65,12 @@ class Judgment:
     """Tokens that were not used through the context, which adds its own."""
     cost_usd: float | None = 0.0
     """What was paid elsewhere than through the context, which adds its own; None: unknown."""
+
+    @classmethod
+    def outside(cls, metrics: Iterable[Metric], why: str) -> Judgment:
+        """Return a judgment of any answer to a sample that the judge is not for: no metric applies, and why."""
+        none = Score(None, not_applicable=why, outside=True)
+        return cls({metric.name: none for metric in metrics})
 
 
 class JudgeError(ItemError):

@@ -92,9 +92,7 @@ class Choice(Judge):
         texts = _by_letter(case.sample.get(self.choices_field), string.ascii_uppercase[: self.count])
         golden = self._golden(case.golden_answer or "", texts)
         if golden is None:
-            return Judgment(
-                {METRIC.name: Score(None, not_applicable="the golden answer names none of the choices", outside=True)}
-            )
+            return Judgment.outside(self.metrics, "the golden answer names none of the choices")
         try:
             chosen, said = self._chosen(case.text, texts), "no choice found"
         except AmbiguousError as several:

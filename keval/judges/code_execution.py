@@ -156,9 +156,7 @@ class CodeExecution(Judge):
             raise JudgeError("code_refused", f"this judge {exposed}")
         prompt, test, entry_point = (case.sample[name] for name in self.sample_fields)
         if not test:
-            return Judgment(
-                {METRIC.name: Score(None, not_applicable=f"the sample has no {self.test_field!r}", outside=True)}
-            )
+            return Judgment.outside(self.metrics, f"the sample has no {self.test_field!r}")
         if not isinstance(test, str):
             raise JudgeError("judge_error", f"the sample's {self.test_field!r} is not a text with tests")
         if not isinstance(entry_point, str) or not entry_point.isidentifier():

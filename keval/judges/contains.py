@@ -58,9 +58,7 @@ class Contains(Judge):
         """Look for each expected text in the answer."""
         expected = self.expected or sample_texts(case.sample[self.expected_field], self.expected_field)
         if not expected:
-            return Judgment(
-                {METRIC.name: Score(None, not_applicable="the sample names no expected text", outside=True)}
-            )
+            return Judgment.outside(self.metrics, "the sample names no expected text")
         answer = self._normal(case.text)
         missing = [text for text in expected if not self._is_in(text, answer)]
         passed = not missing if self.match == "all" else len(missing) < len(expected)

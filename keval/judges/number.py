@@ -98,7 +98,7 @@ class NumberJudge(Judge):
         """Compare the number of the answer with that of the golden answer."""
         golden = self._number(case.golden_answer or "", marker_required=False)
         if golden is None or golden.value is None:
-            return Judgment({METRIC.name: Score(None, not_applicable="the golden answer has no number", outside=True)})
+            return Judgment.outside(self.metrics, "the golden answer has no number")
         found = self._number(case.text, marker_required=self.marker_required)
         value, expected = self._value(found), self._value(golden)
         assert expected is not None  # noqa: S101 - it is read above

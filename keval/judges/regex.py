@@ -73,9 +73,7 @@ class Regex(Judge):
         """Look for the pattern, and compare what it captures."""
         pattern = self.pattern if self.pattern_field is None else case.sample[self.pattern_field]
         if pattern is None:
-            return Judgment(
-                {METRIC.name: Score(None, not_applicable=f"the sample has no {self.pattern_field!r}", outside=True)}
-            )
+            return Judgment.outside(self.metrics, f"the sample has no {self.pattern_field!r}")
         try:
             wanted = self._checked(str(pattern))
         except ValueError as error:

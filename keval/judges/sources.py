@@ -90,8 +90,7 @@ class Sources(Judge):
         """Compare both lists with what is expected."""
         expected = sample_texts(case.sample[self.expected_field], self.expected_field)
         if not expected:
-            none = Score(None, not_applicable="the sample expects no source", outside=True)
-            return Judgment({metric.name: none for metric in self.metrics})
+            return Judgment.outside(self.metrics, "the sample expects no source")
         unknown = NO_SOURCE_READ if case.reports_tool_calls else TOOL_CALLS_UNKNOWN
         found: dict[str, list[str] | None] = {"retrieved": self._retrieved(case), "cited": cited(case.text, expected)}
         scores = {

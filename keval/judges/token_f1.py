@@ -44,9 +44,7 @@ class TokenF1(Judge):
         """Count the words that the answer shares with each expected text."""
         expected = sample_texts(case.sample[self.expected_field], self.expected_field)
         if not expected:
-            return Judgment(
-                {METRIC.name: Score(None, not_applicable="the sample names no expected text", outside=True)}
-            )
+            return Judgment.outside(self.metrics, "the sample names no expected text")
         words = _words(case.text)
         return Judgment({METRIC.name: Score(max(_f1(words, _words(text)) for text in expected))})
 
