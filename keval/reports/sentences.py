@@ -57,13 +57,19 @@ class _Compared:
     """The metric's name, with the judge's where two judges have one of that name."""
 
     def points(self, value: float | None, *, sign: bool = True) -> str:
-        """Return a number with as many decimals as the scale needs, at least two; a small one does not look like 0."""
+        """Return a number with as many decimals as the scale needs, at least two; a small one does not look like 0.
+
+        What float noise alone makes differ from 0 is 0, and has no sign.
+        """
         if value is None:
             return "?"
         reach = self.table.max - self.table.min
+        if abs(value) <= NOISE * reach:
+            value = 0.0
         decimals = max(2, 2 - floor(log10(reach)))
-        is_small = NOISE * reach < abs(value) < 0.5 * 10**-decimals
-        return f"{value:{'+' if sign and value else ''}{'.2g' if is_small else f'.{decimals}f'}}".replace("-", "−")
+        is_small = 0 < abs(value) < 0.5 * 10**-decimals
+        form = ("+" if sign and value else "") + (".2g" if is_small else f".{decimals}f")
+        return f"{value:{form}}".replace("-", "−")
 
     @property
     def effect(self) -> str:

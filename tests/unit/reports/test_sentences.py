@@ -387,7 +387,7 @@ def test_it_is_said_of_which_conditions_nothing_is_repeated() -> None:
 def test_a_small_difference_does_not_look_like_none() -> None:
     """What decimals would hide is written with two digits, as in tables; float noise is no difference."""
     assert "+0.0004 [−1.2e−07, +0.50]" in said(compared("no difference shown", (0.0004, -1.23e-7, 0.5)))
-    assert "+0.20 [−0.00, +0.50]" in said(compared("no difference shown", (0.2, -1e-15, 0.5)))
+    assert "+0.20 [0.00, +0.50]" in said(compared("no difference shown", (0.2, -1e-15, 0.5)))
 
 
 def test_it_is_said_which_metric_applies_more_often_under_one_condition() -> None:
