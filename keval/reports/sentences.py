@@ -212,17 +212,14 @@ def _unscored_name(compared: Sequence[_Compared]) -> str | None:
 
 def _failed_name(compared: Sequence[_Compared]) -> str | None:
     """Return which of the two conditions has no scored answer; failures that count as the worst score it may have."""
-    for name in (compared[0].found.condition, compared[0].found.baseline):
-        if not any(_scored(name, compared)):
-            return name
-    return None
+    names = (compared[0].found.condition, compared[0].found.baseline)
+    return next((name for name in names if _is_unscored(name, compared)), None)
 
 
-def _scored(name: str, compared: Sequence[_Compared]) -> Iterator[bool]:
-    """Yield of each metric whether an answer of a condition is scored, or nothing is known of the condition."""
-    for each in compared:
-        score = each.table.score(name)
-        yield score is None or score.scored > 0
+def _is_unscored(name: str, compared: Sequence[_Compared]) -> bool:
+    """Return whether a condition that all tables know has no scored answer in any of them."""
+    scores = [each.table.score(name) for each in compared]
+    return all(score is not None and not score.scored for score in scores)
 
 
 def _headline(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
@@ -230,7 +227,8 @@ def _headline(condition: str, baseline: str, compared: Sequence[_Compared]) -> s
     if failed is None:
         return _compared_on_all(condition, baseline, compared)
     score = _most_failures(failed, compared)
-    nor = "" if failed == baseline or any(_scored(baseline, compared)) else f" Nor was anything of {baseline}."
+    is_baseline_too = failed != baseline and _is_unscored(baseline, compared)
+    nor = f" Nothing of {baseline} is scored either." if is_baseline_too else ""
     if _unscored_name(compared) is not None:
         return f"{_nothing_scored(failed, score)}{nor}"
     yet = "is scored yet" if score is not None and score.not_done else "was scored"

@@ -181,7 +181,7 @@ def test_nothing_scored_says_why() -> None:
     found = compared("cannot tell", (None, None, None), n_paired=0)
     assert said(found, {"with_docs": none}) == "Nothing of with_docs was scored: mcp_not_ready 36. See its failures."
     assert said(found, {"with_docs": none, "baseline": none}).endswith(
-        " See its failures. Nor was anything of baseline."
+        " See its failures. Nothing of baseline is scored either."
     )
     assert said(found, {"baseline": {"scored": 0, "not_done": None}}) == "Nothing of baseline is scored yet."
     none = {"scored": 0, "not_done": 0}
@@ -197,7 +197,7 @@ def test_failures_that_count_as_the_worst_score_are_compared() -> None:
     why = "Nothing of with_docs was scored: timeout 6; failures of the agent count as the worst score. "
     assert said(found, {"with_docs": none}) == why + said(found)
     both = said(found, {"with_docs": none, "baseline": none})
-    assert both == f"{why}Nor was anything of baseline. {said(found)}"
+    assert both == f"{why}Nothing of baseline is scored either. {said(found)}"
     assert said(found, {"with_docs": none | {"not_done": 2}}).startswith("Nothing of with_docs is scored yet: timeout")
     of_some = none | {"agent_failed": 2, "failed": {"timeout": 2}}
     counts = {"a": of_some, "b": none}  # the judge of the first is for some samples only
