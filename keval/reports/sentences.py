@@ -457,32 +457,35 @@ def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
 def _unequally_applicable(tables: Sequence[MetricTable]) -> str | None:
     """Return which metric applies to unequal shares of two compared conditions' tasks, None if none does.
 
-    Those samples alone are compared to which it applies under both, so a condition may have chosen them. Of several
-    metrics and conditions those are told whose shares are furthest apart; little may be missing without a word.
+    Only samples to which it applies under both are compared, so a condition may have chosen them. Of several metrics
+    and conditions the widest gap is told; one that is no wider than what may be missing without a word is not.
     """
-    apart, told = max(_applicable_apart(tables), default=(0.0, ""))
-    return told if apart > MOST_MISSING else None
+    gap, told = max(_gaps_between_shares(tables), default=(0.0, ""))
+    return told if gap > MOST_MISSING else None
 
 
-def _applicable_apart(tables: Sequence[MetricTable]) -> Iterator[tuple[float, str]]:
-    """Yield, of each two compared conditions, how far the shares are apart that a metric applies to, and these.
+def _gaps_between_shares(tables: Sequence[MetricTable]) -> Iterator[tuple[float, str]]:
+    """Yield the gap between the shares of tasks to which a metric applies, and its sentence, of each difference.
 
     Where one condition tried fewer tasks, shares differ by what was not tried, and say nothing.
     """
     for table in tables:
+        metric = metric_name(table.metric, table.judge, tables)
         for found in table.differences:
             one, other = table.score(found.baseline), table.score(found.condition)
             if one is None or other is None or one.not_done or other.not_done:
                 continue
             tried = _tried(one)
             if tried and tried == _tried(other):
-                shares = " and ".join(f"{each.expected} of {tried} tasks of {each.condition}" for each in (one, other))
-                metric = metric_name(table.metric, table.judge, tables)
-                told = f"{metric} applies to {shares}: only samples to which it applies under both are compared."
+                shares = " and ".join(
+                    f"to {score.expected:,} of {tried:,} tasks of {score.condition}" for score in (one, other)
+                )
+                told = f"{metric} applies {shares}: only samples to which it applies under both are compared."
                 yield abs(one.expected - other.expected) / tried, told
 
 
 def _tried(score: ConditionScore) -> int:
+    """Return how many tasks were tried, whether or not the metric applies to them."""
     number: int = statistic(score, "not_applicable") or 0
     return score.expected + number
 

@@ -401,7 +401,7 @@ def test_it_is_said_which_metric_applies_more_often_under_one_condition() -> Non
         return str(read_with_care([table(compared("higher", (0.5, 0.1, 0.9)), scores=scores)], []))
 
     assert told((26, 0), (17, 9)) == (
-        "Read with care: completeness applies to 26 of 26 tasks of baseline and 17 of 26 tasks of with_docs: only "
+        "Read with care: completeness applies to 26 of 26 tasks of baseline and to 17 of 26 tasks of with_docs: only "
         "samples to which it applies under both are compared."
     )
     silent = [((17, 9), (17, 9)), ((100, 0), (99, 1)), ((40, 20), (40, 0))]
