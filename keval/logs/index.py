@@ -139,7 +139,7 @@ def make(log: LogFile, spare: Path, check: Check, kept: ExitStack) -> Index:
         )
         return _made(log, spare, check, kept)
     if (refused := _refusal(target)) is not None:
-        check.warn(f"{target}{refused}, so {log.name} is read without an index that lasts")
+        check.warn(f"{refused}, so {log.name} is read without an index that lasts")
         return _made(log, spare, check, kept)
     try:
         folder, remove = _folder_beside(log.path, target)
@@ -190,7 +190,7 @@ def _changes_beside(index: Path) -> str:
 
 
 def _refusal(path: Path) -> str | None:
-    """Return why no index is put there: a file of the same name is somebody's, or nobody can tell; None if one is."""
+    """Return why no index may be put there: what is there is somebody's, or cannot be looked at; None if one may."""
     with ExitStack() as opened:
         try:
             descriptor = _open(path, opened)
@@ -199,8 +199,8 @@ def _refusal(path: Path) -> str | None:
         except FileNotFoundError:
             return None
         except OSError as error:
-            return f": {error.strerror}"
-        return None if is_ours else " is no index of keval and is left as it is"
+            return f"{path}: {error.strerror}"
+        return None if is_ours else f"{path} is no index of keval and is left as it is"
 
 
 def _sign(path: Path, index: Index) -> None:
