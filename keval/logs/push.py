@@ -74,7 +74,7 @@ def push(log: Path, destination: str) -> Pushed:
 def _open(log: Path) -> IO[bytes]:
     try:
         if not stat.S_ISREG(log.stat().st_mode):  # to open a pipe would wait for somebody who writes to it
-            raise InputError(f"{log} is no file: only a log that is closed is pushed")
+            raise InputError(f"{log} is no regular file; name a log that is one")
         return log.open("rb")
     except OSError as error:
         raise InputError(f"{log}: {error.strerror}") from error
@@ -168,7 +168,7 @@ def _place(log: Path, destination: str) -> _Place:
     path = Path(destination)
     path = path / log.name if destination.endswith("/") or path.is_dir() else path
     if not path.parent.is_dir():
-        raise EnvironmentLacksError(f"{path.parent} is no folder that is there; mount or make it, or name another one")
+        raise EnvironmentLacksError(f"{path.parent} is not an existing folder; mount it, make it, or name another one")
     if path.exists() and path.samefile(log):
         raise UsageError(f"{path} is the log itself; name another place")
     if path.exists() and not path.is_file():

@@ -129,9 +129,9 @@ def test_a_log_that_may_only_be_read_is_copied(log: Path, tmp_path: Path) -> Non
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
-    """A pipe, to which nobody may ever write, is no closed log."""
+    """To open a pipe would wait for a writer, who may never come."""
     os.mkfifo(tmp_path / "pipe.jsonl")
-    with pytest.raises(InputError, match=r"pipe\.jsonl is no file: only a log that is closed is pushed"):
+    with pytest.raises(InputError, match=r"pipe\.jsonl is no regular file; name a log that is one"):
         push(tmp_path / "pipe.jsonl", str(tmp_path / "store"))
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_not_made(log: Path, monkeypatch: pytest.MonkeyPatch, destination: str) -> None:
     """It may be one that is not mounted now."""
     monkeypatch.chdir(log.parent)
-    with pytest.raises(EnvironmentLacksError, match=r"^(none|run\.jsonl) is no folder that is there; mount or make it"):
+    with pytest.raises(EnvironmentLacksError, match=r"^(none|run\.jsonl) is not an existing folder; mount it, make it"):
         push(log, destination)
 
 
