@@ -18,7 +18,7 @@ from keval.errors import EnvironmentLacksError, InputError, UsageError, Warn
 from keval.ids import digest
 from keval.logs import addresses, s3
 from keval.processes import temporary
-from keval.projections.sql_file import literal, load, without_wildcards
+from keval.projections.sql_file import WILDCARDS, literal, load, with_escaped
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SCHEMES = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "r2", "hf", "http", "https"})
 """What DuckDB's extension httpfs reads."""
 
-WEB = frozenset({"http", "https"})
+WEB_SCHEMES = frozenset({"http", "https"})
 """Those of them in whose addresses nothing is a wildcard."""
 
 AT_ONCE = 64 * 2**20
@@ -53,7 +53,7 @@ class _Remote(NamedTuple):
     @property
     def pattern(self) -> str:
         """The address as a pattern that nothing else matches."""
-        return _pattern(self.address, "*?[")
+        return _pattern(self.address, WILDCARDS)
 
 
 def fetched(address: str, warn: Warn) -> list[Path]:
@@ -69,7 +69,7 @@ def fetched(address: str, warn: Warn) -> list[Path]:
         raise UsageError(f"{addresses.shown(address)}: keval reads no {scheme}://, only {', '.join(sorted(SCHEMES))}")
     with _connected(address) as connection:
         try:
-            found = _found(connection, _pattern(address, "?["))  # of the wildcards `*` alone is one here
+            found = _found(connection, _pattern(address, "?["))  # `*` alone is a wildcard to users
             if not found:
                 raise InputError(f"{addresses.shown(address)}: no such file, or none that matches")
             return [_copied(connection, each, warn) for each in found]
@@ -77,9 +77,9 @@ def fetched(address: str, warn: Warn) -> list[Path]:
             raise InputError(f"{addresses.shown(address)}: cannot be read: {_reason(error)}") from None
 
 
-def _pattern(address: str, literally: str) -> str:
-    """Return an address in which these wildcards mean themselves; that of a web server has none."""
-    return address if addresses.scheme_of(address) in WEB else without_wildcards(address, literally)
+def _pattern(address: str, no_wildcards: str) -> str:
+    """Return an address as a pattern in which these wildcards mean themselves; that of a web server has none."""
+    return address if addresses.scheme_of(address) in WEB_SCHEMES else with_escaped(address, no_wildcards)
 
 
 def _found(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[_Remote]:
@@ -164,11 +164,11 @@ def _is_true(copy: Path, remote: _Remote) -> bool:
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, remote: _Remote, target: Path) -> None:
-    """Copy a file. Raises InputError if it is not alone in its name, or not as large as it is said to be."""
+    """Copy a file. Raises InputError if its pattern matches not it alone, or it is not as large as it is said to be."""
     if [each.address for each in _found(connection, remote.pattern)] != [remote.address]:
         raise InputError(
-            f"{addresses.shown(remote.address)}: cannot be told apart from others by its name, or is gone: copy it to "
-            "this machine and name the copy"
+            f"{addresses.shown(remote.address)}: is gone, or cannot be told apart from others by its name: if it is "
+            "there, copy it to this machine and name the copy"
         )
     with target.open("xb") as file:
         target.chmod(0o600)

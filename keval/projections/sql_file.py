@@ -13,6 +13,9 @@ _COMMENT_OR_PARAMETER = re.compile(r"--.*|\$([a-z_]+)")
 
 PACKAGE = Path(__file__).parent.parent
 
+WILDCARDS = "*?["
+"""What begins a wildcard in a pattern of DuckDB."""
+
 
 def load(folder: str, name: str, /, **parameters: str) -> str:
     """Return the text of `keval/<folder>/<name>.sql` with the SQL of each parameter in the place of `$parameter`.
@@ -53,17 +56,17 @@ def _quoted(key: str) -> str:
 def verbatim(path: Path) -> str:
     """Return an absolute path without links as a pattern in which no character is a wildcard.
 
-    Raises InputError for a path that no pattern means.
+    Raises InputError for a path that DuckDB has no pattern for.
     """
     real = str(path.resolve())
-    pattern = without_wildcards(real)
-    if "\\" in real and pattern != real:  # beside a wildcard DuckDB takes it for the sign that the next one is none
+    pattern = with_escaped(real)
+    if "\\" in real and pattern != real:  # in a path with a wildcard DuckDB takes it for an escape
         raise InputError(
             f"{path}: DuckDB reads no path that has a backslash and one of *, ? and [; rename it, or a folder"
         )
     return pattern
 
 
-def without_wildcards(text: str, wildcards: str = "*?[") -> str:
-    """Return a text as a pattern in which these characters, which would be wildcards, mean themselves."""
+def with_escaped(text: str, wildcards: str = WILDCARDS) -> str:
+    """Return a text as a pattern in which these wildcards mean themselves."""
     return "".join(f"[{character}]" if character in wildcards else character for character in text)
