@@ -163,8 +163,8 @@ def _is_embedded_elsewhere(headers: Headers) -> bool:
     return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate"
 
 
-def leads_from_elsewhere(headers: Headers) -> bool:
-    """Return whether a link of another page led here, of another site or of another port of this machine."""
+def is_from_elsewhere(headers: Headers) -> bool:
+    """Return whether a page of another site, or of another port of this machine, brought the browser here."""
     return headers.get("sec-fetch-site") in {"cross-site", "same-site"}
 
 

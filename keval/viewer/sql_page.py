@@ -15,7 +15,7 @@ from keval.errors import UsageError
 from keval.projections import read_only, rows
 from keval.projections.json_values import json_text, json_value
 from keval.projections.sql_file import literals, load
-from keval.viewer.access import leads_from_elsewhere
+from keval.viewer.access import is_from_elsewhere
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -42,17 +42,15 @@ AT_ONCE = 2
 """Queries at once: the other pages need the machine, too."""
 
 WAIT_S = 1.0
-"""Seconds that a query waits for another one to end; it keeps a thread meanwhile that other pages need."""
+"""Seconds that a query waits for another one to end: while it waits it holds a thread that other pages need."""
 
-FROM_ELSEWHERE = (
-    "Another page led here with this query. Nothing of it was run: read it, and press Run if it is what you want."
-)
+FROM_ELSEWHERE = "This query came from another page, and was not run. Read it, and press Run if it is what you want."
 
 _FREE = threading.BoundedSemaphore(AT_ONCE)
 
 
 class BusyError(UsageError):
-    """So many queries are running that no more is begun."""
+    """As many queries are running as may at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +69,15 @@ def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Reques
     found, problem, status = None, None, 200
     views: list[tuple[str, str, str]] = []
     with snapshot.asked() as connection:
-        if query and leads_from_elsewhere(request.headers):
+        if query and is_from_elsewhere(request.headers):
             problem = FROM_ELSEWHERE
         elif query:
             try:
                 found = answer(connection, query)
+            except BusyError as error:
+                problem, status = str(error), 503
             except UsageError as error:
-                problem, status = str(error), 503 if isinstance(error, BusyError) else 400
+                problem, status = str(error), 400
         else:
             views = list(_views(connection))
     logs = " ".join(quote(str(log)) for log in snapshots.logs)
@@ -99,8 +99,8 @@ def show(pages: Pages, snapshots: Snapshots, snapshot: Snapshot, request: Reques
 def answer(connection: DuckDBPyConnection, query: str, seconds: float = MOST_S) -> FoundRows:
     """Return what a query finds.
 
-    Raises UsageError for what is not one SELECT, is wrong, or takes too long, and BusyError while others are running. A
-    single call of a function of DuckDB cannot be broken off.
+    Raises UsageError for what is not one SELECT, is wrong, or takes too long, and BusyError while too many others run.
+    Within a single call of a DuckDB function a query cannot be broken off.
     """
     import duckdb
 
@@ -129,6 +129,7 @@ def _depth(query: str) -> int:
 
 @contextmanager
 def _turn() -> Iterator[None]:
+    """Be one of the queries that run at once. Raises BusyError if none of them ends soon."""
     if not _FREE.acquire(timeout=WAIT_S):
         raise BusyError(f"{AT_ONCE} queries are running; try again when one of them has ended")
     try:
