@@ -48,8 +48,8 @@ def estimate(prepared: Prepared, so_far: MeasuredCosts, judges: Sequence[JudgeCo
     items = [_answers(config, each, len(prepared.samples) * repetitions, so_far) for each in conditions]
     for judge in judges:
         samples = sum(judge.not_for(sample) is None for sample in prepared.samples)
-        # The baseline's answers are pairs with themselves: nobody is asked.
-        judged = len(conditions) - (judge.judge.unit == "pair")
+        # The baseline's answers would be pairs with themselves: nobody is asked about them.
+        judged = len(conditions) - 1 if judge.judge.unit == "pair" else len(conditions)
         items += estimate_judgments([judge], samples * repetitions * judged, config.prices, so_far)
     return items
 
@@ -117,6 +117,6 @@ def ledger(items: Iterable[Item], execution: Execution, today: Spent, warn: Warn
     if own and (execution.budget_usd, execution.daily_budget_usd) != (None, None):
         warn(
             f"{limit}: what an answer costs is known only once the agent says it ({', '.join(own)}); "
-            "those in flight may go beyond the budget, and one that says no cost counts as the dearest one so far"
+            "those in flight may go beyond the budget, and one that says no cost counts as much as the dearest so far"
         )
     return made
