@@ -46,7 +46,10 @@ class Remaining:
         )  # fmt: skip
 
     def told(self, judges: Sequence[JudgeConfig], *, recorded: bool) -> Iterator[str]:
-        """Yield what is to be known of it; `judges` judge it at once, `recorded`: all is as in the log's newest run."""
+        """Yield what the user is to know of it.
+
+        `judges` judge the answers as they come; `recorded`: all is as in the log's newest run.
+        """
         newest = self.about.past.newest_run(self.about.prepared.config.name, mock=self.about.mock)
         if self.request.chosen:
             yield self._told_of_choice()
@@ -59,10 +62,11 @@ class Remaining:
         """Return what becomes of the tasks that the user did not choose."""
         chosen, missing = len(self.tasks), len(self.missing)
         left = missing - chosen
-        others = "stays planned" if left == 1 else f"{left:,} stay planned"
-        return f"{chosen:,} of {missing:,} missing tasks {'is' if chosen == 1 else 'are'} chosen" + (
-            f"; the other {others}, and count{'s' * (left == 1)} as not done" if left else ""
-        )
+        told = f"{chosen:,} of {missing:,} missing tasks {'is' if chosen == 1 else 'are'} chosen"
+        if not left:
+            return told
+        others = "one stays planned, and counts" if left == 1 else f"{left:,} stay planned, and count"
+        return f"{told}; the other {others} as not done"
 
     def _told_of_others(self, newest: JsonObject | None) -> Iterator[str]:
         """Yield what changed since the newest run of tasks that are not done now, if anything did."""
