@@ -73,7 +73,7 @@ class FinishedSamples:
     def __init__(
         self, rule: RecordedRule, config: Config, samples: Iterable[JsonObject], *, goes_on: bool = False
     ) -> None:
-        """Begin without finished ones of these samples; with `goes_on` nothing stops before the dataset's end."""
+        """Begin with none of these samples finished; with `goes_on` nothing stops before the dataset's end."""
         self.rule = rule
         self.goes_on = goes_on
         self.n = 0
@@ -90,7 +90,7 @@ class FinishedSamples:
             for judge in self._judges.values()
             if judge.not_for(sample) is not None
         }
-        """By judge and sample, which ones it is not for: its metrics do not apply, whatever is answered."""
+        """Judges and the samples that they are not for: no metric applies to these, whatever is answered."""
         self._cells: dict[str, Cell] = {}
         self._ids: dict[int, dict[tuple[str, int], str]] = {}
 
@@ -179,9 +179,9 @@ class FinishedSamples:
                 series.add(_measured(condition, member), _measured(baseline, member))
 
     def _counts(self, cell: Cell, judge_id: str) -> bool:
-        """Return whether a judge is for a sample, and a task in its share."""
-        is_for = (judge_id, cell.sample_id) not in self._outside
-        return is_for and self._judges[judge_id].sampling.has(cell.sample_id, cell.repetition)
+        """Return whether a task counts for a judge, which may be for other samples, or judge a share of the tasks."""
+        is_outside = (judge_id, cell.sample_id) in self._outside
+        return not is_outside and self._judges[judge_id].sampling.has(cell.sample_id, cell.repetition)
 
     def _decide(self) -> list[Decided]:
         """Look at each comparison that is open; return those that are decided now."""

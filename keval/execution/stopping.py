@@ -126,7 +126,7 @@ class Stopping:
         )
 
     def told_again(self) -> str:
-        """Return the sentence for the user where a run ended before; one that went on to the end has asked all."""
+        """Return the sentence for the user where an earlier command ended the run: decided, unless it asked all."""
         asked_all = self.ended is not None and self.ended["why"] == "dataset"
         return self.told("dataset" if asked_all else "decided")
 
@@ -161,10 +161,10 @@ class Stopping:
             left = len(self.tasks) - (self.feed.taken.total() if self.feed else 0)
             saved_usd = 0.0 if ledger is None else self._saved_usd(ledger)
             usd = f", which saved about ${saved_usd:.2f}" if saved_usd > 0 else ""
-            asked = (
-                f"{left:,} of {self._planned:,} answers were not asked for{usd}" if left else "every answer is there"
+            not_asked = (
+                f"{left:,} of {self._planned:,} answers were not asked for{usd}" if left else "nothing is left to ask"
             )
-            return f"stopped after {n:,} of {samples:,} samples: decided; {asked}"
+            return f"stopped after {n:,} of {samples:,} samples: decided; {not_asked}"
         if why == "dataset":
             return f"all {samples:,} samples were asked; the report says what they decide"
         return f"{n:,} of {samples:,} samples are finished; the same command goes on"
