@@ -37,9 +37,9 @@ KINDS = {
     "forest": PlotKind("differences with their intervals", forest.TITLE, forest.draw, NOTHING_COMPARED),
     "paired": PlotKind("the difference of each sample", paired.TITLE, paired.draw, NOTHING_COMPARED, of_samples=True),
     "cost": PlotKind("scores against cost and time", "Score against cost and time", cost.draw,
-                 "nothing was scored, or neither cost nor time of an answer is known"),
+                     "nothing was scored, or neither cost nor time of an answer is known"),
     "heatmap": PlotKind("each sample under each condition", heatmap.TITLE, heatmap.draw, "no sample has a score",
-                    of_samples=True, width=heatmap.width),
+                        of_samples=True, width=heatmap.width),
 }  # fmt: skip
 """By the names that users type."""
 
