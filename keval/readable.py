@@ -9,10 +9,10 @@ MOST_CHARACTERS = 200
 """Characters shown of a claim or message; a cut is marked by `…`."""
 
 SMALLEST_P = 0.0001
-"""Below, the digits of a p mean nothing."""
+"""The digits of a smaller p mean nothing."""
 
 NOTHING = "–"
-"""Stands where a number is unknown; the reason stands in a note below the table."""
+"""Stands where a number is unknown."""
 
 
 def cut(text: str) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from keval.readable import count, cut, dollars, duration, interval, number
+from keval.readable import count, cut, dollars, duration, interval, kinds, number, percent, probability
 
 
 def test_a_cut_is_marked() -> None:
@@ -63,6 +63,24 @@ def test_durations_are_in_seconds(value: float | None, shown: str) -> None:
 def test_money_has_sensible_digits(value: float | None, shown: str) -> None:
     """Cents of large amounts, two digits at least of small ones."""
     assert dollars(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(None, "–"), (0.0, "0"), (0.00009, "< 0.0001"), (0.0001, "0.0001"), (0.0456, "0.046")]
+)
+def test_a_p_has_two_digits_unless_they_mean_nothing(value: float | None, shown: str) -> None:
+    """Of a very small one only that it is small is shown; a p of 0 is what a caller gave."""
+    assert probability(value) == shown
+
+
+def test_a_share_has_one_decimal() -> None:
+    """An unknown one is a dash, and not 0.0 %."""
+    assert (percent(None), percent(0.0), percent(0.1254)) == ("–", "0.0%", "12.5%")
+
+
+def test_failures_are_summed_and_named_by_kind() -> None:
+    """In the order in which they are given; without any there is only the 0."""
+    assert (kinds({"timeout": 2, "infra_error": 1}), kinds({})) == ("3 (timeout 2, infra_error 1)", "0")
 
 
 def test_unknown_counts_are_not_0() -> None:
