@@ -106,8 +106,11 @@ class Connection:
             raise LostError(self.lost)
 
     def leave(self) -> None:
-        """Begin to close; one that is not ready yet is broken off."""
-        if self._client is None:
+        """Begin to close; one that is not ready yet is broken off.
+
+        Once: to be cancelled again would keep the SDK from ending the server, whose end it then waits for.
+        """
+        if self._client is None and not self._leave.is_set():
             self._task.cancel()
         self._leave.set()
 

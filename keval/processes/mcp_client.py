@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from math import inf
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+from keval.processes import tree
 
 if TYPE_CHECKING:
     import httpx2
     from mcp.client.client import Client
     from mcp.client.session import IncomingMessage, MessageHandlerFnT
     from mcp.types import Tool
+
+Result = TypeVar("Result")
 
 CONNECT_TIMEOUT_S = 30.0
 """How long a connection over HTTP may take to be made."""
@@ -87,6 +92,25 @@ def _telling(on_stray: Callable[[str], None]) -> MessageHandlerFnT:
             on_stray(given if isinstance(given, str) else str(given))
 
     return handle
+
+
+async def within(timeout_s: float, asking: Coroutine[Any, Any, Result]) -> Result:
+    """Await what asks a server that it is connected to, and its end. Raises TimeoutError when it takes too long.
+
+    It is cancelled once at most, whoever cancels the caller meanwhile: the second time would break off the SDK's
+    clean-up, which then waits until the server ends by itself.
+    """
+    task = asyncio.create_task(asking)
+    try:
+        await asyncio.wait({task}, timeout=timeout_s)
+    finally:
+        in_time = task.done() or not task.cancel()
+        await tree.to_the_end(asyncio.wait({task}))
+    if in_time:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # of the clean-up, which nobody needs to know
+    raise TimeoutError
 
 
 async def all_tools(client: Client) -> list[Tool]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from keval.ids import JsonObject, digest
 from keval.processes import machine, tree
 from keval.processes.local_files import LocalFile
-from keval.processes.mcp_client import all_tools, connected, end_of_stderr, innermost
+from keval.processes.mcp_client import all_tools, connected, end_of_stderr, innermost, within
 
 if TYPE_CHECKING:
     from mcp.types import Tool
@@ -155,7 +155,10 @@ async def _inspect_one(
     stray: list[str] = []
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
         try:
-            info = await _asked(name, server, expected, {**env, tree.TOKEN: token}, timeout_s, stderr, stray.append)
+            asking = _asked(name, server, expected, {**env, tree.TOKEN: token}, stderr, stray.append)
+            info = await within(timeout_s, asking)
+        except TimeoutError:
+            info = ServerInfo(name, error=f"no answer within {timeout_s:g} s")
         finally:
             orphans = await tree.to_the_end(tree.end_tree(token))
         told = end_of_stderr(stderr) if info.error else ""
@@ -168,12 +171,11 @@ async def _asked(  # noqa: PLR0913, PLR0917 - all that a server is asked with
     server: Mapping[str, Any],
     expected: Sequence[str],
     env: Mapping[str, str],
-    timeout_s: float,
     stderr: TextIO,
     on_stray: Callable[[str], None],
 ) -> ServerInfo:
     try:
-        async with asyncio.timeout(timeout_s), connected(server, env, stderr, on_stray) as client:
+        async with connected(server, env, stderr, on_stray) as client:
             offered = await all_tools(client)
             said = client.server_info
             described = [tool.model_dump(mode="json", include=GIVEN_OF_A_TOOL, exclude_none=True) for tool in offered]
@@ -187,8 +189,6 @@ async def _asked(  # noqa: PLR0913, PLR0917 - all that a server is asked with
                 destructive=tuple(each.name for each in offered if _is_destructive(each)),
                 error=lacking((tool.name for tool in offered), expected),
             )
-    except TimeoutError:
-        return ServerInfo(name, error=f"no answer within {timeout_s:g} s")
     except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way, and each is its answer
         return ServerInfo(name, error=innermost(error))
 

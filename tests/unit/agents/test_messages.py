@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from keval.agents import AgentError, Answer, McpUse, Turn
+from keval.agents._mcp_connections import Connections, NotReadyError
 from keval.agents.messages import Messages
 from keval.events import encode
 from keval.execution.generation import turn_field
@@ -21,7 +22,7 @@ from keval.processes import tree
 from keval.processes.servers import launchable
 from keval.usage import Usage
 from tests.builders import response_event
-from tests.prompts import prompt, stdio
+from tests.prompts import environment, prompt, stdio
 from tests.servers.over_http import has_gone, over_http
 from tests.servers.scripted_api import LIKE_A_LOST_CONNECTION, Refuse, Say, ScriptedApi, call, text
 
@@ -270,6 +271,18 @@ async def test_nothing_is_asked_before_every_server_is_ready(
     assert said in error.message
     assert error.partial is not None
     assert error.partial.cost_usd == 0.0
+    assert not own(tmp_path)
+
+
+@pytest.mark.slow
+async def test_a_server_that_is_never_ready_is_ended_however_many_wait_for_it(tmp_path: Path) -> None:
+    """Each that has waited long enough gives it up: the run would else wait until the server ends by itself."""
+    connections, server = Connections(), local(tmp_path, "sleeps.py", "600")
+    waiting = (connections.ready("sleeps", server, environment(), 1 + number / 10) for number in range(4))
+    found = await asyncio.gather(*waiting, return_exceptions=True)
+    assert {type(each) for each in found} == {NotReadyError}
+    async with asyncio.timeout(60):
+        await connections.close()
     assert not own(tmp_path)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -71,6 +72,21 @@ async def test_nothing_is_left_of_a_server_that_was_asked(tmp_path: Path) -> Non
     infos = await inspect({"forks": launchable(forks, tmp_path)}, {}, environment(), 20)
     assert infos["forks"].error is None
     assert set(infos["forks"].orphaned_processes) == {"python"}
+    assert left_below(tmp_path) == []
+
+
+@pytest.mark.slow
+async def test_nothing_is_left_of_a_server_however_often_who_asks_is_interrupted(tmp_path: Path) -> None:
+    """Neither a second Ctrl-C nor a tenth breaks off what ends the server."""
+    sleeps = {"type": "stdio", "command": sys.executable, "args": [str(SERVERS / "sleeps.py"), "600"]}
+    asking = asyncio.create_task(inspect({"sleeps": launchable(sleeps, tmp_path)}, {}, environment(), 60))
+    async with asyncio.timeout(60):
+        while not left_below(tmp_path):  # noqa: ASYNC110 - a process has no event
+            await asyncio.sleep(0.01)
+        while not asking.done():
+            asking.cancel()
+            await asyncio.sleep(0.1)
+    assert asking.cancelled()
     assert left_below(tmp_path) == []
 
 
