@@ -423,8 +423,9 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
     codes = [found.code for found in warnings if found.code in CARE]
     if "fewest_samples" in codes and "few_samples" in codes:
         codes.remove("few_samples")  # of the smallest number only one is true
+    of_all = {"one_repetition": _unrepeated, "one_judgment": _judged_once}
     parts = [
-        _unrepeated(tables) if code == "one_repetition" else CARE[code].format(samples=counted(samples, "sample"))
+        of_all[code](tables) if code in of_all else CARE[code].format(samples=counted(samples, "sample"))
         for code in codes
     ]
     parts += [text for text in (_most_unscored(tables), _unequally_applicable(tables)) if text]
@@ -440,6 +441,13 @@ def _unrepeated(tables: Sequence[MetricTable]) -> str:
     names = [name for name in dict.fromkeys(score.condition for score in scores) if name not in measured]
     of = f"Of {', '.join(names)}" if names else "On some metrics"
     return f"{of} no sample has two scored repetitions: run-to-run variation is not measured there."
+
+
+def _judged_once(tables: Sequence[MetricTable]) -> str:
+    """Return that the variation of judges is not measured, or that it is not of some, where it is of others."""
+    if any(score.n_judgments > score.n_responses for table in tables for score in table.scores):
+        return "Some judges judged each answer once: their own variation is not measured."
+    return CARE["one_judgment"]
 
 
 def _most_unscored(tables: Sequence[MetricTable]) -> str | None:

@@ -48,12 +48,14 @@ def unjudged(
     judges = list(ask(connection, "judgments_left"))
     for is_added, does in ((False, command), (True, f"{command} -j JUDGE.yaml")):
         these = [each for each in judges if each["is_added"] is is_added]
-        missing = {each["judge"]: each["missing"] for each in these if each["missing"]}
-        if missing:
-            number = sum(missing.values())
+        if any(each["missing"] for each in these):  # else failures alone, which are told as such
+            # The command makes those that failed again, too.
+            missing = {each["judge"]: number for each in these if (number := each["missing"] + each["failed"])}
+            number, failed = sum(missing.values()), sum(each["failed"] for each in these)
             are = f"{number:,} {'judgment is' if number == 1 else 'judgments are'} missing"
             which = ", ".join(f"{name} {n:,}" for name, n in missing.items())
-            yield ReportWarning("unjudged", f"{are} ({which}): {does}")
+            of_these = f", of which {failed:,} failed" if failed else ""
+            yield ReportWarning("unjudged", f"{are} ({which}){of_these}: {does}")
     if any(not each["of_pairs"] for each in judges):
         return
     left = [row for _, row in _each(connection, "unjudged", conditions)]

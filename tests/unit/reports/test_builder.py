@@ -391,6 +391,14 @@ def test_an_unjudged_log_shows_costs_and_says_what_to_do(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+def test_judgments_that_failed_are_missing_like_those_that_were_not_made(tmp_path: Path) -> None:
+    """The command that is named makes both, so there is one number."""
+    first, second = response_event("q1"), response_event("q2")
+    found = built([run_event(["baseline"]), first, second, judge_failure_event(first)], tmp_path)
+    assert "2 judgments are missing (rubric 2), of which 1 failed: keval judge LOG" in text(found)
+
+
+@pytest.mark.slow
 def test_equal_scores_are_ties_and_nobody_is_higher(tmp_path: Path) -> None:
     """All samples tie: 0 wins, 0 losses, difference 0, and no interval to read anything from."""
     scores = [2, 3, 4, 2, 3, 4]

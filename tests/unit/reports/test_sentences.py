@@ -409,6 +409,17 @@ def test_it_is_said_which_metric_applies_more_often_under_one_condition() -> Non
     assert "applies" not in told((26, 0), (17, 9), not_done=1)
 
 
+def test_it_is_said_that_only_some_judges_judged_once() -> None:
+    """Where another judge's replicates tell how it varies, it would be false of all."""
+    once, twice = (
+        {name: {"n_judgments": n, "n_responses": 17} for name in ("baseline", "with_docs")} for n in (17, 34)
+    )
+    found = compared("higher", (0.5, 0.1, 0.9))
+    tables = [table(found, scores=once), table(found, judge="other", judge_id="b", scores=twice)]
+    told = str(read_with_care(tables, list(small_numbers(tables))))
+    assert "Some judges judged each answer once: their own variation is not measured." in told
+
+
 def test_no_sentence_has_a_word_that_says_too_much() -> None:
     """Winner, significant and their like promise what no comparison holds."""
     (headline,) = headlines(three("higher", "borderline", "no difference shown"))
