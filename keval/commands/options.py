@@ -14,6 +14,7 @@ import click
 
 from keval.commands.named_logs import paths_of
 from keval.errors import InputError, UsageError
+from keval.logs import addresses
 
 if TYPE_CHECKING:
     from keval.execution.session import Request
@@ -24,7 +25,20 @@ RequestContext = AbstractContextManager["Request"]
 """What a command gets of `requesting`: it yields the request while it is entered, and the mock runs."""
 
 
-class _InputFile(click.Path):
+class _LocalPath(click.Path):
+    """A path of this machine: what looks like an address of an object store or a web server would be another file."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click types it
+        """Return the path. Raises UsageError for an address."""
+        if isinstance(value, str) and addresses.scheme_of(value) is not None and not os.path.lexists(value):
+            raise UsageError(
+                f"{addresses.shown(value)}: only a file of this machine is taken here; docs/storage.md says which "
+                "commands read addresses, and `keval push` copies a log to one"
+            )
+        return super().convert(value, param, ctx)
+
+
+class _InputFile(_LocalPath):
     """A file that a command reads; one that is not there is as wrong as a log that is not there."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click types it
@@ -35,9 +49,9 @@ class _InputFile(click.Path):
         return path
 
 
-PATH = click.Path(path_type=Path, readable=False)
+PATH = _LocalPath(path_type=Path, readable=False)
 """A file or a folder; whoever reads it says why it cannot be read."""
-PATH_OR_STDIN = click.Path(path_type=Path, readable=False, allow_dash=True)
+PATH_OR_STDIN = _LocalPath(path_type=Path, readable=False, allow_dash=True)
 INPUT_FILE = _InputFile(path_type=Path, readable=False)
 
 CONFIG = click.argument("config_path", metavar="CONFIG", type=PATH)

@@ -133,6 +133,26 @@ def test_too_little_memory_for_a_line_is_no_bug_and_leaves_nothing_out(
     assert "not enough memory for a line of 9 bytes; end other programs" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show", "s3://bucket/run.jsonl"],
+        ["judge", "s3://bucket/run.jsonl"],
+        ["compare", "here.jsonl", "https://ada:secret@host/run.jsonl?X=secret"],
+        ["gate", "here.jsonl", "--baseline", "s3://bucket/run.jsonl"],
+    ],
+)
+def test_an_address_where_a_file_is_wanted_is_told_as_it_was_given(
+    command: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As a path it would be another name, which is not there; and what is secret in it is not told."""
+    assert run(command) == 2
+    said = capfd.readouterr().err
+    assert "://" in said
+    assert "only a file of this machine is taken here" in said
+    assert "secret" not in said
+
+
 @pytest.mark.parametrize("to", ["", ".", "log.jsonl", "/dev/full"])
 def test_a_push_to_no_other_file_is_refused(
     to: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
