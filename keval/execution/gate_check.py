@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from keval.config import gate_section
 from keval.config.formulas import COMPUTED
-from keval.config.model import Config
+from keval.config.model import Config, JudgeConfig
 from keval.config.sections import list_in, mapping_in
 from keval.errors import UsageError, Warn
 from keval.metric_names import full_name, names
@@ -26,7 +26,8 @@ class _Scale(NamedTuple):
 
 def check_gate(config: Config, warn: Warn) -> None:
     """Warn of rules about scores that no judge gives; raises UsageError for conditions that are not there."""
-    known = dict(_scales(config))
+    scales = _scales(config)
+    known = {name: next(iter(found)) if len(found) == 1 else None for name, found in scales.items()}
     wrong: list[str] = []
     for rule in gate_section.recorded(config.as_written.get("gate")).rules:
         begin = f"{config.path}: gate: rule {rule.text!r}: "
@@ -34,12 +35,15 @@ def check_gate(config: Config, warn: Warn) -> None:
         doubts = _of_comparison(rule, config, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
         for doubt in doubts:
             warn(begin + doubt)
+        if isinstance(rule, Level) and len(scales.get(rule.quantity.name, ())) > 1:
+            for doubt in _of_several_scales(rule, config):
+                warn(begin + doubt)
     if wrong:
         raise UsageError(*wrong)
 
 
-def _scales(config: Config) -> Iterator[tuple[str, _Scale | None]]:
-    """Yield the names of all metrics, each with its scale; None where several of one name have others."""
+def _scales(config: Config) -> dict[str, set[_Scale]]:
+    """Return the names of all metrics, each with its scale, or those of several judges."""
     found: dict[str, set[_Scale]] = {}
     for judge in config.judges:
         for metric in judge.judge.metrics:
@@ -48,8 +52,19 @@ def _scales(config: Config) -> Iterator[tuple[str, _Scale | None]]:
     for computed in config.metrics:
         for name in names(computed.name, COMPUTED):
             found.setdefault(name, set()).add(_Scale(computed.min, computed.max))
-    for name, scales in found.items():
-        yield name, scales.pop() if len(scales) == 1 else None
+    return found
+
+
+def _of_several_scales(rule: Level, config: Config) -> Iterator[str]:
+    """Yield the metric of a name that others have, too, on whose scale the limit of a rule does not lie."""
+    for judge in config.judges:
+        for metric in judge.judge.metrics:
+            is_meant = rule.quantity.name in names(metric.name, judge.name)
+            if is_meant and not metric.min <= rule.limit <= metric.max:
+                yield (
+                    f"it asks for {rule.quantity.name} of each judge, and that of {judge.name} goes from "
+                    f"{metric.min:g} to {metric.max:g}; name the one that is meant, as JUDGE/{metric.name}"
+                )
 
 
 def _mistakes(rule: Rule, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
@@ -86,12 +101,20 @@ def _not_among(named: Collection[object], config: Config) -> list[str]:
 def _of_level(rule: Level, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
     name = rule.quantity.name
     if not rule.quantity.is_metric:
+        if name.startswith("pass") and not any(map(_can_pass, config.judges)) and not config.metrics:
+            yield "nothing says from which score an answer passes: `pass_from` of a metric does"
         if name == "tool errors" and not config.agent.agent.reports_tool_calls:
             yield f"agent {config.agent.name} does not report its tool calls"
     elif name not in known:
         yield _no_metric(name, known)
     elif (scale := known[name]) is not None and _is_out_of_reach(rule, scale):
         yield f"it can never be met: {name} goes from {scale.lowest:g} to {scale.highest:g}"
+
+
+def _can_pass(judge: JudgeConfig) -> bool:
+    """Return whether answers may pass by a judge: models only grade, and what passes is said of the metric."""
+    grades_alone = judge.judge.uses_models or judge.judge.unit == "pair"
+    return not grades_alone or any(metric.pass_from is not None for metric in judge.judge.metrics)
 
 
 def _no_metric(name: str, known: Mapping[str, object]) -> str:

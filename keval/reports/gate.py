@@ -114,7 +114,8 @@ def _level(rule: Level, now: Facts) -> Iterator[_Asked]:
         return
     for table in _tables(rule.text, rule.quantity.name, now.tables):
         if not table.min <= rule.limit <= table.max:
-            raise UsageError(f"rule {rule.text!r}: the scale of {table.metric} is {table.min:g} to {table.max:g}")
+            metric = full_name(table.judge, table.metric)
+            raise UsageError(f"rule {rule.text!r}: the scale of {metric} is {table.min:g} to {table.max:g}")
         for name in conditions:
             yield _Asked(f"{name}, {full_name(table.judge, table.metric)}", now.score(table, name), "score")
 

@@ -46,6 +46,26 @@ def test_a_score_that_no_judge_gives_is_told(rule: str, doubt: str, tmp_path: Pa
     assert doubt in found
 
 
+TWO_SCALES = "{type: rubric, model: m}, {type: rubric, name: q, model: m, rubric: quality}"
+
+
+def test_a_rule_of_two_scales_is_told_which_judge_it_does_not_fit(tmp_path: Path) -> None:
+    """The gate would refuse it, after everything is paid; a rule that names the judge is asked of that alone."""
+    (found,) = doubts(tmp_path, "completeness of careful >= 4", judges=TWO_SCALES)
+    assert "it asks for completeness of each judge, and that of q goes from 0 to 1; name the one that is meant" in found
+    assert not doubts(tmp_path, "rubric/completeness of careful >= 4", judges=TWO_SCALES)
+
+
+@pytest.mark.parametrize(
+    ("judges", "passes"),
+    [("{type: rubric, model: m}", False), ("{type: rubric, model: m}, {type: number}", True)],
+)
+def test_a_pass_rate_without_anything_that_passes_is_told(judges: str, tmp_path: Path, *, passes: bool) -> None:
+    """Models grade, and no rule about passes could ever be met."""
+    told = doubts(tmp_path, "pass rate >= 80%", judges=judges)
+    assert ["nothing says from which score an answer passes" in each for each in told] == [True] * (not passes)
+
+
 @pytest.mark.parametrize(
     ("rule", "mistake"),
     [
