@@ -92,6 +92,9 @@ class Ledger:
     def go_on_after(self, before: Ledger) -> None:
         """Count what another ledger of the same command has spent as well."""
         self.spent_usd, self.unknown, self.unknown_usd = before.spent_usd, before.unknown, before.unknown_usd
+        self.spent_on_usd = dict(before.spent_on_usd)
+        for account, cost in before.max_cost_usd.items():
+            self.max_cost_usd[account] = max(self.max_cost_usd.get(account, 0.0), cost)
 
     def changed(self) -> None:
         """Let the first of those who wait look whether its attempt fits now."""

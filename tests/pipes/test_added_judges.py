@@ -85,7 +85,7 @@ def test_what_an_added_judge_has_not_judged_is_missing_wherever_it_is_told(run: 
     run("run", "eval.yaml", "-o", "log.jsonl", "-q")
     (found,) = map(json.loads, run("list", "-f", "jsonl").stdout.splitlines())
     assert (found["missing_judgments"], found["failed_judgments"]) == (2, 1)
-    assert "2 judgments are missing (mine 2): keval judge LOG -j JUDGE.yaml" in " ".join(
+    assert "3 judgments are missing (mine 3), of which 1 failed: keval judge LOG -j JUDGE.yaml" in " ".join(
         run("report", "log.jsonl").stdout.split()
     )
     said = run("judge", "log.jsonl").stderr

@@ -210,3 +210,15 @@ def test_a_budget_is_spent_to_the_cent(cost: float) -> None:
     ledger.assume("item", cost, "item")
     asyncio.run(spent_on(ledger, cost))
     assert ledger.spent_usd == pytest.approx(1.0)
+
+
+async def test_a_ledger_that_goes_on_knows_what_the_one_before_it_paid() -> None:
+    """What was spent counts, and the dearest item so far is what the next one may cost."""
+    before = Ledger(limit_usd=1.0)
+    before.assume("item", 0.1, "item")
+    assert await spent_on(before, 0.4) == 2
+    now = Ledger(limit_usd=1.0)
+    now.assume("item", 0.1, "item")
+    now.go_on_after(before)
+    assert await spent_on(now, 0.1) == 0
+    assert (now.spent_usd, now.spent_on_usd) == (0.8, {"item": 0.8})
