@@ -233,7 +233,8 @@ class AskerBatches:
 
         The list tells when a batch was made and how many requests it has; its ids only its results tell. These may lack
         some, or have others beside them; a batch of another log may have some of them, as they are hashes of what is
-        asked. So it is the one with most of ours, and with more of ours than of others.
+        asked. So it is the one with most of ours, and with more than half of them; for one with all others are not
+        waited for.
         """
         await asyncio.sleep(self._pace.doubt_s)
         found, most = None, len(batch.requests) // 2
@@ -241,6 +242,8 @@ class AskerBatches:
             results = await self._fetched(batch, state.batch_id)
             if (ours := len(batch.requests.keys() & results.keys())) > most:
                 found, most, batch.results = state, ours, results
+            if ours == len(batch.requests):
+                break
         return found
 
     async def _alike(self, batch: Batch) -> list[BatchState]:

@@ -26,8 +26,7 @@ class _Scale(NamedTuple):
 
 def check_gate(config: Config, warn: Warn) -> None:
     """Warn of rules about scores that no judge gives; raises UsageError for conditions that are not there."""
-    scales = _scales(config)
-    known = {name: next(iter(found)) if len(found) == 1 else None for name, found in scales.items()}
+    known = _scales(config)
     wrong: list[str] = []
     for rule in gate_section.recorded(config.as_written.get("gate")).rules:
         begin = f"{config.path}: gate: rule {rule.text!r}: "
@@ -35,9 +34,6 @@ def check_gate(config: Config, warn: Warn) -> None:
         doubts = _of_comparison(rule, config, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
         for doubt in doubts:
             warn(begin + doubt)
-        if isinstance(rule, Level) and len(scales.get(rule.quantity.name, ())) > 1:
-            for doubt in _of_several_scales(rule, config):
-                warn(begin + doubt)
     if wrong:
         raise UsageError(*wrong)
 
@@ -67,7 +63,7 @@ def _of_several_scales(rule: Level, config: Config) -> Iterator[str]:
                 )
 
 
-def _mistakes(rule: Rule, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+def _mistakes(rule: Rule, config: Config, known: Mapping[str, Collection[_Scale]]) -> Iterator[str]:
     """Yield which of the conditions that a rule names are not there, or not compared."""
     conditions = [condition.name for condition in config.conditions]
     if rule.condition is not None and rule.condition not in conditions:
@@ -81,7 +77,7 @@ def _mistakes(rule: Rule, config: Config, known: Mapping[str, _Scale | None]) ->
         yield f"{baseline!r} is the baseline itself"
 
 
-def _of_comparison(rule: Comparison, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+def _of_comparison(rule: Comparison, config: Config, known: Mapping[str, Collection[_Scale]]) -> Iterator[str]:
     if rule.metric is not None and rule.metric not in known:
         yield _no_metric(rule.metric, known)
     primary = list_in(mapping_in(config.as_written, "comparison"), "primary")
@@ -98,17 +94,21 @@ def _not_among(named: Collection[object], config: Config) -> list[str]:
     return [full_name(judge, metric) for metric, judge in metrics if not set(names(metric, judge)) & set(named)]
 
 
-def _of_level(rule: Level, config: Config, known: Mapping[str, _Scale | None]) -> Iterator[str]:
+def _of_level(rule: Level, config: Config, known: Mapping[str, Collection[_Scale]]) -> Iterator[str]:
     name = rule.quantity.name
     if not rule.quantity.is_metric:
         if name.startswith("pass") and not any(map(_can_pass, config.judges)) and not config.metrics:
-            yield "nothing says from which score an answer passes: `pass_from` of a metric does"
+            yield "nothing says from which score an answer passes; `pass_from` of a metric does, or --pass-from later"
         if name == "tool errors" and not config.agent.agent.reports_tool_calls:
             yield f"agent {config.agent.name} does not report its tool calls"
     elif name not in known:
         yield _no_metric(name, known)
-    elif (scale := known[name]) is not None and _is_out_of_reach(rule, scale):
-        yield f"it can never be met: {name} goes from {scale.lowest:g} to {scale.highest:g}"
+    elif len(known[name]) > 1:
+        yield from _of_several_scales(rule, config)
+    else:
+        (scale,) = known[name]
+        if _is_out_of_reach(rule, scale):
+            yield f"it can never be met: {name} goes from {scale.lowest:g} to {scale.highest:g}"
 
 
 def _can_pass(judge: JudgeConfig) -> bool:

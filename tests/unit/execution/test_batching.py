@@ -168,6 +168,28 @@ class Busy(BatchService):
             raise
 
 
+class BusyBefore(BatchService):
+    """A service at which another log has made a batch just before, with some of the same requests."""
+
+    async def create(self, requests: Sequence[JsonObject]) -> BatchState:
+        """Make both, the second one with an error."""
+        with suppress(ModelError):
+            await super().create([{"custom_id": each, "params": params()} for each in ("a", "b", "x")])
+        return await super().create(requests)
+
+
+def test_once_all_of_ours_are_found_no_other_batch_is_waited_for() -> None:
+    """A batch of another log may take a day to end."""
+
+    async def test(mock: Mock) -> None:
+        line = Line(mock, service=BusyBefore(MODEL.service, mock.env))
+        assert [batch_reply(each or {}).price_share for each in await line.ask("a", "b", "c")] == [0.5] * 3
+        assert line.events[-1]["batch_id"] == "msgbatch_0002"
+
+    called = at_mock(test, "batch_500:1")
+    assert (called[CREATE], called[RESULTS]) == (2, 1)
+
+
 def test_of_several_batches_the_one_with_most_of_ours_is_ours() -> None:
     """Two logs of one config ask for some of the same: what was paid for this one is collected whole."""
 
