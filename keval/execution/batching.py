@@ -233,11 +233,11 @@ class AskerBatches:
 
         The list tells when a batch was made and how many requests it has; its ids only its results tell. These may lack
         some, or have others beside them; a batch of another log may have some of them, as they are hashes of what is
-        asked. So it is the one with most of ours, and with more than half of them; for one with all others are not
+        asked. So it is the one with most of ours, and with at least half of them; for one with all others are not
         waited for.
         """
         await asyncio.sleep(self._pace.doubt_s)
-        found, most = None, len(batch.requests) // 2
+        found, most = None, (len(batch.requests) - 1) // 2
         for state in await self._until_answered(lambda: self._alike(batch)):
             results = await self._fetched(batch, state.batch_id)
             if (ours := len(batch.requests.keys() & results.keys())) > most:
