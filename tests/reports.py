@@ -268,3 +268,21 @@ def small_details(text: str = "own-failures", judge: str = "judge-id", metric: s
         (("keval", text),),
         (Case(text, "with_docs", "baseline", (("Question", text),), answers),),
     )
+
+
+Scores = dict[str, dict[str, Any]]
+
+
+def table(found: Difference, metric: str = "completeness", scores: Scores | None = None, **changes: Any) -> MetricTable:  # noqa: ANN401 - any field
+    """Return a metric's table of one difference."""
+    said = scores or {}
+    names = (found.baseline, found.condition)
+    made = tuple(score(name, **({"agent_failed": 0, "failed": {}} | said.get(name, {}))) for name in names)
+    fixed: dict[str, Any] = {"judge": "rubric", "judge_id": "judge-id", "min": 1, "max": 5}
+    return MetricTable(metric=metric, scores=made, differences=(found,), **(fixed | changes))
+
+
+def compared(conclusion: str, effect: tuple[float | None, float | None, float | None], **changes: Any) -> Difference:  # noqa: ANN401 - any field
+    """Return a difference with its interval."""
+    found = dict(zip(("difference", "ci_lower", "ci_upper"), effect, strict=True))
+    return difference("with_docs", conclusion=conclusion, **found, **changes)

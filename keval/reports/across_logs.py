@@ -20,13 +20,14 @@ from keval.projections.sql_file import load
 from keval.reports import across_doubts, drift
 from keval.reports.across_doubts import Side
 from keval.reports.builder import compose, evaluation_names
+from keval.reports.care import read_with_care
 from keval.reports.changed_scores import changed_scores
 from keval.reports.conclusions import Difference, MetricTable, difference
 from keval.reports.edited_records import leave_out_edited_records, records_of
 from keval.reports.house_scores import house_scores, put_together
 from keval.reports.model import BANNER, Report
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
-from keval.reports.sentences import headlines, read_with_care
+from keval.reports.sentences import headlines
 from keval.reports.side_by_side import (
     leave_out_edited,
     of_shared_samples,

@@ -13,6 +13,7 @@ from keval.projections import rows_of
 from keval.projections.line_text import descriptors_of, line_in
 from keval.reports import drift, prompt_cache, warnings
 from keval.reports.calibration import calibration
+from keval.reports.care import read_with_care
 from keval.reports.changed_scores import changed_scores
 from keval.reports.conclusions import MetricTable, in_order, metric_tables, reversals, small_numbers
 from keval.reports.groups import grouped_metrics
@@ -34,7 +35,7 @@ from keval.reports.model import (
 )
 from keval.reports.queries import ask, by_condition
 from keval.reports.retractions import retractions
-from keval.reports.sentences import headlines, read_with_care
+from keval.reports.sentences import headlines
 from keval.reports.stopping import stopping
 from keval.reports.tool_use import ToolUse, tool_use
 from keval.stats.aggregates import rounded

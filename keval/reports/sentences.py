@@ -14,8 +14,8 @@ from keval import failure_kinds
 from keval.counted import counted
 from keval.projections import NOISE
 from keval.readable import SMALLEST_P
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning, statistic
-from keval.stats.conclusions import MOST_MISSING, Conclusion, is_below_alpha
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
+from keval.stats.conclusions import Conclusion, is_below_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
 
 _AGENTS_OWN = {row.kind for row in failure_kinds.FAILURE_KINDS if row.counts_as == "minimum"}
@@ -406,104 +406,3 @@ _SENTENCES: Mapping[Conclusion, Callable[[_Compared], str]] = {
     "borderline": _borderline,
     "cannot tell": _cannot_tell,
 }
-
-
-CARE = {
-    "fewest_samples": "{samples}, so no interval is shown.",
-    "few_samples": "{samples}, so intervals are wide.",
-    "one_repetition": "No sample has two scored repetitions: run-to-run variation is not measured.",
-    "one_judgment": "One judgment per answer: the judge's own variation is not measured.",
-}
-"""What makes all conclusions doubtful, by the code of its warning."""
-
-
-def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarning]) -> str | None:
-    """Return what makes the conclusions doubtful in one line, None for nothing; `warnings` are of small numbers."""
-    samples = min((score.n_samples for table in tables for score in table.scores if score.n_samples), default=0)
-    codes = [found.code for found in warnings if found.code in CARE]
-    if "fewest_samples" in codes and "few_samples" in codes:
-        codes.remove("few_samples")  # of the smallest number only one is true
-    of_all = {"one_repetition": _unrepeated, "one_judgment": _judged_once}
-    parts = [
-        of_all[code](tables) if code in of_all else CARE[code].format(samples=counted(samples, "sample"))
-        for code in codes
-    ]
-    parts += [text for text in (_most_unscored(tables), _unequally_applicable(tables)) if text]
-    return f"Read with care: {' '.join(parts)}" if parts else None
-
-
-def _unrepeated(tables: Sequence[MetricTable]) -> str:
-    """Return that run-to-run variation is not measured, and of which conditions, where it is of others."""
-    scores = [score for table in tables for score in table.scores if score.n_samples]
-    measured = {score.condition for score in scores if score.sd_within_sample is not None}
-    if not measured:
-        return CARE["one_repetition"]
-    names = [name for name in dict.fromkeys(score.condition for score in scores) if name not in measured]
-    of = f"Of {', '.join(names)}" if names else "On some metrics"
-    return f"{of} no sample has two scored repetitions: run-to-run variation is not measured there."
-
-
-def _judged_once(tables: Sequence[MetricTable]) -> str:
-    """Return that the variation of judges is not measured, or that it is not of some, where it is of others."""
-    if any(score.n_judgments > score.n_responses for table in tables for score in table.scores):
-        return "Some judges judged each answer once: their own variation is not measured."
-    return CARE["one_judgment"]
-
-
-def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
-    """Return how much was not scored on the metric of which most was not; which one, if others differ."""
-    if not tables:
-        return None
-    counts = [_unscored(table) for table in tables]
-    unscored, planned, failed = most = max(counts)
-    table = tables[counts.index(most)]
-    where = f" on {metric_name(table.metric, table.judge, tables)}" if len(set(counts)) > 1 else ""
-    by_agent = f", of which the agent failed {failed}" if failed else ""
-    return f"{unscored} of {planned} not scored{where}{by_agent}." if unscored and planned else None
-
-
-def _unequally_applicable(tables: Sequence[MetricTable]) -> str | None:
-    """Return which metric applies to unequal shares of two compared conditions' tasks, None if none does.
-
-    Only samples to which it applies under both are compared, so a condition may have chosen them. Of several metrics
-    and conditions the widest gap is told; one that is no wider than what may be missing without a word is not.
-    """
-    gap, told = max(_gaps_between_shares(tables), default=(0.0, ""))
-    return told if gap > MOST_MISSING else None
-
-
-def _gaps_between_shares(tables: Sequence[MetricTable]) -> Iterator[tuple[float, str]]:
-    """Yield the gap between the shares of tasks to which a metric applies, and its sentence, of each difference.
-
-    Where one condition tried fewer tasks, shares differ by what was not tried, and say nothing.
-    """
-    for table in tables:
-        metric = metric_name(table.metric, table.judge, tables)
-        for found in table.differences:
-            one, other = table.score(found.baseline), table.score(found.condition)
-            if one is None or other is None or one.not_done or other.not_done:
-                continue
-            tried = _tried(one)
-            if tried and tried == _tried(other):
-                shares = " and ".join(
-                    f"to {score.expected:,} of {tried:,} tasks of {score.condition}" for score in (one, other)
-                )
-                told = f"{metric} applies {shares}: only samples to which it applies under both are compared."
-                yield abs(one.expected - other.expected) / tried, told
-
-
-def _tried(score: ConditionScore) -> int:
-    """Return how many tasks were tried, whether or not the metric applies to them."""
-    number: int = statistic(score, "not_applicable") or 0
-    return score.expected + number
-
-
-def _unscored(table: MetricTable) -> tuple[int, int, int]:
-    """Return how much was not scored, of how many expected scores, and how much of it the agent failed.
-
-    Of what is known to be planned.
-    """
-    known = [score for score in table.scores if score.planned is not None]
-    failed = sum(score.agent_failed for score in known)
-    unscored = failed + sum(score.not_measured + (score.not_done or 0) for score in known)
-    return unscored, sum(score.expected for score in known), failed

@@ -1,0 +1,68 @@
+"""Properties of the line that says what makes the conclusions of a report doubtful."""
+
+from __future__ import annotations
+
+from keval.reports.care import read_with_care
+from keval.reports.conclusions import metric_tables, small_numbers
+from tests.reports import Scores, compared, table
+
+
+def test_what_makes_it_doubtful_stands_in_one_line() -> None:
+    """Few samples, no repetition, no second judgment, and how much was not scored."""
+    lacking = {"agent_failed": 1, "planned": 18, "sd_within_sample": None, "n_judgments": 17, "n_responses": 17}
+    scores: Scores = {"baseline": lacking, "with_docs": {"sd_within_sample": None}}
+    tables = [table(compared("higher", (0.5, 0.1, 0.9)), scores=scores)]
+    assert read_with_care(tables, list(small_numbers(tables))) == (
+        "Read with care: 6 samples, so intervals are wide. No sample has two scored repetitions: run-to-run variation "
+        "is not measured. "
+        "One judgment per answer: the judge's own variation is not measured. 1 of 35 not scored, of which the agent "
+        "failed 1."
+    )
+    assert read_with_care(metric_tables([]), []) is None
+    other = table(compared("higher", (0.5, 0.1, 0.9)), "clarity", scores={"baseline": {"planned": 18}})
+    told = read_with_care([other, *tables], list(small_numbers(tables)))
+    assert told is not None
+    assert told.endswith(" 1 of 35 not scored on completeness, of which the agent failed 1.")
+
+
+def test_it_is_said_of_which_conditions_nothing_is_repeated() -> None:
+    """Where all samples of another one are repeated, it would be false of all."""
+    unrepeated: Scores = {"with_docs": {"sd_within_sample": None}, "baseline": {"sd_within_sample": 0.5}}
+    tables = [table(compared("higher", (0.5, 0.1, 0.9)), scores=unrepeated)]
+    told = str(read_with_care(tables, list(small_numbers(tables))))
+    assert "Of with_docs no sample has two scored repetitions: run-to-run variation is not measured there." in told
+    other = table(
+        compared("higher", (0.5, 0.1, 0.9)), "clarity", scores=dict.fromkeys(unrepeated, unrepeated["baseline"])
+    )
+    told = str(read_with_care([other, *tables], list(small_numbers([other, *tables]))))
+    assert "On some metrics no sample has two scored repetitions" in told
+
+
+def test_it_is_said_which_metric_applies_more_often_under_one_condition() -> None:
+    """The condition may have chosen the samples that are compared; equal shares and what is untried choose nothing."""
+
+    def told(baseline: tuple[int, int], with_docs: tuple[int, int], **changes: object) -> str:
+        scores: Scores = {
+            name: {"scored": scored, "not_measured": 0, "other_statistics": {"not_applicable": number}} | changes
+            for name, (scored, number) in (("baseline", baseline), ("with_docs", with_docs))
+        }
+        return str(read_with_care([table(compared("higher", (0.5, 0.1, 0.9)), scores=scores)], []))
+
+    assert told((26, 0), (17, 9)) == (
+        "Read with care: completeness applies to 26 of 26 tasks of baseline and to 17 of 26 tasks of with_docs: only "
+        "samples to which it applies under both are compared."
+    )
+    silent = [((17, 9), (17, 9)), ((100, 0), (99, 1)), ((40, 20), (40, 0))]
+    assert {told(*each) for each in silent} == {"None"}
+    assert "applies" not in told((26, 0), (17, 9), not_done=1)
+
+
+def test_it_is_said_that_only_some_judges_judged_once() -> None:
+    """Where another judge's replicates tell how it varies, it would be false of all."""
+    once, twice = (
+        {name: {"n_judgments": n, "n_responses": 17} for name in ("baseline", "with_docs")} for n in (17, 34)
+    )
+    found = compared("higher", (0.5, 0.1, 0.9))
+    tables = [table(found, scores=once), table(found, judge="other", judge_id="b", scores=twice)]
+    told = str(read_with_care(tables, list(small_numbers(tables))))
+    assert "Some judges judged each answer once: their own variation is not measured." in told
