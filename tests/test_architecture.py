@@ -221,7 +221,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/reports/test_builder.py": (
         "a warning is part of the report of a log",
-        {"reports.model", "reports.queries", "reports.warnings"},
+        {"reports.model", "reports.warnings"},
     ),
 }
 """Modules whose tests stand in another file than the one that is named after them: in which, why, and which modules."""

@@ -27,6 +27,7 @@ from keval.reports.edited_records import leave_out_edited_records, records_of
 from keval.reports.house_scores import house_scores, put_together
 from keval.reports.model import BANNER, Report
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
+from keval.reports.queries import Queries
 from keval.reports.sentences import headlines
 from keval.reports.side_by_side import (
     leave_out_edited,
@@ -267,7 +268,7 @@ def _report(
         header=across_doubts.header(sides),
         conditions=conditions,
         metrics=tuple(_with_differences(tables, shared)),
-        changed_scores=changed_scores(connection),
+        changed_scores=changed_scores(Queries(connection)),
         claims=(),
         failures=tuple(
             replace(group, condition=side.named(group.condition)) for side in sides for group in side.report.failures

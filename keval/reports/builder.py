@@ -14,7 +14,7 @@ from keval.projections.line_text import descriptors_of, line_in
 from keval.reports import drift, prompt_cache, warnings
 from keval.reports.calibration import calibration
 from keval.reports.care import read_with_care
-from keval.reports.changed_scores import changed_scores
+from keval.reports.changed_scores import MOST, changed_scores
 from keval.reports.conclusions import MetricTable, in_order, metric_tables, reversals, small_numbers
 from keval.reports.groups import grouped_metrics
 from keval.reports.model import (
@@ -33,7 +33,7 @@ from keval.reports.model import (
     ServerUse,
     Total,
 )
-from keval.reports.queries import ask, by_condition
+from keval.reports.queries import Queries, Rows, ask, asked_ahead, by_condition, query
 from keval.reports.retractions import retractions
 from keval.reports.sentences import headlines
 from keval.reports.stopping import stopping
@@ -46,7 +46,41 @@ if TYPE_CHECKING:
 
     from keval.projections.log_file import LogFile
 
-Rows = list[JsonObject]
+ALWAYS_ASKED = (
+    "configured",
+    "retractions",
+    "event_counts",
+    "newest_run",
+    "judge_labels",
+    "models",
+    "judges",
+    "read_logs",
+    "servers",
+    "judges_of_configs",
+    "tool_use",
+    "shown_conditions",
+    "condition_costs",
+    "server_use",
+    "mocked",
+    "programs",
+    "drift",
+    "judgments_left",
+    "claims",
+    "failure_groups",
+    "orphaned",
+    "asked_again",
+    "answered_after_failures",
+    "not_applicable",
+    "order_dependent",
+    "left_out",
+    "older_conditions",
+    "replaced_judges",
+    "older_questions",
+    "computed",
+    "pairs_without_answer",
+    "prompt_cache",
+)
+"""What every report asks, in its order."""
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
@@ -64,31 +98,45 @@ def compose(
     `comparison` events; None computes them. `by`: fields of the samples, for numbers of each group of samples with the
     same values; the connection needs its views of texts for that.
     """
-    order, judge_ids = _order(connection)
-    taken_back = retractions(connection, logs) if logs else ()
-    header = _header(connection, judge_ids, taken_back)
+    with asked_ahead(connection, always_asked()) as queries:
+        return composed(queries, aggregates, by, logs)
+
+
+def always_asked() -> Iterator[str]:
+    """Yield the queries of every report, in their order; the slowest one last, which is asked ahead first."""
+    yield from map(query, ALWAYS_ASKED)
+    yield query("changed_scores", most=str(MOST))
+
+
+def composed(
+    queries: Queries, aggregates: Iterable[JsonObject] | None, by: Sequence[str], logs: Sequence[LogFile]
+) -> Report:
+    """Return the report out of what the queries find; all else as in `compose`."""
+    order, judge_ids = _order(queries)
+    taken_back = retractions(queries, logs) if logs else ()
+    header = _header(queries, judge_ids, taken_back)
     measured = bool(header.responses or header.judgments or header.failures)
     bodies = list(aggregates or ())
     if aggregates is None and measured:
         from keval.stats.aggregates import aggregate
 
-        bodies = list(aggregate(connection, levels={"condition"}, asked=Asked(by=tuple(by))))
-    imported = any(row["imported"] for row in ask(connection, "newest_run"))
-    tables = tuple(_tables(connection, header, metric_tables(bodies, order, judge_ids), imported=imported))
+        bodies = list(aggregate(queries.connection, levels={"condition"}, asked=Asked(by=tuple(by))))
+    imported = any(row["imported"] for row in queries.ask("newest_run"))
+    tables = tuple(_tables(queries, header, metric_tables(bodies, order, judge_ids), imported=imported))
     # Plans alone measure nothing: beside saved aggregates they would look like an unfinished run.
-    used = tool_use(connection)
-    conditions = _conditions(connection, order, used) if measured or not tables else ()
-    mock = _is_mock(connection, conditions, bodies)
-    small = tuple(small_numbers(tables, _programs(connection, tables)))
+    used = tool_use(queries)
+    conditions = _conditions(queries, order, used) if measured or not tables else ()
+    mock = _is_mock(queries, conditions, bodies)
+    small = tuple(small_numbers(tables, _programs(queries, tables)))
     saved = [score for table in tables for score in table.scores]
     return Report(
         mock=mock,
         banner=BANNER if mock else None,
         warnings_first=(
-            *stopping(connection),
-            *drift.warnings(connection),
+            *stopping(queries.connection),
+            *drift.warnings(queries),
             *(warnings.incomplete(conditions, imported=imported) if conditions else warnings.unfinished(tables)),
-            *warnings.unjudged(connection, header, conditions, mock=mock),
+            *warnings.unjudged(queries, header, conditions, mock=mock),
             *reversals(tables),
             *warnings.useless_servers(conditions),
         ),
@@ -97,30 +145,30 @@ def compose(
         header=header,
         conditions=conditions,
         metrics=tables,
-        changed_scores=changed_scores(connection, order),
-        claims=_claims(connection, conditions),
-        failures=_failures(connection, conditions),
+        changed_scores=changed_scores(queries, order),
+        claims=_claims(queries, conditions),
+        failures=_failures(queries, conditions),
         warnings=(
             *small,
             *warnings.failure_rates(tables),
-            *warnings.others(connection, header, conditions, bodies, used),
+            *warnings.others(queries, header, conditions, bodies, used),
         ),
         retractions=taken_back,
         notes=(
             *_notes(header, tables, _how_failures_count(bodies), measured=measured),
-            *_formulas(connection, tables),
-            *_pairs(connection),
-            *prompt_cache.notes(connection, header),
+            *_formulas(queries, tables),
+            *_pairs(queries),
+            *prompt_cache.notes(queries, header),
         ),
         groups=grouped_metrics(bodies),
     )
 
 
 def _tables(
-    connection: DuckDBPyConnection, header: Header, tables: Iterable[MetricTable], *, imported: bool
+    queries: Queries, header: Header, tables: Iterable[MetricTable], *, imported: bool
 ) -> Iterator[MetricTable]:
     """Yield tables of metrics with who can be asked for what is missing in them."""
-    configured = {row["judge_id"] for row in ask(connection, "judges_of_configs")}
+    configured = {row["judge_id"] for row in queries.ask("judges_of_configs")}
     for table in tables:
         is_of_config = not header.judges or table.judge_id in configured or table.computed is not None
         yield replace(table, can_be_asked_again=not imported, is_of_config=is_of_config)
@@ -144,51 +192,51 @@ def saved_aggregates(connection: DuckDBPyConnection, logs: Sequence[LogFile]) ->
         ] or None
 
 
-def _programs(connection: DuckDBPyConnection, tables: Sequence[MetricTable]) -> set[str]:
+def _programs(queries: Queries, tables: Sequence[MetricTable]) -> set[str]:
     """Return the ids of the judges of which nobody knows that they ask a model: aggregates do not say it."""
-    known = {row["judge_id"]: row["asks_none"] for row in ask(connection, "programs")}
+    known = {row["judge_id"]: row["asks_none"] for row in queries.ask("programs")}
     return {table.judge_id for table in tables if known.get(table.judge_id, True)}
 
 
-def _header(connection: DuckDBPyConnection, judge_ids: Sequence[str], taken_back: Sequence[Retraction]) -> Header:
-    (counts,) = ask(connection, "event_counts")
-    (newest,) = ask(connection, "newest_run")
+def _header(queries: Queries, judge_ids: Sequence[str], taken_back: Sequence[Retraction]) -> Header:
+    (counts,) = queries.ask("event_counts")
+    (newest,) = queries.ask("newest_run")
     agent, dataset = newest["agent"], newest["dataset"]
-    labels = {row["judge_id"]: row for row in ask(connection, "judge_labels")}
+    labels = {row["judge_id"]: row for row in queries.ask("judge_labels")}
     return Header(
         name=newest["name"],
         version=newest["version"],
         agent=AgentInfo(agent["name"], agent["type"], agent["model"]) if agent else None,
-        models=tuple(row["model"] for row in ask(connection, "models")),
+        models=tuple(row["model"] for row in queries.ask("models")),
         judges=tuple(
             JudgeInfo(**row | {"models": tuple(row["models"]), "calibration": calibration(row, labels)})
-            for row in in_order(ask(connection, "judges"), judge_ids, lambda row: str(row["judge_id"]))
+            for row in in_order(queries.ask("judges"), judge_ids, lambda row: str(row["judge_id"]))
         ),
         dataset=DatasetInfo(dataset["path"], dataset["samples"], dataset["sha256"]) if dataset else None,
         seed=newest["seed"],
         retracted=sum(found.events for found in taken_back),
-        files=tuple("stdin" if row["log"] == "-" else row["log"] for row in ask(connection, "read_logs")),
+        files=tuple("stdin" if row["log"] == "-" else row["log"] for row in queries.ask("read_logs")),
         servers=tuple(
             ReportedServer(**row | {"tools": None if row["tools"] is None else tuple(row["tools"])})
-            for row in ask(connection, "servers")
+            for row in queries.ask("servers")
         ),
         **counts,
     )
 
 
-def _order(connection: DuckDBPyConnection) -> list[list[str]]:
+def _order(queries: Queries) -> list[list[str]]:
     """Return names of conditions and ids of judges, those of the newest run first."""
-    (configured,) = ask(connection, "configured")
+    (configured,) = queries.ask("configured")
     return [list(dict.fromkeys(configured[column] or ())) for column in ("names", "judge_ids")]
 
 
 def _conditions(
-    connection: DuckDBPyConnection, order: Sequence[str], used: Mapping[tuple[str, str], ToolUse]
+    queries: Queries, order: Sequence[str], used: Mapping[tuple[str, str], ToolUse]
 ) -> tuple[ConditionSummary, ...]:
-    planned = ask(connection, "shown_conditions")
-    answers = by_condition(rows_of(connection, "answer_statistics"))
-    costs = by_condition(ask(connection, "condition_costs"))
-    servers = by_condition(ask(connection, "server_use"))
+    planned = queries.ask("shown_conditions")
+    answers = by_condition(rows_of(queries.connection, "answer_statistics"))
+    costs = by_condition(queries.ask("condition_costs"))
+    servers = by_condition(queries.ask("server_use"))
     summaries = []
     for row in in_order(planned, order, lambda row: str(row["condition"])):
         key = (row["condition_id"], row["agent_id"])
@@ -236,22 +284,20 @@ def _tokens(total: int | None, known: int, of: int) -> Total:
     return Total(total, known, of - known)
 
 
-def _is_mock(
-    connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary], bodies: Iterable[JsonObject]
-) -> bool:
-    mocked = by_condition(ask(connection, "mocked"))
+def _is_mock(queries: Queries, conditions: Sequence[ConditionSummary], bodies: Iterable[JsonObject]) -> bool:
+    mocked = by_condition(queries.ask("mocked"))
     of_bodies = [body["mock"] for body in bodies if body["current"]]
     if of_bodies or any(found.completed or found.failed for found in conditions):
         return any(of_bodies) or any(found.key in mocked for found in conditions)
-    return any(row["mock"] for row in ask(connection, "newest_run"))
+    return any(row["mock"] for row in queries.ask("newest_run"))
 
 
-def _claims(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> tuple[ConditionClaims, ...]:
+def _claims(queries: Queries, conditions: Sequence[ConditionSummary]) -> tuple[ConditionClaims, ...]:
     """Return the claims of all conditions, or nothing where no judge found any: many judges look for none."""
-    claims = by_condition(ask(connection, "claims"))
+    claims = by_condition(queries.ask("claims"))
     if not any(found.key in claims for found in conditions):
         return ()
-    judged = by_condition(ask(connection, "answers_judged"))
+    judged = by_condition(queries.ask("answers_judged"))
     return tuple(
         ConditionClaims(
             condition=found.name,
@@ -264,8 +310,8 @@ def _claims(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummar
     )
 
 
-def _failures(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> tuple[FailureGroup, ...]:
-    groups = by_condition(ask(connection, "failure_groups"))
+def _failures(queries: Queries, conditions: Sequence[ConditionSummary]) -> tuple[FailureGroup, ...]:
+    groups = by_condition(queries.ask("failure_groups"))
     return tuple(
         FailureGroup(found.name, row["stage"], row["kind"], row["count"], row["example"], row["judge"])
         for found in conditions
@@ -310,19 +356,19 @@ def _notes(header: Header, tables: Sequence[MetricTable], failures: str, *, meas
         yield "The log holds no response: there is nothing to report." if header.runs else _EMPTY
 
 
-def _pairs(connection: DuckDBPyConnection) -> Iterator[str]:
+def _pairs(queries: Queries) -> Iterator[str]:
     """Yield what counts of a pair that lacks an answer."""
-    for row in ask(connection, "pairs_without_answer"):
+    for row in queries.ask("pairs_without_answer"):
         yield (
             f"{row['metric']} of {row['judge']}: any answer is better than none. Where the agent failed one answer of "
             "a pair, the other one has the best score and it the worst, unasked; two failures are a tie."
         )
 
 
-def _formulas(connection: DuckDBPyConnection, tables: Sequence[MetricTable]) -> Iterator[str]:
+def _formulas(queries: Queries, tables: Sequence[MetricTable]) -> Iterator[str]:
     """Yield how each metric is computed that no judge scored."""
     shown = {table.metric for table in tables if table.computed is not None}
-    for row in ask(connection, "computed"):
+    for row in queries.ask("computed"):
         if row["metric"] in shown:
             caution = "; a rule of thumb: the tokens are the agent's" if row["computed"] == "combined" else ""
             yield f"{row['metric']} is computed, no judge scored it: {row['formula']}{caution}."

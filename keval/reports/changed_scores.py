@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from keval.projections import rows
-from keval.projections.sql_file import load
 from keval.reports.conclusions import in_order
+from keval.reports.queries import Queries
 from keval.stats.aggregates import rounded
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 MOST = 5
 """Samples that are named of each condition, in both directions."""
@@ -40,13 +35,11 @@ class ChangedScores:
     gained: tuple[ChangedScore, ...]
 
 
-def changed_scores(
-    connection: DuckDBPyConnection, order: Sequence[str] = (), most: int = MOST
-) -> tuple[ChangedScores, ...]:
+def changed_scores(queries: Queries, order: Sequence[str] = (), most: int = MOST) -> tuple[ChangedScores, ...]:
     """Return the samples that changed most of each condition that is compared; none of one in which no sample did."""
     lost: dict[tuple[str, str], list[ChangedScore]] = {}
     gained: dict[tuple[str, str], list[ChangedScore]] = {}
-    for row in rows(connection, load("reports", "changed_scores", most=str(most))):
+    for row in queries.ask("changed_scores", most=str(most)):
         pair = row["condition"], row["baseline"]
         found = {name: rounded(row[name]) for name in ChangedScore.__slots__}
         for direction in (lost, gained):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.reports.conclusions import ReportWarning
-from keval.reports.queries import ask
+from keval.reports.queries import Queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,11 +26,9 @@ WAY_OUT = (
 )
 
 
-def mixed(connection: DuckDBPyConnection) -> list[str]:
+def mixed(queries: Queries) -> list[str]:
     """Return what differs between answers that count as one agent's, a sentence for each thing."""
-    return [
-        _sentence(rows) for _, rows in groupby(ask(connection, "drift"), lambda row: (row["agent_id"], row["what"]))
-    ]
+    return [_sentence(rows) for _, rows in groupby(queries.ask("drift"), lambda row: (row["agent_id"], row["what"]))]
 
 
 def refuse_mixed(connection: DuckDBPyConnection, *, allow: bool = False, log: str | None = None) -> list[str]:
@@ -38,15 +36,15 @@ def refuse_mixed(connection: DuckDBPyConnection, *, allow: bool = False, log: st
 
     `log` is named in the error, where there are several.
     """
-    found = mixed(connection)
+    found = mixed(Queries(connection))
     if found and not allow:
         raise InputError(*(sentence if log is None else f"{log}: {sentence}" for sentence in found), WAY_OUT)
     return found
 
 
-def warnings(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+def warnings(queries: Queries) -> Iterator[ReportWarning]:
     """Yield what must be read before any number: that they are of more than one agent."""
-    return (ReportWarning("mixed", sentence) for sentence in mixed(connection))
+    return (ReportWarning("mixed", sentence) for sentence in mixed(queries))
 
 
 def _sentence(found: Iterable[JsonObject]) -> str:

@@ -14,7 +14,7 @@ from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic
 from keval.reports.condition_trials import ConditionTrials, condition_trials
-from keval.reports.queries import ask
+from keval.reports.queries import Queries, ask
 from keval.reports.since import Since, differences_since
 from keval.reports.tool_use import tool_use
 from keval.reports.trials import alike_trials
@@ -171,7 +171,7 @@ class Facts:
 
     def tool_errors(self, condition: str) -> Found:
         """Return the share of tool calls that failed."""
-        use = tool_use(self.connection).get(self._key(condition))
+        use = tool_use(Queries(self.connection)).get(self._key(condition))
         if use is None or use.calls is None or use.failed is None:
             return unknown("the agent does not report its tool calls" if use else "no answers")
         if not use.calls:

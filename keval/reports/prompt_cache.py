@@ -9,22 +9,20 @@ import orjson
 
 from keval.errors import InputError
 from keval.reports.model import Header
-from keval.reports.queries import ask
+from keval.reports.queries import Queries
 from keval.usage import Usage
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from keval.models.prices import Prices
 
 
-def notes(connection: DuckDBPyConnection, header: Header) -> Iterator[str]:
+def notes(queries: Queries, header: Header) -> Iterator[str]:
     """Yield a sentence for each judge whose prompts the cache kept."""
     judges = {judge.judge_id: judge for judge in header.judges}
-    rows = [row for row in ask(connection, "prompt_cache") if row["judge_id"] in judges]
+    rows = [row for row in queries.ask("prompt_cache") if row["judge_id"] in judges]
     if not rows:
         return
-    prices = _prices(connection)
+    prices = _prices(queries)
     for row in rows:
         judge = judges[row["judge_id"]]
         read, written = int(row["read"]), int(row["written"])
@@ -33,11 +31,11 @@ def notes(connection: DuckDBPyConnection, header: Header) -> Iterator[str]:
         yield f"Judge {judge.name}: the prompt cache {served}{_worth(saved)}."
 
 
-def _prices(connection: DuckDBPyConnection) -> Prices:
+def _prices(queries: Queries) -> Prices:
     """Return the prices of the newest config; where it has none that this version understands, those shipped."""
     from keval.models import prices
 
-    (found,) = ask(connection, "configured_prices")
+    (found,) = queries.ask("configured_prices")
     own = orjson.loads(found["prices"] or "null")
     readable = isinstance(own, dict) and all(isinstance(price, dict) for price in own.values())
     try:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
 
-from keval.reports.queries import ask
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+from keval.reports.queries import Queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +24,10 @@ class ToolUse:
     tools_elsewhere: Sequence[str] = ()
 
 
-def tool_use(connection: DuckDBPyConnection) -> dict[tuple[str, str], ToolUse]:
-    """Return what tools did by the ids of condition and agent, of the logs that the connection has views of."""
+def tool_use(queries: Queries) -> dict[tuple[str, str], ToolUse]:
+    """Return what tools did by the ids of condition and agent, of the logs that are asked."""
     found = {}
-    for row in ask(connection, "tool_use"):
-        key = (row.pop("condition_id"), row.pop("agent_id"))
-        found[key] = ToolUse(**row)
+    for row in queries.ask("tool_use"):
+        key = (row["condition_id"], row["agent_id"])
+        found[key] = ToolUse(**{each.name: row[each.name] for each in fields(ToolUse)})
     return found

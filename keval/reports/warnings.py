@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from keval.counted import counted
 from keval.ids import JsonObject
 from keval.reports.conclusions import MetricTable, ReportWarning, statistic
 from keval.reports.model import ConditionSummary, Header
-from keval.reports.queries import ask, by_condition
+from keval.reports.queries import Queries, by_condition
 from keval.reports.tool_use import ToolUse
 from keval.stats.conclusions import ALPHA
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 
 def incomplete(conditions: Sequence[ConditionSummary], *, imported: bool) -> Iterator[ReportWarning]:
@@ -41,11 +37,11 @@ def unfinished(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
 
 
 def unjudged(
-    connection: DuckDBPyConnection, header: Header, conditions: Sequence[ConditionSummary], *, mock: bool
+    queries: Queries, header: Header, conditions: Sequence[ConditionSummary], *, mock: bool
 ) -> Iterator[ReportWarning]:
     """Yield what the judges have still to do, and what does it: of answers of a stand-in, for nothing."""
     command = "keval judge LOG --mock" if mock else "keval judge LOG"
-    judges = list(ask(connection, "judgments_left"))
+    judges = queries.ask("judgments_left")
     for is_added, does in ((False, command), (True, f"{command} -j JUDGE.yaml")):
         these = [each for each in judges if each["is_added"] is is_added]
         if any(each["missing"] for each in these):  # else failures alone, which are told as such
@@ -58,7 +54,7 @@ def unjudged(
             yield ReportWarning("unjudged", f"{are} ({which}){of_these}: {does}")
     if any(not each["of_pairs"] for each in judges):
         return
-    left = [row for _, row in _each(connection, "unjudged", conditions)]
+    left = [row for _, row in _each(queries, "unjudged", conditions)]
     number, unpaired = (sum(row[name] for row in left) for name in ("count", "unpaired"))
     if unpaired:
         have = f"{counted(unpaired, 'response')} {'has' if unpaired == 1 else 'have'}"
@@ -106,7 +102,7 @@ def failure_rates(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
 
 
 def others(
-    connection: DuckDBPyConnection,
+    queries: Queries,
     header: Header,
     conditions: Sequence[ConditionSummary],
     bodies: Sequence[JsonObject],
@@ -124,16 +120,16 @@ def others(
         )
     yield from _unplanned(conditions, bodies)
     yield from _answer_leakage(conditions, used)
-    yield from _asked_again(connection, conditions)
-    for told in answered_after_failures(connection):
+    yield from _asked_again(queries, conditions)
+    for told in answered_after_failures(queries):
         yield ReportWarning("answered_after_failures", told)
-    yield from _orphaned(connection, conditions)
-    yield from _not_applicable(connection)
-    yield from _order_dependent(connection)
-    yield from _left_out(connection)
-    yield from _older(connection, bodies)
+    yield from _orphaned(queries, conditions)
+    yield from _not_applicable(queries)
+    yield from _order_dependent(queries)
+    yield from _left_out(queries)
+    yield from _older(queries, bodies)
     if len(header.files) > 1:
-        yield from _answered_in_several_logs(connection)
+        yield from _answered_in_several_logs(queries)
 
 
 def judge_is_agent(judge: str, model: str) -> str:
@@ -173,15 +169,15 @@ def _answer_leakage(
             )
 
 
-def _orphaned(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
-    for found, row in _each(connection, "orphaned", conditions):
+def _orphaned(queries: Queries, conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
+    for found, row in _each(queries, "orphaned", conditions):
         left = f"left processes behind: {', '.join(row['names'])}; they were ended"
         yield ReportWarning("orphaned_processes", f"{found.name}: {counted(row['count'], 'task')} {left}")
 
 
-def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
+def _asked_again(queries: Queries, conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
     """Yield where a condition asked again for what its gates refused: it was let choose among its answers."""
-    for found, row in _each(connection, "asked_again", conditions):
+    for found, row in _each(queries, "asked_again", conditions):
         yield ReportWarning(
             "asked_again_by_a_gate",
             f"{found.name}: {counted(row['answers'], 'answer')} met the condition's gates only when asked again "
@@ -189,9 +185,9 @@ def _asked_again(connection: DuckDBPyConnection, conditions: Sequence[ConditionS
         )
 
 
-def answered_after_failures(connection: DuckDBPyConnection) -> Iterator[str]:
+def answered_after_failures(queries: Queries) -> Iterator[str]:
     """Yield of each condition whose failures a later run tried again: the more it fails, the more tries it got."""
-    for row in ask(connection, "answered_after_failures"):
+    for row in queries.ask("answered_after_failures"):
         yield (
             f"{row['condition']}: {counted(row['answers'], 'answer')} came in a later run, after the agent had failed "
             "the task; the failures are in no mean, which favours a condition that fails often (keval run "
@@ -200,17 +196,17 @@ def answered_after_failures(connection: DuckDBPyConnection) -> Iterator[str]:
 
 
 def _each(
-    connection: DuckDBPyConnection, name: str, conditions: Sequence[ConditionSummary]
+    queries: Queries, name: str, conditions: Sequence[ConditionSummary]
 ) -> Iterator[tuple[ConditionSummary, JsonObject]]:
     """Yield what a query finds of each condition, in the order of the conditions."""
-    rows = by_condition(ask(connection, name))
+    rows = by_condition(queries.ask(name))
     for found in conditions:
         for row in rows.get(found.key, []):
             yield found, row
 
 
-def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iterator[ReportWarning]:
-    older = [(row["condition"], row["same"]) for row in ask(connection, "older_conditions")] or [
+def _older(queries: Queries, bodies: Sequence[JsonObject]) -> Iterator[ReportWarning]:
+    older = [(row["condition"], row["same"]) for row in queries.ask("older_conditions")] or [
         (name, False)
         for name, _ in dict.fromkeys(
             (body["condition"], body["condition_id"]) for body in bodies if not body["current"]
@@ -225,7 +221,7 @@ def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iter
             told = ", ".join(dict.fromkeys(names))
             yield ReportWarning("older_conditions", f"{what}: {len(names)} ({told})")
     judged: Counter[str] = Counter()
-    for row in ask(connection, "replaced_judges"):
+    for row in queries.ask("replaced_judges"):
         judged[row["judge"]] += row["judgments"]
     if judged:
         each = ", ".join(f"{name} {number:,}" for name, number in judged.items())
@@ -234,16 +230,16 @@ def _older(connection: DuckDBPyConnection, bodies: Sequence[JsonObject]) -> Iter
             "judgments by judges that the newest run does not have, or has otherwise, are not counted: "
             f"{judged.total():,} ({each}); --all takes them",
         )
-    (row,) = ask(connection, "older_questions")
+    (row,) = queries.ask("older_questions")
     if row["count"]:
         yield ReportWarning(
             "older_samples", f"answers to older versions of their questions are not counted: {row['count']}"
         )
 
 
-def _left_out(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+def _left_out(queries: Queries) -> Iterator[ReportWarning]:
     """Yield how many responses the newest plan does not have: what it leaves out is in no number of the report."""
-    (row,) = ask(connection, "left_out")
+    (row,) = queries.ask("left_out")
     if row["count"] and row["stopped"]:
         responses = counted(row["count"], "response")
         yield ReportWarning("after_the_stop", f"{responses} that came in after the stop are in no mean")
@@ -253,9 +249,9 @@ def _left_out(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
         yield ReportWarning("earlier_plans", f"{responses} left out; --all takes them")
 
 
-def _answered_in_several_logs(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+def _answered_in_several_logs(queries: Queries) -> Iterator[ReportWarning]:
     """Yield how many tasks several of the logs answer: one who takes them for more answers would take half for all."""
-    (row,) = ask(connection, "answered_in_several_logs")
+    (row,) = queries.ask("answered_in_several_logs")
     if row["count"]:
         responses = "1 response stands" if row["count"] == 1 else f"{row['count']} responses stand"
         yield ReportWarning(
@@ -264,9 +260,9 @@ def _answered_in_several_logs(connection: DuckDBPyConnection) -> Iterator[Report
         )
 
 
-def _order_dependent(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+def _order_dependent(queries: Queries) -> Iterator[ReportWarning]:
     """Yield how often a judge of pairs preferred a place and not an answer."""
-    for row in ask(connection, "order_dependent"):
+    for row in queries.ask("order_dependent"):
         yield ReportWarning(
             "order_dependent",
             f"judge {row['judge']}: in {row['order_dependent']} of {counted(row['compared'], 'pair')} the verdict "
@@ -274,9 +270,9 @@ def _order_dependent(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
         )
 
 
-def _not_applicable(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
+def _not_applicable(queries: Queries) -> Iterator[ReportWarning]:
     """Yield which metrics were not applicable to some answers, which are in no mean of theirs."""
-    for row in ask(connection, "not_applicable"):
+    for row in queries.ask("not_applicable"):
         each = ", ".join(f"{found['condition']} {found['answers']}" for found in row["by_condition"])
         yield ReportWarning(
             "not_applicable",

@@ -10,6 +10,7 @@ import pytest
 from keval import projections
 from keval.ids import JsonObject
 from keval.reports.changed_scores import ChangedScore, ChangedScores, changed_scores
+from keval.reports.queries import Queries
 from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
 
 METRICS = [{"name": "clarity", "min": 1, "max": 5}, {"name": "hit", "min": 0, "max": 1}]
@@ -35,7 +36,7 @@ def events() -> Iterator[JsonObject]:
 def test_a_sample_stands_once_in_each_direction_with_its_largest_change(tmp_path: Path, most: int) -> None:
     """As a share of the scale: half of 0 to 1 is more than one point of 1 to 5; what is equal stands nowhere."""
     with projections.connect([write_log(tmp_path / "log.jsonl", events())]) as connection:
-        (found,) = changed_scores(connection, most=most)
+        (found,) = changed_scores(Queries(connection), most=most)
     assert found == ChangedScores(
         "with_docs",
         "baseline",

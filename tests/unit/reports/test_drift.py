@@ -10,6 +10,7 @@ from keval.cli import run
 from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.reports.drift import mixed, refuse_mixed
+from keval.reports.queries import Queries
 from tests.builders import ENVIRONMENT, judgment_event, response_event, run_event, write_log
 
 SAID = "MIXED: the answers are not all by the same agent"
@@ -39,7 +40,7 @@ def told(tmp_path: Path, *runs: list[JsonObject]) -> list[str]:
     """Return what is said of a log of these runs."""
     log = write_log(tmp_path / "run.jsonl", [event for run in runs for event in run])
     with projections.connect([log], texts=False, tools=False) as connection:
-        return mixed(connection)
+        return mixed(Queries(connection))
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import pytest
 
 from keval import projections
 from keval.ids import JsonObject
+from keval.reports.queries import Queries
 from keval.reports.tool_use import ToolUse, tool_use
 from tests.builders import condition_id, response_event, run_event, sample, sample_change_event, write_log
 from tests.unit.projections.test_tool_use import GOLDEN, call
@@ -14,7 +15,7 @@ from tests.unit.projections.test_tool_use import GOLDEN, call
 def used(folder: Path, *events: JsonObject) -> ToolUse:
     """Return what the tools did in the answers of the condition baseline."""
     with projections.connect([write_log(folder / "log.jsonl", events)]) as connection:
-        found = tool_use(connection)
+        found = tool_use(Queries(connection))
     ((_, only),) = [(key, use) for key, use in found.items() if key[0] == condition_id("baseline")]
     return only
 

@@ -10,6 +10,7 @@ from keval import projections
 from keval.projections.log_file import LogFile
 from keval.reports.changed_scores import changed_scores
 from keval.reports.details import Case
+from keval.reports.queries import Queries
 from keval.transcripts.cases import cases
 from keval.transcripts.drawing import FIRST_CHARACTERS, LAST_CHARACTERS
 from tests.builders import failure_event, judgment_event, response_event, run_event, write_log
@@ -30,7 +31,7 @@ def found_in(tmp_path: Path, *names: str) -> list[Case]:
     events.append(failure_event(response_event(names[0], "with_docs", repetition=2)))
     log = write_log(tmp_path / "log.jsonl", events)
     with projections.connect([log]) as connection:
-        return list(cases(connection, [LogFile(log, "log.jsonl")], changed_scores(connection)))
+        return list(cases(connection, [LogFile(log, "log.jsonl")], changed_scores(Queries(connection))))
 
 
 def test_a_case_has_every_answer_of_both_conditions(tmp_path: Path) -> None:
