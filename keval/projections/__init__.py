@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
 from keval.processes import interruption, memory, temporary
-from keval.projections import continuation, loading, tables, tool_use
+from keval.projections import continuation, loading, making, tables, tool_use
 from keval.projections.line_text import functions_over
 from keval.projections.log_file import LogFile, VanishedError, as_log_file
 from keval.projections.script import views_sql
@@ -185,7 +185,7 @@ def _settings(logs: Sequence[LogFile], folder: Path) -> dict[str, str | bool | i
         "memory_limit": f"{limit}B",
         "temp_directory": str(folder),
         "threads": threads,
-        "disabled_optimizers": tables.OPTIMIZER_OFF,
+        "disabled_optimizers": making.OPTIMIZER_OFF,
     }
 
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from keval.projections.loading import load_lines, name_files
 from keval.projections.log_file import CHANGES_ALL, LogFile
+from keval.projections.making import make
 from keval.projections.sql_file import literal, load
-from keval.projections.tables import make_summaries
+from keval.projections.tables import summaries
 from keval.projections.tool_use import make_table
-from keval.projections.views import ALL, DERIVED, definition, made, needed_for
+from keval.projections.views import ALL, DERIVED, KINDS, TEMPORARY, definition, made, needed_for
 
 if TYPE_CHECKING:
     import duckdb
@@ -90,14 +91,12 @@ def build(
         load("projections", "continues", changes_all=", ".join(map(literal, CHANGES_ALL)))
     ).fetchall()
     if continues:
-        connection.begin()
         _compute(connection, asked)
         if tools:
             connection.execute("SET schema = 'part'")
             make_table(connection, [log])
             connection.execute("SET schema = 'main'")
         _join(connection, {*asked, *(["tool_use"] if tools else [])}, texts=texts)
-        connection.commit()
     else:
         connection.execute("DROP TABLE touched; DROP SCHEMA rest CASCADE; DETACH stored")
     return bool(continues)
@@ -113,22 +112,22 @@ def _compute(connection: duckdb.DuckDBPyConnection, asked: Collection[str]) -> N
     connection.execute("SET schema = 'part'")
     for name, query in CHOSEN.items():
         connection.execute(made("TABLE", name, load("projections", query)))
-    for name, kind in DERIVED.items():
-        if name in SHARED and name in needed:
-            connection.execute(made("VIEW", name, f"from stored.{name}"))
-        elif name not in CHOSEN and name in needed:
-            connection.execute(made(kind, name, definition(name)))
+    shared = {name: f"from stored.{name}" for name in SHARED if name in needed}
+    names = (name for name in DERIVED if name in needed and name not in {*SHARED, *CHOSEN})
+    computed = {name: definition(name) for name in names}
+    make(connection, shared | computed, KINDS | dict.fromkeys(SHARED, "VIEW"))
     connection.execute("SET schema = 'main'")
 
 
 def _join(connection: duckdb.DuckDBPyConnection, asked: Collection[str], *, texts: bool) -> None:
     """Make tables and views over what is stored and what was computed."""
     name_files(connection, 1)
-    for name, kind in (*dict.fromkeys(ALWAYS_JOINED, "VIEW").items(), *DERIVED.items(), ("tool_use", "VIEW")):
-        if name in JOINED and name in {*asked, *ALWAYS_JOINED}:
-            connection.execute(made("VIEW", name, load("projections", JOINED[name], name=name)))
-        elif name in SHARED and name in asked:
-            connection.execute(made("VIEW", name, f"from stored.{name}"))
-        elif kind == "VIEW" and name in asked:
-            connection.execute(made(kind, name, definition(name)))
-    make_summaries(connection, texts=texts, asked=asked)
+    joined = {name: load("projections", JOINED[name], name=name) for name in JOINED if name in {*asked, *ALWAYS_JOINED}}
+    for name in joined.keys() - DERIVED.keys():
+        connection.execute(made("VIEW", name, joined.pop(name)))
+    stored = {name: f"from stored.{name}" for name in SHARED if name in asked}
+    lasting = (name for name in DERIVED if name in asked and name not in TEMPORARY)
+    derived = {name: definition(name) for name in lasting if DERIVED[name] == "VIEW"}
+    views = derived | stored | joined
+    in_order = {name: views[name] for name in DERIVED if name in views}
+    make(connection, in_order | summaries(texts=texts, asked=asked), KINDS | dict.fromkeys(in_order, "VIEW"))

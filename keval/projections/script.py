@@ -8,7 +8,7 @@ from pathlib import Path
 from keval.projections.loading import bound, lines_query
 from keval.projections.log_file import LogFile, as_log_file
 from keval.projections.sql_file import literal, load, verbatim
-from keval.projections.views import ALL, DERIVED, VIEWS, apart_views, definition, made, schemas
+from keval.projections.views import ALL, KINDS, VIEWS, apart_views, definition, made, schemas
 
 LINE = "(SELECT line FROM texts AS t WHERE t.position = f.position)"
 """The SQL that gives the line of a row `f` of facts."""
@@ -40,7 +40,7 @@ def _script(logs: Sequence[LogFile], *, everything: bool) -> Iterator[str]:
     whole = (load("projections", "whole_lines", **_source(log)) for log in logs)
     yield made("OR REPLACE VIEW", "texts", load("projections", "texts", lines=_all(whole)))
     for name in ALL:
-        kind = "VIEW" if name in VIEWS else DERIVED.get(name, "TABLE").split()[-1]
+        kind = "VIEW" if name in VIEWS else KINDS[name]
         yield made(f"OR REPLACE {kind}", name, definition(name, everything=everything, line=LINE))
 
 

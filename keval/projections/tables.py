@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from keval.processes import memory
 from keval.projections.loading import MOST_FOR_LOADING, READ, load_lines, name_files
 from keval.projections.log_file import LogFile
+from keval.projections.making import make
 from keval.projections.sql_file import literal
 from keval.projections.views import (
     ALL,
     DERIVED,
-    SIDES_AS_WRITTEN,
+    KINDS,
     SUMMARIES,
+    TEMPORARY,
     TEXTS,
     VIEWS,
     apart_views,
@@ -30,24 +32,20 @@ if TYPE_CHECKING:
 MOST_FOR_TABLES = 448 * 2**20
 """Bytes that DuckDB takes at most to compute tables before it writes to the disk."""
 
-OPTIMIZER_OFF = "common_subplan"
-"""DuckDB would keep in memory what two parts of a query have in common: it may be a row for each line of a log, with
-all columns that any part needs, though most queries find few rows."""
-
 FEW_LINES = 5_000
 """Of so many lines at most a table is made quicker than a query is planned that reads views which read views."""
 
 
 def kinds_for(logs: Sequence[LogFile]) -> Mapping[str, str]:
-    """Return what is made a table and what a view, as in `DERIVED`; of few lines, all of that are tables."""
+    """Return what is made a table and what a view, as in `KINDS`; of few lines, all of `DERIVED` are tables."""
     lines = sum(len(log.where.offsets) + (0 if log.stored is None else log.stored.lines) for log in logs)
-    return DERIVED if lines > FEW_LINES else {name: kind.replace("VIEW", "TABLE") for name, kind in DERIVED.items()}
+    return KINDS if lines > FEW_LINES else KINDS | dict.fromkeys(DERIVED, "TABLE")
 
 
 def build(  # noqa: PLR0913 - as connect, which passes them on
     connection: duckdb.DuckDBPyConnection,
     logs: Sequence[LogFile],
-    kinds: Mapping[str, str] = DERIVED,
+    kinds: Mapping[str, str] = KINDS,
     *,
     everything: bool,
     before: int = 0,
@@ -63,35 +61,14 @@ def build(  # noqa: PLR0913 - as connect, which passes them on
     # Beside lines that are copied from a stored database its pages are in memory, too.
     most = MOST_FOR_TABLES if all(log.stored is None for log in logs) else MOST_FOR_LOADING
     connection.execute(f"SET memory_limit = '{min(memory.for_queries(), most)}B'")
-    connection.begin()
-    for name, kind in kinds.items():
-        if name in asked:
-            statement = made(kind, name, definition(name, everything=everything))
-            connection.execute(_with_sides_as_written(statement) if name in SIDES_AS_WRITTEN else statement)
-    make_summaries(connection, before, texts=texts, asked=asked)
-    connection.commit()
+    derived = {name: definition(name, everything=everything) for name in DERIVED if name in asked}
+    make(connection, derived | summaries(before, texts=texts, asked=asked), kinds)
 
 
-def _with_sides_as_written(statement: str) -> str:
-    """Return a statement that DuckDB runs with the sides of its joins as they are written."""
-    off = f"{OPTIMIZER_OFF}, build_side_probe_side"
-    return f"SET disabled_optimizers = '{off}';\n{statement}SET disabled_optimizers = '{OPTIMIZER_OFF}';\n"
-
-
-def make_summaries(
-    connection: duckdb.DuckDBPyConnection, before: int = 0, *, texts: bool, asked: Collection[str]
-) -> None:
-    """Make the summaries, and the views that queries ask; `before`, `texts` and `asked` as in `build`."""
-    for name in SUMMARIES:
-        if name in asked:
-            connection.execute(made("TABLE", name, definition(name)))
-    _make_views(connection, before, texts=texts, asked=asked)
-
-
-def _make_views(connection: duckdb.DuckDBPyConnection, before: int, *, texts: bool, asked: Collection[str]) -> None:
-    for name in VIEWS:
-        if name in asked and name not in {*DERIVED, *SUMMARIES} and (texts or name not in TEXTS):
-            connection.execute(made("VIEW", name, definition(name, file=f"(file + {before})::smallint")))
+def summaries(before: int = 0, *, texts: bool, asked: Collection[str]) -> dict[str, str]:
+    """Return the queries of the summaries, and of the views that users ask; all else as in `build`."""
+    names = (name for name in ALL if name in asked and name not in DERIVED and (texts or name not in TEXTS))
+    return {name: definition(name, file=f"(file + {before})::smallint") for name in names}
 
 
 def build_apart(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], *, everything: bool) -> None:
@@ -117,7 +94,9 @@ def _show_stored(connection: duckdb.DuckDBPyConnection, stored: Path, before: in
     database = f"stored_{before + 1}"
     connection.execute(f"ATTACH {literal(str(stored))} AS {database} (READ_ONLY)")
     name_files(connection, 1, before)
-    lasting = (name for name, kind in DERIVED.items() if "TEMP" not in kind)
-    for name in (*READ, *lasting, *SUMMARIES):
+    lasting = (name for name in (*READ, *DERIVED, *SUMMARIES) if name not in TEMPORARY)
+    for name in lasting:
         connection.execute(made("VIEW", name, f"from {database}.{name}"))
-    _make_views(connection, before, texts=True, asked=ALL)
+    for name, query in summaries(before, texts=True, asked=VIEWS).items():
+        if name not in SUMMARIES:
+            connection.execute(made("VIEW", name, query))

@@ -18,10 +18,10 @@ from keval.projections.sql_file import literal, load
 DERIVED = {
     "events": "VIEW",
     "retracted": "TABLE",
-    "event_versions": "OR REPLACE TEMP TABLE",
+    "event_versions": "TABLE",
     "repeated": "TABLE",
-    "marked_events": "OR REPLACE TEMP VIEW",
-    "latest": "OR REPLACE TEMP VIEW",
+    "marked_events": "VIEW",
+    "latest": "VIEW",
     "whole_plans": "TABLE",
     "run_facts": "TABLE",
     "plans": "TABLE",
@@ -32,17 +32,17 @@ DERIVED = {
     "pair_judges": "TABLE",
     "judge_baselines": "TABLE",
     "planned_conditions": "VIEW",
-    "condition_repetitions": "OR REPLACE TEMP VIEW",
+    "condition_repetitions": "VIEW",
     "stopped_conditions": "TABLE",
     "planned_questions": "TABLE",
-    "asked_questions": "OR REPLACE TEMP TABLE",
-    "current_samples": "OR REPLACE TEMP TABLE",
-    "changed_answers": "OR REPLACE TEMP TABLE",
-    "changed_samples": "OR REPLACE TEMP TABLE",
-    "standings": "OR REPLACE TEMP TABLE",
-    "outdated_judgments": "OR REPLACE TEMP TABLE",
-    "judgment_standings": "OR REPLACE TEMP TABLE",
-    "open_failures": "OR REPLACE TEMP TABLE",
+    "asked_questions": "TABLE",
+    "current_samples": "TABLE",
+    "changed_answers": "TABLE",
+    "changed_samples": "TABLE",
+    "standings": "TABLE",
+    "outdated_judgments": "TABLE",
+    "judgment_standings": "TABLE",
+    "open_failures": "TABLE",
     "standing": "TABLE",
     "facts": "VIEW",
     "line_standings": "VIEW",
@@ -51,7 +51,7 @@ DERIVED = {
     "judgment_facts": "VIEW",
     "failure_facts": "VIEW",
     "failure_kinds": "VIEW",
-    "mentions": "OR REPLACE TEMP TABLE",
+    "mentions": "TABLE",
     "conditions": "TABLE",
     "computed_metrics": "TABLE",
     "computed_parts": "VIEW",
@@ -62,7 +62,7 @@ DERIVED = {
     "judges_behind": "VIEW",
     "series": "TABLE",
     "not_for": "VIEW",
-    "task_parts": "OR REPLACE TEMP VIEW",
+    "task_parts": "VIEW",
     "tasks": "TABLE",
     "shared_tasks": "TABLE",
     "outcomes": "VIEW",
@@ -76,13 +76,26 @@ DERIVED = {
 """What is made from `lines`, `line_offsets`, `declarations` and `files`, each after those it reads.
 
 Tables are computed once, because others read them, some many times. As views they would be repeated in whatever reads
-them: a view over views over views grows beyond what DuckDB can plan in a second. Few enough are left as views. What is
-temporary is in no index: only the other tables read it.
+them: a view over views over views grows beyond what DuckDB can plan in a second. Few enough are left as views.
 """
 
-SIDES_AS_WRITTEN = {"score_facts", "sample_means"}
-"""Tables for whose joins the right sides are held in memory, as they are written: DuckDB guesses that the left ones are
-smaller, and they are millions of lines with many columns."""
+TEMPORARY = {
+    "event_versions",
+    "marked_events",
+    "latest",
+    "condition_repetitions",
+    "asked_questions",
+    "current_samples",
+    "changed_answers",
+    "changed_samples",
+    "standings",
+    "outdated_judgments",
+    "judgment_standings",
+    "open_failures",
+    "mentions",
+    "task_parts",
+}
+"""What is in no index: only other tables read it."""
 
 SUMMARIES = (
     "label_facts",
@@ -126,8 +139,11 @@ VIEWS = (
 )
 """What queries ask, each after those it reads; what of it is no table is a view."""
 
+KINDS = {**dict.fromkeys(VIEWS, "VIEW"), **dict.fromkeys(SUMMARIES, "TABLE"), **DERIVED}
+"""What each of them is, if not few lines make it a table: see `tables.kinds_for`."""
+
 ALL = (*dict.fromkeys((*DERIVED, *SUMMARIES, *VIEWS)),)
-"""All tables and views."""
+"""All tables and views, each after those it reads."""
 
 TEXTS = {"samples", "responses", "judgments", "failures", "scores", "tool_calls", "labels"}
 """Those of them that read texts from the log, by a function of keval's own, which another DuckDB lacks."""
@@ -183,7 +199,8 @@ def named_in(query: str) -> set[str]:
 
 
 @cache
-def _named_in_definition(name: str) -> set[str]:
+def named_in_definition(name: str) -> set[str]:
+    """Return the tables and views that one of them reads itself."""
     return named_in(definition(name))
 
 
@@ -192,7 +209,7 @@ def needed_for(names: Iterable[str]) -> set[str]:
     found, todo = set(), set(names)
     while todo:
         found |= todo
-        todo = set().union(*map(_named_in_definition, todo)) - found
+        todo = set().union(*map(named_in_definition, todo)) - found
     return found
 
 

@@ -1,0 +1,88 @@
+"""Makes tables and views, each after those that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from graphlib import TopologicalSorter
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from keval.projections.sql_file import literal
+from keval.projections.views import TEMPORARY, made, named_in_definition
+
+if TYPE_CHECKING:
+    import duckdb
+
+    Free = SimpleQueue[duckdb.DuckDBPyConnection]
+
+AT_ONCE = 2
+"""Statements at once: of few rows DuckDB takes one processor for each, and most of the time to plan it."""
+
+OPTIMIZER_OFF = "common_subplan"
+"""DuckDB would keep in memory what two parts of a query have in common: it may be a row for each line of a log, with
+all columns that any part needs, though most queries find few rows."""
+
+SIDES_AS_WRITTEN = {"score_facts", "sample_means"}
+"""Tables for whose joins the right sides are held in memory, as they are written: DuckDB guesses that the left ones are
+smaller, and they are millions of lines with many columns."""
+
+
+def make(connection: duckdb.DuckDBPyConnection, queries: Mapping[str, str], kinds: Mapping[str, str]) -> None:
+    """Make tables and views of these names, of which `kinds` says which they are; each comes after those it reads.
+
+    In memory two are made at once. In a file they are made one after the other, in one transaction: it has many rows,
+    on which DuckDB uses all processors, and each transaction would wait for the disk.
+    """
+    ((is_in_memory,),) = connection.execute(
+        "SELECT path IS NULL FROM duckdb_databases() WHERE database_name = current_database()"
+    ).fetchall()
+    if is_in_memory:
+        _make_at_once(connection, {name: made(kinds[name], name, sql) for name, sql in queries.items()})
+        return
+    connection.begin()
+    for name, sql in queries.items():
+        kind = f"OR REPLACE TEMP {kinds[name]}" if name in TEMPORARY else kinds[name]
+        statement = made(kind, name, sql)
+        connection.execute(_with_sides_as_written(statement) if name in SIDES_AS_WRITTEN else statement)
+    connection.commit()
+
+
+def _with_sides_as_written(statement: str) -> str:
+    """Return a statement that DuckDB runs with the sides of its joins as they are written."""
+    off = f"{OPTIMIZER_OFF}, build_side_probe_side"
+    return f"SET disabled_optimizers = '{off}';\n{statement}SET disabled_optimizers = '{OPTIMIZER_OFF}';\n"
+
+
+def _make_at_once(connection: duckdb.DuckDBPyConnection, statements: Mapping[str, str]) -> None:
+    waiting = TopologicalSorter({name: named_in_definition(name) & statements.keys() for name in statements})
+    waiting.prepare()
+    ((search_path,),) = connection.execute("SELECT current_setting('search_path')").fetchall()
+    with ExitStack() as open_:
+        cursors = [open_.enter_context(connection.cursor()) for _ in range(AT_ONCE)]
+        free: Free = SimpleQueue()
+        for cursor in cursors:
+            cursor.execute(f"SET search_path = {literal(search_path)}")
+            free.put(cursor)
+        threads = open_.enter_context(ThreadPoolExecutor(max_workers=AT_ONCE))
+        running: dict[Future[None], str] = {}
+        try:
+            while waiting.is_active():
+                running |= {threads.submit(_run, free, statements[name]): name for name in waiting.get_ready()}
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    future.result()
+                    waiting.done(running.pop(future))
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for cursor in cursors:
+                cursor.interrupt()
+            raise
+
+
+def _run(free: Free, statement: str) -> None:
+    cursor = free.get()
+    try:
+        cursor.execute(statement)
+    finally:
+        free.put(cursor)
