@@ -198,6 +198,13 @@ class Agent(ABC):
         """What names files that the answers depend on, beside those that other options name."""
         return getattr(self, "files", ())
 
+    async def unreachable(self) -> str | None:
+        """Return why whoever answers cannot be reached, without asking for an answer; None if nothing is known of that.
+
+        Asked by `keval check`: a run would see it with each task.
+        """
+        return None
+
     def missing(self, folder: Path, env: Mapping[str, str]) -> str | None:  # noqa: ARG002 - for subclasses
         """Return what the agent cannot work without and that is not there, such as its program, or None.
 

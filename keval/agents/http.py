@@ -30,6 +30,9 @@ PLACEHOLDERS = ("question", "system_prompt", "turns", "mcp_servers", "repetition
 CONNECT_TIMEOUT_S = 30.0
 """How long a connection may take to be made; the reply has all the time that the task has."""
 
+PROBE_TIMEOUT_S = 5.0
+"""How long a service may take to say anything to a request that asks for no answer."""
+
 REFUSED_ACCESS = (401, 403, 407)
 """What a service says that refuses access: what was not asked has not answered badly."""
 
@@ -91,24 +94,47 @@ class Http(Agent):
         """A reply has no place for them."""
         return False
 
+    async def unreachable(self) -> str | None:
+        """Connect, and send a HEAD request: whatever comes back, the service is there."""
+        import httpx2
+
+        async with _client(PROBE_TIMEOUT_S) as client:
+            try:
+                await client.head(self.url)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+                return _not_reached(error)
+            except (httpx2.InvalidURL, UnicodeError) as error:
+                return f"cannot be asked: {error}"
+            except httpx2.TransportError:
+                return None
+        return None
+
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[OpenAgent]:
         """Yield the service, with connections that are kept open."""
-        import httpx2
-
-        from keval.processes import web_connections
-
-        async with httpx2.AsyncClient(
-            timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
-            mounts=web_connections.mounts(),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # one task must not know of another
-        ) as client:
+        async with _client(None) as client:
             yield _Service(self, client)
 
     async def answer(self, prompt: Prompt) -> Answer:
         """Ask the service once, over a connection of its own. Raises AgentError."""
         async with self.opened() as service:
             return await service.answer(prompt)
+
+
+def _client(timeout_s: float | None) -> httpx2.AsyncClient:
+    import httpx2
+
+    from keval.processes import web_connections
+
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S),
+        mounts=web_connections.mounts(),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # one task must not know of another
+    )
+
+
+def _not_reached(error: httpx2.RequestError) -> str:
+    return f"cannot reach the service: {beginning_of(str(error) or type(error).__name__, LONGEST_EXCERPT)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +154,7 @@ class _Service:
             async with self.client.stream("POST", self.agent.url, json=body, headers=self.agent.headers) as reply:
                 said = await self._read(reply, prompt)
         except (httpx2.TransportError, httpx2.DecodingError) as error:
-            told = beginning_of(str(error) or type(error).__name__, LONGEST_EXCERPT)
-            raise AgentError("infra_error", f"cannot reach the service: {told}", retryable=True) from error
+            raise AgentError("infra_error", _not_reached(error), retryable=True) from error
         except (httpx2.InvalidURL, UnicodeError) as error:
             raise AgentError("infra_error", f"cannot be asked: {error}") from error
         if not reply.is_success:

@@ -217,11 +217,14 @@ def _lacking(prepared: Prepared) -> Iterator[KevalError]:
 
 
 async def _asked(prepared: Prepared, *, ask_keys: bool) -> tuple[list[KevalError], dict[str, ServerInfo]]:
-    """Return the keys that the service refuses, and what each server says."""
+    """Return the keys that a service refuses and the agent that cannot be reached, and what each server says."""
     refused: list[KevalError] = []
     for look in (check_agent_keys, check_judge_keys) if ask_keys else ():
         try:
             await look(prepared)
         except EnvironmentLacksError as error:
             refused.append(error)
+    agent = prepared.config.agent
+    if ask_keys and (why := await agent.agent.unreachable()) is not None:
+        refused.append(EnvironmentLacksError(f"agent {agent.name}: {why}; is it running, and is its address right?"))
     return refused, await offered(prepared)

@@ -122,9 +122,10 @@ def checked(answer: Answer) -> Answer:
 
 
 async def test_an_answer_is_all_that_a_response_needs(agent: Agent, tmp_path: Path, mock: Mock, scratch: Path) -> None:
-    """It makes a valid event, and the agent leaves neither files nor processes behind."""
+    """It makes a valid event, and the agent leaves neither files nor processes behind; whoever answers is reached."""
     mark = uuid.uuid4().hex
     asked = prompt(tmp_path, for_models(agent, mock, MARK=mark))
+    assert await agent.unreachable() is None
     answer = checked(await agent.answer(asked))
     assert answer.status == "answered"
     assert is_empty(asked.workspace)

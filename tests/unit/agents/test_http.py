@@ -180,3 +180,20 @@ def test_a_service_that_is_sent_all_messages_takes_several() -> None:
     """However deep in the body they stand."""
     assert not Http(url="http://x").takes_turns
     assert Http(url="http://x", body={"a": [{"b": "{turns}"}]}).takes_turns
+
+
+async def test_a_service_is_reached_whatever_it_makes_of_a_request_for_no_answer() -> None:
+    """It is posted nothing: that could cost something."""
+    with serving(lambda _: Reply("yes")) as service:
+        assert await Http(url=service.url).unreachable() is None
+    assert service.asked == []
+
+
+async def test_a_service_that_is_not_there_is_not_reached() -> None:
+    """Before a run as in it, the reason is that of the connection; an address that is none cannot be asked."""
+    with serving(lambda _: Reply("yes")) as service:
+        url = service.url
+    for name, reason in ((url, "cannot reach the service: "), ("http://127.0.0.1:x", "cannot be asked: ")):
+        found = await Http(url=name).unreachable()
+        assert found is not None
+        assert found.startswith(reason)

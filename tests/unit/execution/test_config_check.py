@@ -12,6 +12,7 @@ from keval.execution.run_events import run_event
 from keval.execution.work_ahead import NOTHING_TO_GENERATE
 from keval.mock import Mock
 from tests.builders import write_log
+from tests.servers.over_http import free_port
 from tests.tasks import answer_to, tasks_of
 
 CONFIG = """\
@@ -138,6 +139,18 @@ def test_what_a_mock_run_does_not_stand_in_for_is_told(
     assert [f"the agent's {what}: that is really called" in each for each in found if "--mock" in each] == (
         [True] if what else []
     )
+
+
+def test_a_service_that_cannot_be_reached_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each task of a run would fail, after all its attempts."""
+    agent = f"type: http, url: 'http://127.0.0.1:{free_port()}'"
+    monkeypatch.setitem(
+        globals(), "CONFIG", CONFIG.replace("type: command, command: [cat], model: claude-opus-5", agent)
+    )
+    told(tmp_path, "{type: number}")
+    (problem,) = check(load(tmp_path / "eval.yaml", environ={}), tmp_path / "none.jsonl", print).problems
+    assert problem.startswith("agent http: cannot reach the service: ")
+    assert problem.endswith("; is it running, and is its address right?")
 
 
 def test_a_link_out_of_the_workspace_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
