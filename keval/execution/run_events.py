@@ -30,16 +30,27 @@ def is_recorded(about: ConfigPast) -> bool:
 def has_the_same(run: JsonObject, config: Config) -> bool:
     """Return whether a run had a config's agent, conditions, judges and repetitions.
 
-    Files that the config names may have changed beside it; a command line may say otherwise how often, and which share.
+    Files that the config names may have changed beside it, such as a rubric by the score from which an answer passes; a
+    command line may say otherwise how often, and which share.
     """
     conditions = {name: condition["condition_id"] for name, condition in run["conditions"].items()}
-    shares = {judge["judge_id"]: judge.get("sampling") for judge in run["judges"]}
-    return (run["agent"]["agent_id"], conditions, shares, run["repetitions"]) == (
+    return (run["agent"]["agent_id"], conditions, _judging(run["judges"]), run["repetitions"]) == (
         config.agent.agent_id,
         {condition.name: condition.condition_id for condition in config.conditions},
-        {judge.judge_id: judge.sampling.as_event_field().get("sampling") for judge in config.judges},
+        _judging([judge.described() for judge in config.judges]),
         config.execution.repetitions,
     )
+
+
+def _judging(judges: Sequence[JsonObject]) -> dict[str, tuple[object, ...]]:
+    """Return by each judge's id what of it may change: its share, and from which scores answers pass."""
+    return {
+        judge["judge_id"]: (
+            judge.get("sampling"),
+            {metric["name"]: metric.get("pass_from") for metric in judge.get("metrics") or ()},
+        )
+        for judge in judges
+    }
 
 
 def plan_records(prepared: Prepared, past: Past, run_id: str) -> Iterator[JsonObject]:

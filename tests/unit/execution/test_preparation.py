@@ -255,6 +255,19 @@ def test_an_agent_whose_file_is_as_before_again_is_recorded_anew(tmp_path: Path)
         assert is_known(written, events)
 
 
+@pytest.mark.usefixtures("prepared")
+def test_a_score_that_passes_now_is_recorded_anew(tmp_path: Path) -> None:
+    """It stands in the rubric, beside the config, and is in no id: it costs nothing, and every report goes by it."""
+    scale = "{name: q, title: Q, min: 1, max: 5, question: Is it good?, pass_from: 4, levels: {1: bad, 5: good}}"
+    rubric = f"name: r\ninstructions: Score it.\nmetrics: [{scale}]\n"
+    (tmp_path / "rubric.yaml").write_text(rubric)
+    config = CONFIG.replace("{type: exact_match}", "{type: rubric, model: m, rubric: rubric.yaml}")
+    events = recorded(with_config(tmp_path, config))
+    assert is_known(with_config(tmp_path, config), events)
+    (tmp_path / "rubric.yaml").write_text(rubric.replace("pass_from: 4", "pass_from: 3"))
+    assert not is_known(with_config(tmp_path, config), events)
+
+
 @pytest.mark.slow
 def test_what_changes_is_recorded_anew(prepared: Prepared, tmp_path: Path) -> None:
     """Another server, fewer samples, another dataset, or a plan of which a part was lost in a crash."""
