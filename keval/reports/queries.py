@@ -41,8 +41,10 @@ class Queries:
         sql = query(name, **parameters)
         if sql not in self._found:
             ahead = self._ahead.get(sql)
-            asks_now = ahead is None or ahead.cancel()
-            self._found[sql] = _rows(self.connection, sql) if asks_now or ahead is None else ahead.result()
+            if ahead is None or ahead.cancel():
+                self._found[sql] = list(projections.rows(self.connection, sql))
+            else:
+                self._found[sql] = ahead.result()
         return self._found[sql]
 
 
@@ -50,22 +52,23 @@ class Queries:
 def asked_ahead(connection: DuckDBPyConnection, queries: Iterable[str]) -> Iterator[Queries]:
     """Give queries of which these are asked by a second thread meanwhile, the last one first.
 
-    The block asks them in their order, so both meet in the middle: DuckDB takes one processor for a small query.
+    The block asks them in their order, so both meet in the middle: DuckDB takes one processor for a small query. What
+    it did not ask for is broken off at its end.
     """
     with connection.cursor() as cursor, ThreadPoolExecutor(max_workers=1) as thread:
         last_first = reversed(list(queries))
-        ahead = {sql: thread.submit(_rows, cursor, sql) for sql in last_first}
+        ahead = {sql: thread.submit(_rows_on, cursor, sql) for sql in last_first}
         try:
             yield Queries(connection, ahead)
-        except BaseException:
-            cursor.interrupt()
-            raise
         finally:
-            thread.shutdown(cancel_futures=True)
+            thread.shutdown(wait=False, cancel_futures=True)  # first, else the thread would begin the next query
+            cursor.interrupt()
 
 
-def _rows(connection: DuckDBPyConnection, sql: str) -> Rows:
-    return list(projections.rows(connection, sql))
+def _rows_on(cursor: DuckDBPyConnection, sql: str) -> Rows:
+    """Return the rows of a query that runs on the cursor itself, so that this can interrupt it."""
+    names, found = projections.columns_and_rows(cursor, sql)
+    return [dict(zip(names, row, strict=True)) for row in found]
 
 
 def by_condition(rows: Iterable[JsonObject]) -> dict[tuple[str, str], Rows]:

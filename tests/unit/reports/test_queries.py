@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,6 +69,20 @@ def test_an_error_of_the_second_thread_is_raised_where_its_rows_are_asked(log: P
         connection.execute("DROP TABLE run_facts CASCADE")
         with pytest.raises(duckdb.CatalogException), asked_ahead(connection, [query("newest_run")]) as queries:
             queries.ask("newest_run")
+
+
+def test_an_interruption_breaks_off_what_is_asked_ahead() -> None:
+    """A Ctrl-C would wait for it for hours otherwise."""
+
+    def interrupt(number: int) -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        return number
+
+    with duckdb.connect() as connection:
+        connection.create_function("interrupt", interrupt, ["BIGINT"], "BIGINT")
+        endless = "select interrupt(count(*)) from range(2) union all select count(*) from range(10_000_000_000_000)"
+        with pytest.raises(KeyboardInterrupt), asked_ahead(connection, [endless]):
+            time.sleep(60)
 
 
 def test_what_is_asked_ahead_is_asked_by_every_report(log: Path) -> None:
