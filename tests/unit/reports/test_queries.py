@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,12 +64,23 @@ def test_a_query_is_asked_once(log: Path) -> None:
         assert queries.ask("changed_scores", most="2") is not changed
 
 
-def test_an_error_of_the_second_thread_is_raised_where_its_rows_are_asked(log: Path) -> None:
-    """It is not lost, and the block ends in order."""
+def test_what_the_second_thread_found_is_not_asked_again(log: Path) -> None:
+    """Its rows are those of the report; a query that waits yet is asked at once, and by nobody else."""
+    found, waiting = Future[Rows](), Future[Rows]()
+    found.set_result([{"model": "found ahead"}])
     with connected(log) as connection:
-        connection.execute("DROP TABLE run_facts CASCADE")
-        with pytest.raises(duckdb.CatalogException), asked_ahead(connection, [query("newest_run")]) as queries:
-            queries.ask("newest_run")
+        queries = Queries(connection, {query("models"): found, query("judges"): waiting})
+        assert queries.ask("models") == [{"model": "found ahead"}]
+        assert queries.ask("judges") == list(ask(connection, "judges"))
+    assert waiting.cancelled()
+
+
+def test_an_error_of_the_second_thread_is_raised_where_its_rows_are_asked(log: Path) -> None:
+    """It is not lost."""
+    failed = Future[Rows]()
+    failed.set_exception(duckdb.CatalogException("in the other thread"))
+    with connected(log) as connection, pytest.raises(duckdb.CatalogException, match="in the other thread"):
+        Queries(connection, {query("newest_run"): failed}).ask("newest_run")
 
 
 def test_an_interruption_breaks_off_what_is_asked_ahead() -> None:
