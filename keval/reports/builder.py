@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 ALWAYS_ASKED = (
     "configured",
-    "retractions",
     "event_counts",
     "newest_run",
     "judge_labels",
@@ -113,7 +112,7 @@ def composed(
 ) -> Report:
     """Return the report out of what the queries find; all else as in `compose`."""
     order, judge_ids = _order(queries)
-    taken_back = retractions(queries, logs) if logs else ()
+    taken_back = retractions(queries.connection, logs) if logs else ()
     header = _header(queries, judge_ids, taken_back)
     measured = bool(header.responses or header.judgments or header.failures)
     bodies = list(aggregates or ())

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from keval import projections
 from keval.projections.log_file import as_log_file
 from keval.reports.model import Retraction
-from keval.reports.queries import Queries
 from keval.reports.retractions import retractions
 from tests.builders import response_event, retraction_event, write_log
 
@@ -24,4 +23,4 @@ def test_retractions_of_one_reason_are_counted_and_what_was_asked_again_is_not_t
     ]
     log = as_log_file(write_log(tmp_path / "run.jsonl", [first, second, third, *taken, third]))
     with projections.connect([log], texts=False) as connection:
-        assert retractions(Queries(connection), [log]) == (Retraction("response", 2, "wrong key", "ana"),)
+        assert retractions(connection, [log]) == (Retraction("response", 2, "wrong key", "ana"),)
