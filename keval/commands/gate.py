@@ -67,7 +67,6 @@ def command(
     from keval.reports import drift
     from keval.reports.gate import judge_rules
     from keval.reports.gate_facts import Facts
-    from keval.reports.queries import Queries
     from keval.reports.warnings import answered_after_failures
 
     given = gate_section.given([*(gate_section.read_file(rules_file) if rules_file else ()), *rules], preset)
@@ -89,9 +88,9 @@ def command(
         asked = Rules(given) if given else _recorded(now)
         on_mean = asked.on_mean if on is None else on == "mean"
         outcome = judge_rules(asked.rules, now, before, on_mean=on_mean)
-        favouring = list(answered_after_failures(Queries(now.connection)))
+        favouring = list(answered_after_failures(now.queries))
         if before is not None:
-            favouring += [f"{baseline}: {told}" for told in answered_after_failures(Queries(before.connection))]
+            favouring += [f"{baseline}: {told}" for told in answered_after_failures(before.queries)]
     for told in favouring:
         warn(told)
     outcome = replace(outcome, warnings=tuple(favouring))

@@ -10,11 +10,9 @@ import orjson
 
 from keval.counted import counted
 from keval.ids import JsonObject
-from keval.projections import rows
-from keval.projections.sql_file import load
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic
 from keval.reports.condition_trials import ConditionTrials, condition_trials
-from keval.reports.queries import Queries, ask
+from keval.reports.queries import Queries, Rows
 from keval.reports.since import Since, differences_since
 from keval.reports.tool_use import tool_use
 from keval.reports.trials import alike_trials
@@ -78,12 +76,15 @@ class Facts:
 
     connection: DuckDBPyConnection
     pass_from: Mapping[str, float]
-    _answered: dict[float, list[JsonObject]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """The rows of `gate_answers.sql` by the share that was asked for."""
     _compared: dict[int, dict[tuple[str, str, str], Since]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     """The differences to earlier logs, by the facts of these."""
+
+    @cached_property
+    def queries(self) -> Queries:
+        """The queries of the log: rules ask some of them of each condition."""
+        return Queries(self.connection)
 
     @cached_property
     def tables(self) -> tuple[MetricTable, ...]:
@@ -104,12 +105,12 @@ class Facts:
     @cached_property
     def mock(self) -> bool:
         """Whether a stand-in answered or judged anything of it."""
-        return any(True for _ in ask(self.connection, "mocked"))
+        return bool(self.queries.ask("mocked"))
 
     @cached_property
     def configured(self) -> object:
         """The section `gate` of the config of the newest run, null if it has none."""
-        (row,) = ask(self.connection, "configured_gate")
+        (row,) = self.queries.ask("configured_gate")
         return None if row["gate"] is None else orjson.loads(row["gate"])
 
     def score(self, table: MetricTable, condition: str) -> Found:
@@ -171,7 +172,7 @@ class Facts:
 
     def tool_errors(self, condition: str) -> Found:
         """Return the share of tool calls that failed."""
-        use = tool_use(Queries(self.connection)).get(self._key(condition))
+        use = tool_use(self.queries).get(self._key(condition))
         if use is None or use.calls is None or use.failed is None:
             return unknown("the agent does not report its tool calls" if use else "no answers")
         if not use.calls:
@@ -237,10 +238,8 @@ class Facts:
         row = self._row(condition, 0.5)
         return row["condition_id"], row["agent_id"]
 
-    def _answers(self, share: float) -> list[JsonObject]:
-        if share not in self._answered:
-            self._answered[share] = list(rows(self.connection, load("reports", "gate_answers", share=str(share))))
-        return self._answered[share]
+    def _answers(self, share: float) -> Rows:
+        return self.queries.ask("gate_answers", share=str(share))
 
     def _since(self, before: Facts) -> dict[tuple[str, str, str], Since]:
         if id(before) not in self._compared:
