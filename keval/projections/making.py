@@ -15,8 +15,6 @@ from keval.projections.views import TEMPORARY, made, named_in_definition
 if TYPE_CHECKING:
     import duckdb
 
-    Free = SimpleQueue[duckdb.DuckDBPyConnection]
-
 AT_ONCE = 2
 """Statements at once: of few rows DuckDB takes one processor for each, and most of the time to plan it."""
 
@@ -30,10 +28,11 @@ smaller, and they are millions of lines with many columns."""
 
 
 def make(connection: duckdb.DuckDBPyConnection, queries: Mapping[str, str], kinds: Mapping[str, str]) -> None:
-    """Make tables and views of these names, of which `kinds` says which they are; each comes after those it reads.
+    """Make a table or a view of each query, as `kinds` says of its name; those that others read come before these.
 
-    In memory two are made at once. In a file they are made one after the other, in one transaction: it has many rows,
-    on which DuckDB uses all processors, and each transaction would wait for the disk.
+    In memory two are made at once, each as soon as those are there that the definition of its name reads. In a file
+    they are made in this order, one after the other, in one transaction: it has many rows, on which DuckDB uses all
+    processors, and each transaction would wait for the disk.
     """
     ((is_in_memory,),) = connection.execute(
         "SELECT path IS NULL FROM duckdb_databases() WHERE database_name = current_database()"
@@ -56,12 +55,13 @@ def _with_sides_as_written(statement: str) -> str:
 
 
 def _make_at_once(connection: duckdb.DuckDBPyConnection, statements: Mapping[str, str]) -> None:
+    # One of another query, such as a view over what is stored, reads nothing that its definition does not.
     waiting = TopologicalSorter({name: named_in_definition(name) & statements.keys() for name in statements})
     waiting.prepare()
     ((search_path,),) = connection.execute("SELECT current_setting('search_path')").fetchall()
     with ExitStack() as open_:
         cursors = [open_.enter_context(connection.cursor()) for _ in range(AT_ONCE)]
-        free: Free = SimpleQueue()
+        free: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
         for cursor in cursors:
             cursor.execute(f"SET search_path = {literal(search_path)}")
             free.put(cursor)
@@ -74,13 +74,14 @@ def _make_at_once(connection: duckdb.DuckDBPyConnection, statements: Mapping[str
                     future.result()
                     waiting.done(running.pop(future))
         except BaseException:
-            threads.shutdown(wait=False, cancel_futures=True)
+            threads.shutdown(wait=False, cancel_futures=True)  # first, else they would begin the next statements
             for cursor in cursors:
                 cursor.interrupt()
             raise
 
 
-def _run(free: Free, statement: str) -> None:
+def _run(free: SimpleQueue[duckdb.DuckDBPyConnection], statement: str) -> None:
+    """Run a statement on a cursor that is free, and give it back."""
     cursor = free.get()
     try:
         cursor.execute(statement)
