@@ -123,11 +123,12 @@ def _join(connection: duckdb.DuckDBPyConnection, asked: Collection[str], *, text
     """Make tables and views over what is stored and what was computed."""
     name_files(connection, 1)
     joined = {name: load("projections", JOINED[name], name=name) for name in JOINED if name in {*asked, *ALWAYS_JOINED}}
-    for name in joined.keys() - DERIVED.keys():
-        connection.execute(made("VIEW", name, joined.pop(name)))
-    stored = {name: f"from stored.{name}" for name in SHARED if name in asked}
+    for name, query in joined.items():
+        if name not in DERIVED:
+            connection.execute(made("VIEW", name, query))
+    shared = {name: f"from stored.{name}" for name in SHARED if name in asked}
     lasting = (name for name in DERIVED if name in asked and name not in TEMPORARY)
     derived = {name: definition(name) for name in lasting if DERIVED[name] == "VIEW"}
-    views = derived | stored | joined
+    views = derived | shared | joined
     in_order = {name: views[name] for name in DERIVED if name in views}
     make(connection, in_order | summaries(texts=texts, asked=asked), KINDS | dict.fromkeys(in_order, "VIEW"))

@@ -97,6 +97,5 @@ def _show_stored(connection: duckdb.DuckDBPyConnection, stored: Path, before: in
     lasting = (name for name in (*READ, *DERIVED, *SUMMARIES) if name not in TEMPORARY)
     for name in lasting:
         connection.execute(made("VIEW", name, f"from {database}.{name}"))
-    for name, query in summaries(before, texts=True, asked=VIEWS).items():
-        if name not in SUMMARIES:
-            connection.execute(made("VIEW", name, query))
+    for name, query in summaries(before, texts=True, asked={*VIEWS}.difference(SUMMARIES)).items():
+        connection.execute(made("VIEW", name, query))
