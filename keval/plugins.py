@@ -82,12 +82,12 @@ def summary(plugin: Plugin) -> str:
     if spec is None or spec.origin is None:
         raise PluginError(f"{plugin.kind} {plugin.name!r}: no module {plugin.module} ({plugin.origin})")
     try:
-        return docstring_line(Path(spec.origin))
+        return _docstring_line(Path(spec.origin))
     except PluginError as error:
         raise PluginError(f"{plugin.kind} {plugin.name!r}: {error}") from error
 
 
-def docstring_line(path: Path) -> str:
+def _docstring_line(path: Path) -> str:
     """Return the first line of a source file's docstring.
 
     Raises PluginError when the file has none or does not parse.

@@ -22,17 +22,17 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         """Return the tokens of both; where one is not known, the sum is not, either."""
         pairs = zip(astuple(self), astuple(other), strict=True)
-        return Usage(*(None if None in pair else known_count(sum(pair)) for pair in pairs))
+        return Usage(*(None if None in pair else _known_count(sum(pair)) for pair in pairs))
 
 
-def known_count(value: object) -> int | None:
+def _known_count(value: object) -> int | None:
     """Return what a service gives as a count of tokens; None for what is no count, or more than an event holds."""
     return value if type(value) is int and 0 <= value <= LARGEST_COUNT else None
 
 
 def known_usage(told: Mapping[str, object]) -> Usage:
     """Return the tokens that an object of a service's names; anything but a count is unknown."""
-    return Usage(**{name: known_count(told.get(name)) for name in Usage.__dataclass_fields__})
+    return Usage(**{name: _known_count(told.get(name)) for name in Usage.__dataclass_fields__})
 
 
 def known_cost_usd(value: object) -> float | None:

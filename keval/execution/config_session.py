@@ -33,7 +33,7 @@ def generate(config: Config, log: Path | None, request: Request, warn: Warn, exe
     if not may_be_done:
         prepared = with_samples(prepared, request.limit, warn=warn)
     if request.batch:
-        check_batches(log, prepared)
+        _check_batches(log, prepared)
     set_up(prepared, _at_once_here(request))  # what is missing is told before anything is written
     _warn_of_gone_workspaces(config, warn)
     with _sink(log, prepared.inputs, warn) as sink, past(log, request, warn) as found:
@@ -48,7 +48,7 @@ def _at_once_here(request: Request) -> int | None:
     return None if request.cluster is None else 0
 
 
-def check_batches(log: Path | None, prepared: Prepared) -> None:
+def _check_batches(log: Path | None, prepared: Prepared) -> None:
     """Raise UsageError if no answer of a config can be asked for in a batch."""
     if log is None:
         raise UsageError("--batch needs -o LOG: what a batch was asked for has to be on disk before it is paid for")

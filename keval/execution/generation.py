@@ -39,7 +39,7 @@ class Generation(Stage[Task, Answer]):
 
     def perform(self, item: Task) -> Awaitable[Outcome[Answer]]:
         """Let the agent be asked once."""
-        return self.executor.answer(answer_spec(item))
+        return self.executor.answer(_answer_spec(item))
 
     def examined(self, item: Task, outcome: Outcome[Answer]) -> Outcome[Answer]:
         """Return an answer with its cost, and as a failure if it does not meet the condition's gates."""
@@ -47,7 +47,7 @@ class Generation(Stage[Task, Answer]):
             is_free = outcome.known.cost_usd is None and self.config.agent.agent.is_free
             return outcome._replace(known=replace(outcome.known, cost_usd=0.0)) if is_free else outcome
         answer, cost_usd = outcome.known, self._cost_usd(outcome.known)
-        failed = gate_failure(item.condition, answer)
+        failed = _gate_failure(item.condition, answer)
         if failed is None and cost_usd == answer.cost_usd:
             return outcome
         return outcome._replace(known=replace(answer, cost_usd=cost_usd), failed=failed)
@@ -132,7 +132,7 @@ class Generation(Stage[Task, Answer]):
         return None if cost_usd is None or answer.price_share is None else cost_usd * answer.price_share
 
 
-def answer_spec(task: Task) -> AnswerSpec:
+def _answer_spec(task: Task) -> AnswerSpec:
     """Return what the agent is to be asked for a task: nothing of the golden answer, no name of the condition."""
     condition = task.condition
     return AnswerSpec(
@@ -145,7 +145,7 @@ def answer_spec(task: Task) -> AnswerSpec:
     )
 
 
-def gate_failure(condition: Condition, answer: Answer) -> Failed | None:
+def _gate_failure(condition: Condition, answer: Answer) -> Failed | None:
     """Return the failure of an answer that does not meet the condition's gates; only MCP calls count."""
     gates = condition.gates
     if not (gates.require_mcp_tool_use or gates.require_mcp_tool_success):

@@ -45,7 +45,7 @@ class Judging(Stage[Job, Judgment]):
         not_for = item.judge.not_for(item.response["sample"])
         if not_for is not None:
             return _not_applicable(item, not_for)
-        return self.executor.judge(judge_spec(item, self.kept, self.silent_agents))
+        return self.executor.judge(_judge_spec(item, self.kept, self.silent_agents))
 
     def leave(self, item: Job) -> None:
         """Give up the folder of a response that no judge looks at any more."""
@@ -111,7 +111,7 @@ async def _not_applicable(job: Job, why: str) -> Outcome[Judgment]:
     return Outcome(Judgment.outside(job.judge.judge.metrics, why), duration_ms=0)
 
 
-def judge_spec(job: Job, kept: Kept, silent_agents: Container[str]) -> JudgeSpec:
+def _judge_spec(job: Job, kept: Kept, silent_agents: Container[str]) -> JudgeSpec:
     """Return what a judge is to be asked: the response as the agent gave it, and nothing of its condition."""
     judge = job.judge.judge
     workspace = kept.of(job.response) if judge.uses_workspace else None

@@ -137,8 +137,8 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Warn) -> Prepar
     """
     config = prepared.config
     found = tuple(datasets.read(dataset.path, dataset.layout) for dataset in config.datasets)
-    check_ids_differ(found)
-    check_judges_are_for_some(config, found)
+    _check_ids_differ(found)
+    _check_judges_are_for_some(config, found)
     samples = sum((read.samples[:limit] for read in found), JsonObjects())
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
     check_gate(config, warn)
@@ -155,7 +155,7 @@ def sha256_of_all(hashes: Sequence[str]) -> str:
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
-def check_ids_differ(found: Sequence[Samples]) -> None:
+def _check_ids_differ(found: Sequence[Samples]) -> None:
     """Raise InputError for two samples of different datasets that have one id."""
     files: dict[str, Path] = {}
     for read in found if len(found) > 1 else ():  # those of one file differ, or it would not have been read
@@ -168,7 +168,7 @@ def check_ids_differ(found: Sequence[Samples]) -> None:
                 )
 
 
-def check_judges_are_for_some(config: Config, found: Sequence[Samples]) -> None:
+def _check_judges_are_for_some(config: Config, found: Sequence[Samples]) -> None:
     """Raise UsageError for a judge that is for no sample at all."""
     for judge in config.judges:
         if all(judge.not_for(sample) is not None for read in found for sample in read.samples):

@@ -79,7 +79,7 @@ class Worker:
             machine.raise_limit()
             if self._assignment.log_mark is not None:
                 await tree.end_orphans(self._assignment.log_mark)
-            self._executor, identity = executor_of(self._assignment)
+            self._executor, identity = _executor_of(self._assignment)
         except KevalError as error:
             return Ready(socket.gethostname(), {}, str(error))
         return Ready(socket.gethostname(), identity)
@@ -117,7 +117,7 @@ class Worker:
         return self._executor
 
 
-def executor_of(assignment: Assignment) -> tuple[Executor, Mapping[str, str]]:
+def _executor_of(assignment: Assignment) -> tuple[Executor, Mapping[str, str]]:
     """Return who does an assignment in this process, and what this process is. Raises KevalError."""
     if assignment.config is not None:
         return _of_config(assignment, load(Path(assignment.config), with_datasets=False))

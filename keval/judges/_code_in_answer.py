@@ -22,7 +22,7 @@ def program(answer: str, prompt: str, entry_point: str) -> str | None:
     Without code that defines the entry point it is None.
     """
     for code in blocks(answer, entry_point):
-        whole = code_only(code)
+        whole = _code_only(code)
         if defines(whole, entry_point):
             return beginning(prompt) + whole
         if not code.strip():
@@ -50,7 +50,7 @@ def beginning(prompt: str) -> str:
     return next((each + "\n" for each in (prompt, prompt + "\n    pass\n") if parsed(each) is not None), "")
 
 
-def code_only(text: str) -> str:
+def _code_only(text: str) -> str:
     """Return the program that a text is, or that begins with its first line of code; prose after it is cut off."""
     text = textwrap.dedent(text)
     if parsed(text) is not None:

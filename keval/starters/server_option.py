@@ -41,7 +41,7 @@ def read(option: str, environ: Mapping[str, str]) -> Server:
     found = _NAMED.fullmatch(option)
     if found is None:
         raise UsageError(f"--server {option!r}: a name for the server is missing before it, as in {EXAMPLES}")
-    name, target = found[1], with_variables(found[2].strip(), environ)
+    name, target = found[1], _with_variables(found[2].strip(), environ)
     if _ADDRESS.fullmatch(target):
         kind = "sse" if target.partition("?")[0].rstrip("/").endswith("/sse") else "http"
         return Server(name, {"type": kind, "url": target})
@@ -62,10 +62,10 @@ def header(option: str, environ: Mapping[str, str]) -> tuple[str, str]:
         raise UsageError(
             f"--header {option!r}: is not NAME: VALUE, such as --header 'Authorization: Bearer ${{TOKEN}}'"
         )
-    return name, with_variables(value, environ)
+    return name, _with_variables(value, environ)
 
 
-def with_variables(text: str, environ: Mapping[str, str]) -> str:
+def _with_variables(text: str, environ: Mapping[str, str]) -> str:
     """Return a text with `${NAME}` in place of the values of variables that sound secret."""
     secret = {value: name for name, value in environ.items() if SOUNDS_SECRET.search(name)}
     for value in sorted(secret, key=len, reverse=True):

@@ -42,7 +42,7 @@ class Shown:
 
 def shown(transcript: Transcript) -> Shown:
     """Return an answer or failure as pages show it; why it got its scores comes first."""
-    event_id = id_of(transcript)
+    event_id = _id_of(transcript)
     numbers = {section: place for place, section in enumerate(sections(transcript))}
 
     def texts(found: Iterable[Section]) -> tuple[Text, ...]:
@@ -60,7 +60,7 @@ def shown(transcript: Transcript) -> Shown:
     )
 
 
-def id_of(transcript: Transcript) -> str:
+def _id_of(transcript: Transcript) -> str:
     """Return the id of an answer or failure."""
     event = transcript.outcome
     is_own = transcript.response is not None or transcript.failure is not None

@@ -52,7 +52,7 @@ class Pages:
         **content: object,
     ) -> HTMLResponse:
         """Return a page of a state of the logs. `banner`: whether it says that a mock answered, if not by the logs."""
-        page = address_of(request)
+        page = _address_of(request)
         found = snapshot.overview
         drawn = self._templates.get_template(template).render(
             title=title,
@@ -83,7 +83,7 @@ def _state(found: Overview) -> str:
     return f"{counted(found.answers, 'answer')}, {found.state}"
 
 
-def address_of(request: Request) -> str:
+def _address_of(request: Request) -> str:
     """Return the address of the page that is asked for, as this server writes it: path and query."""
     raw = request.scope.get("raw_path") or request.url.path.encode()
     path = raw.decode("ascii", "replace")
