@@ -217,7 +217,7 @@ class AskerBatches:
                 is_certain = error.status is not None and error.status < FIRST_SERVER_ERROR
                 if is_certain and not error.retryable:
                     await self._write(batch, REFUSED)
-                    raise _lacks(f"{self._name}: no batch was made: {told}") from error
+                    raise _no_way_on(f"{self._name}: no batch was made: {told}") from error
                 wait_s = max(self._pace.doubt_s, error.retry_after_s or 0.0) * 2**attempt
             if is_certain:
                 await asyncio.sleep(min(wait_s, self._pace.longest_poll_s))
@@ -226,7 +226,7 @@ class AskerBatches:
             state = await self._found(batch)
             if state is not None:
                 return state
-        raise _lacks(f"{self._name}: no batch was made in {MOST_TRIES} tries: {told}")
+        raise _no_way_on(f"{self._name}: no batch was made in {MOST_TRIES} tries: {told}")
 
     async def _found(self, batch: Batch) -> BatchState | None:
         """Return a batch of which only a mark is known, or None if the service never made it.
@@ -281,7 +281,7 @@ class AskerBatches:
                 return await ask()
             except ModelError as error:
                 if not error.retryable:
-                    raise _lacks(f"{self._name}: {error.message}") from error
+                    raise _no_way_on(f"{self._name}: {error.message}") from error
                 if wait_s >= self._pace.longest_poll_s:
                     self._tell(f"{self._name}: {error.message}; asking again")
             await asyncio.sleep(wait_s)
@@ -328,7 +328,8 @@ def split(requests: Sequence[BatchRequest]) -> Iterator[list[BatchRequest]]:
         yield part
 
 
-def _lacks(told: str) -> EnvironmentLacksError:
+def _no_way_on(told: str) -> EnvironmentLacksError:
+    """Return the error of a service that makes or gives no batch, with what the user may do then."""
     return EnvironmentLacksError(
         f"{told}; what the log says of its batches stays: the same command goes on with them, and without "
         "--batch it makes each call by itself"

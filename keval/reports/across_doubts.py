@@ -34,7 +34,7 @@ class Side:
         return f"{condition} in {self.label}"
 
 
-def _lacks(side: Side) -> str:
+def _why_without_scores(side: Side) -> str:
     """Return why a log has no scores, and what makes some."""
     if any(condition.completed for condition in side.report.conditions):
         return f"nothing is judged; keval judge {side.label} -j JUDGE.yaml judges it"
@@ -55,7 +55,7 @@ def check_comparable(sides: Sequence[Side]) -> None:
         known, found = _judges(first), _judges(other)
         if not known or not found:
             lacking = other if known else first
-            raise InputError(f"{lacking.label}: {_lacks(lacking)}")
+            raise InputError(f"{lacking.label}: {_why_without_scores(lacking)}")
         if not known & found:
             names = (f"{side.label}: {', '.join(map(_judge, side.report.header.judges))}" for side in (first, other))
             raise InputError(
