@@ -77,7 +77,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "pipes/test_hostile_text.py": ("what matters is what a terminal gets", {"commands.messages"}),
     "pipes/test_pipes.py": (
         "they work together, as processes",
-        {"commands.generate", "commands.judge", "commands.run"},
+        {"commands.generate", "commands.judge", "commands.run", "execution.judge_pipe"},
     ),
     "pipes/test_orphans.py": ("only real processes can be left running", {"execution.leftovers"}),
     "pipes/test_push.py": ("what matters is what is there afterwards", {"commands.push", "logs.s3"}),

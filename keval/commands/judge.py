@@ -25,7 +25,8 @@ from keval.commands.options import (
     RequestContext,
     requesting,
 )
-from keval.execution.judge_session import JudgeWork, judge_log, judge_pipe
+from keval.execution.judge_pipe import judge_pipe
+from keval.execution.judge_session import JudgeWork, judge_log
 from keval.logs.outputs import STDIN
 
 

@@ -1,9 +1,9 @@
-"""The work of judging what is there already: a log, or a pipe that responses come in by."""
+"""The work of judging a log that is there already, and what judging a pipe has in common with it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,31 +15,26 @@ from keval.config.reader import judge_from_description, load_judge, recorded
 from keval.counted import counted
 from keval.errors import InputError, UsageError, Warn
 from keval.events import new_run_id
-from keval.execution import interrupt
 from keval.execution.batch_events import Batch, KnownBatches, known_batches
 from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Caller, Workers, judge_callers
 from keval.execution.batching import Pace
 from keval.execution.estimate import Item, estimate_judgments, in_batches, ledger
 from keval.execution.executors import Executor, InProcess, scorer_of
-from keval.execution.job_feed import JobFeed
-from keval.execution.jobs import Backlog, Job, jobs
+from keval.execution.jobs import Backlog
 from keval.execution.keys import check_keys, judge_env, judge_services
 from keval.execution.leftovers import leaving_nothing
-from keval.execution.pairs import Waiting, baseline_id, condition_ids, configs_of, is_import
+from keval.execution.pairs import configs_of
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event
 from keval.execution.scoring import Scorer
 from keval.execution.session import Request, Session
 from keval.execution.unjudged import Unjudged
-from keval.ids import JsonObject
 from keval.logs.collect import no_events
 from keval.logs.costs import Spent
-from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.passed_by import PassedBy
 from keval.logs.past import Past, of_log
 from keval.logs.redaction import redacted
-from keval.logs.sinks import Announced, Sink, Stdout
-from keval.logs.stream import Line, read_live, standard_input
+from keval.logs.sinks import Announced, Sink
 from keval.logs.writer import open_log
 from keval.processes import environment
 from keval.projections.sql_file import load
@@ -63,39 +58,6 @@ def judge_log(path: Path, work: JudgeWork) -> int:
         of_log(path, warn, skip_invalid=request.skip_invalid) as past,
     ):
         work.judge(log, past)
-    return work.progress.failed
-
-
-def judge_pipe(work: JudgeWork) -> int:
-    """Pass stdin through to stdout and judge each response as it comes in; return how many failed."""
-    request, warn = work.request, work.warn
-    if request.batch:
-        raise UsageError("--batch needs LOG: what a batch was asked for has to be on disk before it is paid for")
-    if request.cluster is not None:
-        raise UsageError("--executor ray needs LOG: the judges of a pipe change with the runs that come in")
-    check_stdout([STDIN], "`keval judge LOG` appends to a log")
-    reader = standard_input(warn, skip_invalid=request.skip_invalid)
-    stdout = Stdout()
-
-    async def main(stop: asyncio.Event) -> None:
-        live = LiveWork(work, stdout, stop)
-        is_empty = True
-        async with asyncio.TaskGroup() as group:
-            async for line in read_live(reader):
-                is_empty = False
-                await stdout.write(line.raw)
-                await live.take(line, group)
-            await live.end_session()
-        if is_empty and not stop.is_set():
-            warn("nothing came in; if `keval generate CONFIG -o LOG` is before this, it wrote to LOG: keval judge LOG")
-        live.check_budget()
-
-    with shown(work.progress, quiet=request.quiet):
-        try:
-            with interrupt.in_pipe():
-                leaving_nothing(main, warn)
-        finally:
-            stdout.close()
     return work.progress.failed
 
 
@@ -304,83 +266,6 @@ def _beside_the_configs(past: Past, added: Iterable[str]) -> str:
     return f" by the config's judges; {asked}, also for the responses that they failed to judge: {each}"
 
 
-class LiveWork:
-    """Judges the responses of a pipe, each by the judges that were named last before it; those given judge all.
-
-    A `run` event of another config, as in `cat a.jsonl b.jsonl`, ends the session: what it still has in flight is
-    finished first, so that no two sessions spend from one budget at once.
-    """
-
-    def __init__(self, work: JudgeWork, sink: Sink, stop: asyncio.Event) -> None:
-        self._work = work
-        self._sink = sink
-        self._stop = stop
-        self._past = PassedBy()
-        self._judges: Sequence[JudgeConfig] = ()
-        self._waiting: dict[tuple[str, str, int | None], Waiting] = {}
-        self._judged = self._past.judged(mock=work.request.mock)
-        self._brought: set[str] = set()
-        self._feed = JobFeed()
-        self._session: Session | None = None
-        self._working: asyncio.Task[None] | None = None
-
-    async def take(self, line: Line, group: asyncio.TaskGroup) -> None:
-        """Take note of an event; a response is brought to the judges."""
-        event, before = line.event, self._past.newest
-        self._past.add(event)
-        if self._session is not None:
-            self._session.ledger.earlier_usd = self._past.spent_today(mock=self._session.mock).usd
-        if event["type"] == "run" and event["conditions"]:
-            if before is None or _other_work(before, event):
-                await self.end_session()
-            self._judges = self._work.judges(self._past)
-        if event["type"] != "response" or self._stop.is_set() or not self._work.request.chosen.has(event):
-            return
-        if self._working is None:
-            await self._begin_session(group)
-        new = [job for job in self._jobs_of(event) if job.judgment_id not in self._brought]
-        self._brought.update(job.judgment_id for job in new)
-        if (rest := self._feed.put(new)) is not None:
-            await rest
-
-    def _jobs_of(self, response: JsonObject) -> Iterator[Job]:
-        """Yield what a response gives the judges to do: those of pairs as soon as both responses of one are there."""
-        yield from jobs(response, self._judges, self._judged)
-        conditions = condition_ids(self._past.newest)
-        for judge in self._judges:
-            baseline = baseline_id(judge, conditions)
-            if baseline is not None:
-                number = None if is_import(self._past.newest) else len(conditions)
-                waiting = self._waiting.setdefault((judge.judge_id, baseline, number), Waiting(number))
-                for this, other in waiting.add(response, baseline):
-                    yield from jobs(this, [judge], self._judged, other=other)
-
-    async def end_session(self) -> None:
-        """Finish what the judges were brought, if they were brought any."""
-        if self._working is not None:
-            self._feed.close()
-            await self._working
-            self._working = None
-
-    def check_budget(self) -> None:
-        """Raise BudgetReachedError if a judgment was refused."""
-        if self._session is not None:
-            self._session.ledger.check()
-
-    async def _begin_session(self, group: asyncio.TaskGroup) -> None:
-        self._judges = self._judges or self._work.judges(self._past)
-        session = await self._work.session(self._judges, self._past, self._sink, self._stop)
-        if self._session is not None:  # a budget is the command's
-            session.ledger.go_on_after(self._session.ledger)
-        self._session, self._feed = session, JobFeed()
-        self._working = group.create_task(session.judging(self._work.progress).work_off_feed(self._feed))
-
-
 def _open_judgments(batches: Sequence[Batch]) -> str:
     number = len({target for batch in batches for target in batch.unrecorded})
     return f"{counted(number, 'judgment')} of earlier batches, which are paid for, not collected yet"
-
-
-def _other_work(before: JsonObject, run: JsonObject) -> bool:
-    """Return whether a run names other judges than the one before it, or another way to let them work."""
-    return any(run[name] != before[name] for name in ("judges", "config_sha256"))

@@ -1,0 +1,132 @@
+"""Judges what comes in by a pipe: each response by the judges of its run, and all of it is passed through."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+from keval.config.model import JudgeConfig
+from keval.errors import UsageError
+from keval.execution import interrupt
+from keval.execution.job_feed import JobFeed
+from keval.execution.jobs import Job, jobs
+from keval.execution.judge_session import JudgeWork
+from keval.execution.leftovers import leaving_nothing
+from keval.execution.pairs import Waiting, baseline_id, condition_ids, is_import
+from keval.execution.progress import shown
+from keval.execution.session import Session
+from keval.ids import JsonObject
+from keval.logs.outputs import STDIN, check_stdout
+from keval.logs.passed_by import PassedBy
+from keval.logs.sinks import Sink, Stdout
+from keval.logs.stream import Line, read_live, standard_input
+
+
+def judge_pipe(work: JudgeWork) -> int:
+    """Pass stdin through to stdout and judge each response as it comes in; return how many failed."""
+    request, warn = work.request, work.warn
+    if request.batch:
+        raise UsageError("--batch needs LOG: what a batch was asked for has to be on disk before it is paid for")
+    if request.cluster is not None:
+        raise UsageError("--executor ray needs LOG: the judges of a pipe change with the runs that come in")
+    check_stdout([STDIN], "`keval judge LOG` appends to a log")
+    reader = standard_input(warn, skip_invalid=request.skip_invalid)
+    stdout = Stdout()
+
+    async def main(stop: asyncio.Event) -> None:
+        live = LiveWork(work, stdout, stop)
+        is_empty = True
+        async with asyncio.TaskGroup() as group:
+            async for line in read_live(reader):
+                is_empty = False
+                await stdout.write(line.raw)
+                await live.take(line, group)
+            await live.end_session()
+        if is_empty and not stop.is_set():
+            warn("nothing came in; if `keval generate CONFIG -o LOG` is before this, it wrote to LOG: keval judge LOG")
+        live.check_budget()
+
+    with shown(work.progress, quiet=request.quiet):
+        try:
+            with interrupt.in_pipe():
+                leaving_nothing(main, warn)
+        finally:
+            stdout.close()
+    return work.progress.failed
+
+
+class LiveWork:
+    """Judges the responses of a pipe, each by the judges that were named last before it; those given judge all.
+
+    A `run` event of another config, as in `cat a.jsonl b.jsonl`, ends the session: what it still has in flight is
+    finished first, so that no two sessions spend from one budget at once.
+    """
+
+    def __init__(self, work: JudgeWork, sink: Sink, stop: asyncio.Event) -> None:
+        self._work = work
+        self._sink = sink
+        self._stop = stop
+        self._past = PassedBy()
+        self._judges: Sequence[JudgeConfig] = ()
+        self._waiting: dict[tuple[str, str, int | None], Waiting] = {}
+        self._judged = self._past.judged(mock=work.request.mock)
+        self._brought: set[str] = set()
+        self._feed = JobFeed()
+        self._session: Session | None = None
+        self._working: asyncio.Task[None] | None = None
+
+    async def take(self, line: Line, group: asyncio.TaskGroup) -> None:
+        """Take note of an event; a response is brought to the judges."""
+        event, before = line.event, self._past.newest
+        self._past.add(event)
+        if self._session is not None:
+            self._session.ledger.earlier_usd = self._past.spent_today(mock=self._session.mock).usd
+        if event["type"] == "run" and event["conditions"]:
+            if before is None or _other_work(before, event):
+                await self.end_session()
+            self._judges = self._work.judges(self._past)
+        if event["type"] != "response" or self._stop.is_set() or not self._work.request.chosen.has(event):
+            return
+        if self._working is None:
+            await self._begin_session(group)
+        new = [job for job in self._jobs_of(event) if job.judgment_id not in self._brought]
+        self._brought.update(job.judgment_id for job in new)
+        if (rest := self._feed.put(new)) is not None:
+            await rest
+
+    def _jobs_of(self, response: JsonObject) -> Iterator[Job]:
+        """Yield what a response gives the judges to do: those of pairs as soon as both responses of one are there."""
+        yield from jobs(response, self._judges, self._judged)
+        conditions = condition_ids(self._past.newest)
+        for judge in self._judges:
+            baseline = baseline_id(judge, conditions)
+            if baseline is not None:
+                number = None if is_import(self._past.newest) else len(conditions)
+                waiting = self._waiting.setdefault((judge.judge_id, baseline, number), Waiting(number))
+                for this, other in waiting.add(response, baseline):
+                    yield from jobs(this, [judge], self._judged, other=other)
+
+    async def end_session(self) -> None:
+        """Finish what the judges were brought, if they were brought any."""
+        if self._working is not None:
+            self._feed.close()
+            await self._working
+            self._working = None
+
+    def check_budget(self) -> None:
+        """Raise BudgetReachedError if a judgment was refused."""
+        if self._session is not None:
+            self._session.ledger.check()
+
+    async def _begin_session(self, group: asyncio.TaskGroup) -> None:
+        self._judges = self._judges or self._work.judges(self._past)
+        session = await self._work.session(self._judges, self._past, self._sink, self._stop)
+        if self._session is not None:  # a budget is the command's
+            session.ledger.go_on_after(self._session.ledger)
+        self._session, self._feed = session, JobFeed()
+        self._working = group.create_task(session.judging(self._work.progress).work_off_feed(self._feed))
+
+
+def _other_work(before: JsonObject, run: JsonObject) -> bool:
+    """Return whether a run names other judges than the one before it, or another way to let them work."""
+    return any(run[name] != before[name] for name in ("judges", "config_sha256"))
