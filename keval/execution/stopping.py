@@ -109,7 +109,7 @@ class Stopping:
     async def end(self, session: Session, warn: Warn) -> None:
         """Write down how a session ended, and say it."""
         why = self._why(session)
-        warn(self.told(why, session.ledger))
+        warn(self._told(why, session.ledger))
         run_id = session.run_id
         await session.sink.append(
             event(
@@ -128,7 +128,7 @@ class Stopping:
     def told_again(self) -> str:
         """Return the sentence for the user where an earlier command ended the run: decided, unless it asked all."""
         asked_all = self.ended is not None and self.ended["why"] == "dataset"
-        return self.told("dataset" if asked_all else "decided")
+        return self._told("dataset" if asked_all else "decided")
 
     def _why(self, session: Session) -> Why:
         if self.finished.is_complete:
@@ -154,7 +154,7 @@ class Stopping:
     def _of_rule(self) -> JsonObject:
         return {"plan_id": self.prepared.plan_id, "rule_id": self.rule.rule_id, "mock": self.prepared.mock}
 
-    def told(self, why: Why, ledger: Ledger | None = None) -> str:
+    def _told(self, why: Why, ledger: Ledger | None = None) -> str:
         """Return the sentence for the user: why nothing more is asked, and what that saves."""
         n, samples = self.finished.n, self.rule.samples
         if why == "decided":
