@@ -54,6 +54,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {
             "commands.aggregate",
             "commands.agreement",
+            "commands.caveats",
             "commands.compare",
             "commands.export",
             "commands.list",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from keval.commands.messages import warn, warn_of_several, warn_of_ungrouped
+from keval.commands.caveats import warn_of_several, warn_of_ungrouped
+from keval.commands.messages import warn
 from keval.commands.newest import chosen
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PASS_FROM, SKIP_INVALID
 from keval.errors import UsageError

@@ -8,7 +8,8 @@ import click
 import orjson
 
 from keval import projections
-from keval.commands.messages import say_json, warn, warn_of_several, warn_of_stopped
+from keval.commands.caveats import warn_of_several, warn_of_stopped
+from keval.commands.messages import say_json, warn
 from keval.commands.newest import chosen
 from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
 from keval.errors import UsageError

@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 
 from keval import projections
-from keval.commands.messages import say, say_json, warn, warn_of_stopped
+from keval.commands.caveats import warn_of_stopped
+from keval.commands.messages import say, say_json, warn
 from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SKIP_INVALID, FiniteRange, drawing_options
 from keval.counted import counted
 from keval.errors import UsageError

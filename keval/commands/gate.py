@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.commands.messages import say, warn, warn_of_several
+from keval.commands.caveats import warn_of_several
+from keval.commands.messages import say, warn
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, INPUT_FILE, LOGS, PASS_FROM, SKIP_INVALID
 from keval.config import gate_section
 from keval.config.gate_section import Rules

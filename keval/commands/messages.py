@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import click
 
 from keval.printable import printable, printable_json
 from keval.secrets.variables import Secrets
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 
 def say(line: str) -> None:
@@ -29,40 +23,6 @@ def say_json(value: object, option: int = 0) -> None:
 def warn(message: str) -> None:
     """Tell people something on stderr, in one line."""
     tell(f"keval: {message}")
-
-
-def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> None:
-    """Tell people how many samples are in no group by these fields. Raises UsageError for one that no sample has."""
-    from keval.reports.grouping import check_known
-    from keval.stats.groups import ungrouped
-
-    if not (lacking := ungrouped(connection, fields)):
-        return
-    check_known(connection, fields)
-    warn(f"samples in no group, because they lack {' or '.join(fields)} or have null there: {lacking}")
-
-
-def warn_of_several(connection: DuckDBPyConnection) -> None:
-    """Tell people that a log has several evaluations, which a report keeps apart and this command does not."""
-    from keval.reports.queries import ask
-
-    names = [row["name"] for row in ask(connection, "evaluation_names")]
-    if len(names) > 1:
-        warn(
-            f"{len(names)} evaluations are in there ({', '.join(names)}), and here they stand together: keval report "
-            "shows each by itself, and `runs` says which run_id is of which"
-        )
-
-
-def warn_of_stopped(connection: DuckDBPyConnection) -> None:
-    """Tell people that a run which stops when decided has fewer samples than planned: no interval here is one."""
-    from keval.stats.stopped_run import has_stopped
-
-    if has_stopped(connection):
-        warn(
-            "the run stops when decided: intervals of 95 % are true only of a number of samples that was fixed before, "
-            "and those that follow are too narrow (docs/stopping-early.md)"
-        )
 
 
 def tell(*lines: str) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.commands.messages import say, warn, warn_of_several
+from keval.commands.caveats import warn_of_several
+from keval.commands.messages import say, warn
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID, FiniteRange
 from keval.errors import UsageError
 from keval.logs.collect import check_not_empty, collected

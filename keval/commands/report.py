@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.commands.messages import warn, warn_of_ungrouped
+from keval.commands.caveats import warn_of_ungrouped
+from keval.commands.messages import warn
 from keval.commands.newest import chosen
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID
 from keval.commands.report_format import export as made_export

@@ -12,7 +12,8 @@ import click
 import orjson
 
 from keval import projections
-from keval.commands.messages import warn, warn_of_several
+from keval.commands.caveats import warn_of_several
+from keval.commands.messages import warn
 from keval.commands.newest import chosen
 from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, PATH_OR_STDIN, SKIP_INVALID
 from keval.commands.pager import paged, terminal

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.commands.messages import say, warn, warn_of_several
+from keval.commands.caveats import warn_of_several
+from keval.commands.messages import say, warn
 from keval.commands.named_logs import paths_of
 from keval.commands.options import EVERYTHING, PATH, SKIP_INVALID
 from keval.commands.sql_output import RENDER, write

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from keval import projections
-from keval.commands.messages import say, say_json, warn, warn_of_several
+from keval.commands.caveats import warn_of_several
+from keval.commands.messages import say, say_json, warn
 from keval.commands.newest import chosen
 from keval.commands.options import LOGS, PASS_FROM, SKIP_INVALID
 from keval.logs.collect import check_named_not_empty, collected
