@@ -221,8 +221,8 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"transcripts.sections", "transcripts.selection"},
     ),
     "unit/reports/test_builder.py": (
-        "a warning is part of the report of a log",
-        {"reports.model", "reports.warnings"},
+        "a warning or a note is part of the report of a log",
+        {"reports.model", "reports.notes", "reports.warnings"},
     ),
 }
 """Modules whose tests stand in another file than the one that is named after them: in which, why, and which modules."""

@@ -11,7 +11,7 @@ import orjson
 from keval.ids import JsonObject
 from keval.projections import rows_of
 from keval.projections.line_text import descriptors_of, line_in
-from keval.reports import drift, prompt_cache, warnings
+from keval.reports import drift, warnings
 from keval.reports.calibration import calibration
 from keval.reports.care import read_with_care
 from keval.reports.changed_scores import MOST, changed_scores
@@ -33,6 +33,7 @@ from keval.reports.model import (
     ServerUse,
     Total,
 )
+from keval.reports.notes import notes
 from keval.reports.queries import Queries, Rows, ask, asked_ahead, by_condition, query
 from keval.reports.retractions import retractions
 from keval.reports.sentences import headlines
@@ -153,12 +154,7 @@ def composed(
             *warnings.others(queries, header, conditions, bodies, used),
         ),
         retractions=taken_back,
-        notes=(
-            *_notes(header, tables, _how_failures_count(bodies), measured=measured),
-            *_formulas(queries, tables),
-            *_pairs(queries),
-            *prompt_cache.notes(queries, header),
-        ),
+        notes=tuple(notes(queries, header, tables, bodies, measured=measured)),
         groups=grouped_metrics(bodies),
     )
 
@@ -316,63 +312,3 @@ def _failures(queries: Queries, conditions: Sequence[ConditionSummary]) -> tuple
         for found in conditions
         for row in groups.get(found.key, [])
     )
-
-
-def _how_failures_count(bodies: Sequence[JsonObject]) -> str:
-    """Return how failures of the agent count, and what is left out of the means beside."""
-    if any(body.get("failures") == "exclude" for body in bodies):
-        return (
-            "The config excludes failures of the agent: they are in no mean, nor is what was not measured, so a "
-            "condition that fails more often is compared on fewer answers. Worst and best case put the scale's ends in "
-            "the place of what was not measured."
-        )
-    return (
-        "A failure of the agent counts as the scale's minimum in the mean; what was not measured is left out. "
-        "Worst and best case put the scale's ends in its place."
-    )
-
-
-def _notes(header: Header, tables: Sequence[MetricTable], failures: str, *, measured: bool) -> Iterator[str]:
-    if tables:
-        yield "A mean is the mean of the samples' means: each sample weighs the same, however often it was answered."
-        yield failures
-        by_rule = any(each.until is not None for table in tables for each in table.differences)
-        yield (
-            f"{_OF_RULE if by_rule else _OF_FIXED_SAMPLES} Differences are paired by sample; whether two conditions "
-            "differ is read from their difference, never from two intervals."
-        )
-    methods = {score.ci_method for table in tables for score in table.scores if score.ci_lower is not None}
-    if any(method.startswith("wilson") for method in methods):
-        yield "The interval of a pass rate is Wilson's, over as many independent cases as vary like the samples."
-    if any(method.endswith("clustered") for method in methods):
-        yield "Samples that belong together are one cluster; intervals and tests rest on the clusters."
-    if not measured and tables:
-        yield (
-            "The log holds aggregates only: costs, durations, tool calls, unverified claims and messages of failures "
-            "are not in the input."
-        )
-    elif not measured:
-        yield "The log holds no response: there is nothing to report." if header.runs else _EMPTY
-
-
-def _pairs(queries: Queries) -> Iterator[str]:
-    """Yield what counts of a pair that lacks an answer."""
-    for row in queries.ask("pairs_without_answer"):
-        yield (
-            f"{row['metric']} of {row['judge']}: any answer is better than none. Where the agent failed one answer of "
-            "a pair, the other one has the best score and it the worst, unasked; two failures are a tie."
-        )
-
-
-def _formulas(queries: Queries, tables: Sequence[MetricTable]) -> Iterator[str]:
-    """Yield how each metric is computed that no judge scored."""
-    shown = {table.metric for table in tables if table.computed is not None}
-    for row in queries.ask("computed"):
-        if row["metric"] in shown:
-            caution = "; a rule of thumb: the tokens are the agent's" if row["computed"] == "combined" else ""
-            yield f"{row['metric']} is computed, no judge scored it: {row['formula']}{caution}."
-
-
-_OF_FIXED_SAMPLES = "Intervals are Student's t over samples."
-_OF_RULE = "Intervals of differences are those of the rule by which the run stops, and hold however often was looked."
-_EMPTY = "The log is empty: there is nothing to report."
