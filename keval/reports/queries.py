@@ -31,7 +31,7 @@ class Queries:
     """Asks queries of the logs that a connection has views of, each once: a report needs some rows in many places."""
 
     def __init__(self, connection: DuckDBPyConnection, ahead: Mapping[str, Future[Rows]] | None = None) -> None:
-        """Ask the connection; but of a query that is asked `ahead`, take what is found there, unless it waits yet."""
+        """Ask the connection; `ahead` are queries that another thread asks, but for those that it has not begun."""
         self.connection = connection
         self._ahead = ahead or {}
         self._found: dict[str, Rows] = {}
