@@ -92,7 +92,7 @@ def _verdict(entry: Entry, labeler: str) -> Said | None:
     return (
         None
         if answer == SKIP
-        else Said(_target(entry), labeler, verdict=choices[answer], note=_note(), draw=entry.draw)
+        else Said(_target(entry), labeler, verdict=choices[answer], note=_note(), draw=entry.draw, passed=entry.passed)
     )
 
 

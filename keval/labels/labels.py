@@ -46,12 +46,14 @@ class Said:
     note: str | None = None
     draw: JsonObject | None = None
     """How the response came to be labelled; None if nobody says."""
+    passed: bool | None = None
+    """What the judge said of the response; None if the person was not told."""
 
     def for_all(self, judges: Iterable[str]) -> tuple[Said, ...]:
         """Return this, and a score also as said of the metric of the same name and scale of other judges."""
         response_id, _, metric = self.target
         others = judges if self.verdict is None else ()
-        return (self, *(replace(self, target=(response_id, judge_id, metric)) for judge_id in others))
+        return (self, *(replace(self, target=(response_id, judge_id, metric), passed=None) for judge_id in others))
 
     @property
     def identity(self) -> str:
@@ -65,8 +67,9 @@ class Said:
         response_id, judge_id, metric = self.target
         said = {"scores": {metric: self.score}} if self.verdict is None else {"verdict": self.verdict}
         about = {"response_id": response_id, "judge_id": judge_id, "metric": metric}
-        drawn = {} if self.draw is None else {"draw": self.draw}
-        return event("label", self.identity, run_id, **about, labeler=self.labeler, **said, note=self.note, **drawn)
+        known = {"passed": self.passed, "draw": self.draw}
+        more = {name: value for name, value in known.items() if value is not None}
+        return event("label", self.identity, run_id, **about, labeler=self.labeler, **said, note=self.note, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Known:
     def lacks(self, said: Said) -> bool:
         """Return whether the log does not hold exactly this yet."""
         made = said.event("")
-        names = ("response_id", "judge_id", "metric", "labeler", "verdict", "scores", "note")
+        names = ("response_id", "judge_id", "metric", "labeler", "verdict", "scores", "note", "passed")
         return not any(all(known.get(name) == made.get(name) for name in names) for known in self._of(made["id"]))
 
     def has(self, target: Target, labeler: str | None = None, *, random: bool = False) -> bool:
@@ -168,10 +171,13 @@ class _Cell:
     drawn: Counter[tuple[bool, bool]] = field(default_factory=Counter)
     """Of answers drawn at random: whether they passed, and whether they should have."""
     shares: dict[str, PassShare] = field(default_factory=dict)
+    redrawn: bool = False
+    """Whether some were drawn as a pass and fail by now, or the other way round."""
 
     def take(self, passed: bool, said: Sequence[JsonObject], row: JsonObject) -> None:
         """Count what people say of one verdict."""
         right = _is_right(said, row)
+        self.redrawn |= any(_told(known, row) is not passed and not is_random(known) for known in said)
         self.kinds[passed] = self.kinds[passed].with_label(right)
         if right is not None and any(map(is_random, said)):
             self.drawn[passed, passed is right] += 1
@@ -188,7 +194,7 @@ class _Cell:
     def calibrated(self) -> CalibratedJudge:
         """Return what was counted."""
         who = {name: self.row[name] for name in ("condition", "judge", "judge_id", "metric", "by")}
-        found = Calibration(self.kinds[True], self.kinds[False])
+        found = Calibration(self.kinds[True], self.kinds[False], redrawn=self.redrawn)
         return CalibratedJudge(**who, calibration=found, error_rates=self.error_rates, shares=self.shares)
 
 
@@ -246,7 +252,7 @@ def _opinion(known: JsonObject, row: JsonObject) -> bool | None:
     passed: bool = row["passed"]
     match known.get("verdict"):
         case "judge_bug":
-            return False
+            return _told(known, row) is not passed
         case "valid_failure":
             return not passed
         case "valid_pass":
@@ -254,6 +260,11 @@ def _opinion(known: JsonObject, row: JsonObject) -> bool | None:
         case "ambiguous":
             return None
     return bool(known["scores"][row["metric"]] >= row["threshold"] - 1e-6) is passed  # as verdicts.sql has it
+
+
+def _told(known: JsonObject, row: JsonObject) -> bool:
+    """Return what the person was told that the judge said; as long as nobody says otherwise, what it says now."""
+    return bool(known.get("passed", row["passed"]))
 
 
 def _as_json(labelled: Labelled) -> JsonObject:

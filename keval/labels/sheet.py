@@ -154,7 +154,15 @@ class _Reading:
         target = about["response_id"], about["judge_id"], about["metric"]
         verdict = section.ticked[0] if section.ticked else None
         score = None if section.score is None else float(str(section.score))
-        said = Said(target, self._labeler_of(section), verdict, None if verdict else score, section.note)
+        passed = (section.about or {}).get("passed")
+        said = Said(
+            target,
+            self._labeler_of(section),
+            verdict,
+            None if verdict else score,
+            section.note,
+            passed=passed if isinstance(passed, bool) else None,
+        )
         also = (section.about or {}).get("also")
         others = map(str, also) if isinstance(also, list) else ()
         self.said += (replace(said, draw=drawn) if isinstance(drawn, dict) else said).for_all(others)
@@ -238,6 +246,7 @@ def _about(entry: Entry) -> JsonObject:
         "min": entry.min,
         "max": entry.max,
         "draw": entry.draw,
+        **({} if entry.is_blind else {"passed": entry.passed}),
         **({"also": entry.also} if entry.also else {}),
     }
 

@@ -36,6 +36,11 @@ class Labelled:
         return self.right + self.wrong
 
     @property
+    def is_complete(self) -> bool:
+        """Whether all verdicts are labelled, so that it does not matter how they were drawn."""
+        return self.decided + self.ambiguous == self.verdicts
+
+    @property
     def share_right(self) -> float | None:
         """The predictive value: among those that were decided, the share in which the judge is right."""
         return self.right / self.decided if self.decided else None
@@ -58,6 +63,8 @@ class Calibration:
 
     passes: Labelled
     failures: Labelled
+    redrawn: bool = False
+    """Whether some labels were drawn as passes and are of failures by now, or the other way round."""
 
     @property
     def pass_rate(self) -> float | None:
@@ -71,6 +78,8 @@ class Calibration:
             return "there is no verdict"
         if self.failures.verdicts and not self.failures.decided:
             return "no label decides about a failure"
+        if self.redrawn and not (self.passes.is_complete and self.failures.is_complete):
+            return "the labels were drawn from what passed and what failed by another threshold"
         return None if self.failures.decided or self.passes.decided else "no label decides about a verdict"
 
     @property

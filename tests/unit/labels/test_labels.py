@@ -18,16 +18,24 @@ FAILED, PASSED = response_event("q2"), response_event("q0")
 
 
 def label(
-    response: JsonObject, verdict: str | None = "judge_bug", *, labeler: str = "ada", score: float | None = None
+    response: JsonObject,
+    verdict: str | None = "judge_bug",
+    *,
+    labeler: str = "ada",
+    score: float | None = None,
+    passed: bool | None = None,
+    draw: JsonObject | None = None,
 ) -> JsonObject:
-    return Said((response["id"], JUDGE_ID, "completeness"), labeler, verdict, score).event("run")
+    target = (response["id"], JUDGE_ID, "completeness")
+    return Said(target, labeler, verdict, score, passed=passed, draw=draw).event("run")
 
 
-def calibration(tmp_path: Path, *events: JsonObject) -> Calibration:
+def calibration(tmp_path: Path, *events: JsonObject, pass_from: float | None = None) -> Calibration:
     """Return what the labels at the end of a log of two passes and two failures come to."""
     log = judged_log(tmp_path, 2, 2, *events)
+    wanted = Wanted() if pass_from is None else Wanted(pass_from={"completeness": pass_from})
     with projections.connect([log]) as connection:
-        (found,) = calibrated(connection, known_labels(connection, log), Wanted())
+        (found,) = calibrated(connection, known_labels(connection, log), wanted)
         assert (found.condition, found.judge, found.metric) == ("baseline", "rubric", "completeness")
         return found.calibration
 
@@ -52,6 +60,31 @@ def test_a_verdict_is_counted_by_what_the_judge_said(
     found = calibration(tmp_path, label(response, verdict))
     kind = found.passes if response is PASSED else found.failures
     assert (kind.verdicts, (kind.right, kind.wrong, kind.ambiguous)) == (2, counted)
+
+
+@pytest.mark.parametrize(("passed", "counted"), [(False, (1, 0)), (None, (0, 1))])
+def test_a_mistake_of_the_judge_is_that_of_the_verdict_that_was_labelled(
+    tmp_path: Path, passed: bool | None, counted: tuple[int, int]
+) -> None:
+    """By a lower threshold the answer passes now: who said that it had failed wrongly says that this is right.
+
+    Of a label that does not say what the judge had said nothing better is known than what it says now.
+    """
+    found = calibration(tmp_path, label(FAILED, passed=passed), pass_from=1)
+    assert (found.passes.right, found.passes.wrong) == counted
+
+
+@pytest.mark.parametrize("method", ["by_verdict", "random"])
+def test_verdicts_that_were_drawn_by_another_threshold_correct_no_pass_rate(tmp_path: Path, method: str) -> None:
+    """Of what passes now some was drawn more often: not of answers at random, and no matter where all are labelled."""
+    draw = {"method": method, "seed": 0}
+    labels = [label(FAILED, passed=False, draw=draw), label(PASSED, "valid_pass", passed=True, draw=draw)]
+    assert calibration(tmp_path, *labels).why_unknown is None
+    moved = calibration(tmp_path, *labels, pass_from=1)
+    assert (moved.why_unknown is None) is (method == "random")
+    rest = [label(response_event(name), "valid_pass", passed=name == "q1", draw=draw) for name in ("q1", "q3")]
+    complete = calibration(tmp_path, *labels, *rest, pass_from=1)
+    assert (complete.why_unknown, complete.corrected) == (None, 1.0)
 
 
 @pytest.mark.slow
