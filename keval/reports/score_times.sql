@@ -1,6 +1,9 @@
--- One row per judgment and metric: when it was made, and how far its score is from the mean of its sample and condition.
+-- One row per judgment and metric: how many seconds after the first of the metric it was made, and how far its score is from the
+-- mean of its sample and condition.
 -- Only where that has several judgments: between samples or conditions, time cannot be told apart from what was judged.
-select place, judge, judge_id, metric, sample_id, score - mean as deviation, epoch(time::timestamptz) as time
+select
+    place, judge, judge_id, metric, sample_id, score - mean as deviation,
+    epoch(time::timestamptz) - min(epoch(time::timestamptz)) over (partition by place) as time
 from (
     select
         m.place, m.judge, m.judge_id, m.metric, s.sample_id, s.score, j.time, s.position,

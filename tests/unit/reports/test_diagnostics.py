@@ -70,14 +70,15 @@ def test_two_scores_are_too_few_for_a_correlation(tmp_path: Path) -> None:
     assert (made.value, made.n, made.reason) == (None, 2, "fewer than 3 scores")
 
 
-def test_drift_is_within_sample_and_condition(tmp_path: Path) -> None:
-    """Later repetitions that score higher are drift; harder samples that were judged later are none."""
+@pytest.mark.parametrize("when", ["2026-11-20T1{}:0{}:00.000Z", "2026-11-20T10:00:00.{}{}0Z"])
+def test_drift_is_within_sample_and_condition(tmp_path: Path, when: str) -> None:
+    """Later repetitions that score higher are drift, in hours and in a second; harder samples judged later are none."""
     events = []
     for number in range(8):
         for repetition in (1, 2, 3):
             answer = response_event(f"q{number}", repetition=repetition)
-            time = f"2026-11-20T1{repetition}:0{number}:00.000Z"
-            events += [answer, judged(answer, min(5, 1 + repetition) - (number > 6), time=time)]
+            score = min(5, 1 + repetition) - (number > 6)
+            events += [answer, judged(answer, score, time=when.format(repetition, number))]
     assert found(tmp_path, events)["time"].sentence == "later judgments are higher"
 
 
@@ -88,6 +89,8 @@ def test_the_end_of_the_scale(tmp_path: Path) -> None:
     one = found(tmp_path, [*answers, *full])["highest score"]
     assert (one.value, one.n, one.ci_upper is not None and one.ci_upper < 1) == (0.9, 10, True)
     assert one.sentence.endswith("the scale has little room to show that answers become better")
+    yes_or_no = [judged(answer, 5 if number else 1) for number, answer in enumerate(answers)]
+    assert "highest score" not in found(tmp_path, [*answers, *yes_or_no])
 
 
 def test_the_order_of_pairs(tmp_path: Path) -> None:
