@@ -36,13 +36,17 @@ GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Correct, incorrect, partially correct, no answer: as Inspect's own `value_to_float` counts them."""
 
 SAMPLE = shape(
-    scores=OBJECT, output={"type": ["object", "null"], "properties": {"choices": OBJECTS, "usage": OBJECT}},
+    scores=OBJECT, metadata=OBJECT,
+    output={"type": ["object", "null"], "properties": {"choices": OBJECTS, "usage": OBJECT}},
     model_usage={"type": ["object", "null"], "additionalProperties": {"type": "object"}}, total_time=NUMBER,
     messages={"type": ["array", "null"], "items": {"type": "object", "properties": {"tool_calls": OBJECTS}}},
 )  # fmt: skip
 """What is read of a sample."""
 
 HEADER = shape(eval=OBJECT)
+
+KNOWN = {"id", "question", "answer"}
+"""Fields that a sample has whatever its metadata says."""
 
 START = "_journal/start.json"
 """What stands in for the header where a run was ended before it was written."""
@@ -63,28 +67,53 @@ class Inspect(Origin):
         """Read a file; an archive's samples are read one at a time, twice."""
         header, samples = _archive(path) if _is_archive(path) else _json(path)
         about = header.get("eval") or {}
-        scores, errors, has_golden = [], 0, True
+        scores, errors, has_golden, metadata = [], 0, True, _Metadata()
         for sample in samples():
             if sample.get("error"):
                 errors += 1
             else:
                 scores.append(_scores(sample))
+                metadata.take(sample)
                 has_golden = has_golden and bool(_target(sample.get("target")).strip())
         metrics, without_scale = named_scores(scores)
         left_out = told(Counter({"the sample ended in an error": errors} if errors else {}))
         unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
+        named = {name: f"metadata_{place}" for place, name in enumerate(metadata.of_samples)}
 
         def records() -> Iterator[JsonObject]:
             for sample in samples():
                 if not sample.get("error"):
                     record = _record(sample, str(about.get("model") or "model"), about.get("created"), metrics)
+                    known = sample.get("metadata") or {}
+                    record |= {place: known.get(name) for name, place in named.items()}
                     yield record if has_golden else {name: each for name, each in record.items() if name != "answer"}
 
         name = str(about.get("task") or path.name.partition(".")[0])
         return Results(
-            name, records, "inspect", metrics,
+            name, records, "inspect", metrics, sample_fields=named,
             has_golden_answers=has_golden, has_tool_calls=True, left_out=[*left_out, *unscaled],
         )  # fmt: skip
+
+
+class _Metadata:
+    """What a log's samples say of themselves, such as a category."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, JsonObject] = {}
+        self._names: dict[str, bool] = {}
+
+    def take(self, sample: JsonObject) -> None:
+        """Note the metadata of one epoch of a sample."""
+        known = sample.get("metadata") or {}
+        first = self._first.setdefault(str(sample.get("id")), known)
+        for name in first.keys() | known.keys():
+            is_same = first.get(name) == known.get(name)
+            self._names[name] = self._names.get(name, True) and is_same
+
+    @property
+    def of_samples(self) -> list[str]:
+        """The names in order, without those that a solver wrote to: their values differ by epoch."""
+        return sorted(name for name, is_of_sample in self._names.items() if is_of_sample and name not in KNOWN)
 
 
 def _is_archive(path: Path) -> bool:

@@ -45,6 +45,19 @@ def test_messages_and_lists_of_targets_are_texts(tmp_path: Path) -> None:
     assert (record["question"], record["answer"]) == ("How?", "x | y")
 
 
+def test_what_the_metadata_says_of_a_sample_becomes_its_fields(tmp_path: Path) -> None:
+    """What differs by epoch a solver wrote, so it says nothing of the sample."""
+    samples = [
+        inspect_sample("a", 1, "C", metadata={"category": "geo", "tries": 1, "id": 7}),
+        inspect_sample("a", 2, "C", metadata={"category": "geo", "tries": 2, "id": 7}),
+        inspect_sample("b", 1, "C", metadata=None),
+    ]
+    found = Inspect().read(inspect_json(tmp_path, samples))
+    (place,) = found.sample_fields.values()
+    assert list(found.sample_fields) == ["category"]
+    assert [record[place] for record in found.rows()] == ["geo", "geo", None]
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [(b"PK\x03\x04cut", "cut off, damaged or no archive"), (b'{"version": 2, "eval": {}}', "no samples in it"),
