@@ -345,10 +345,13 @@ AGGREGATE = table((
             required=False, shown=False, asked_by="bootstrap",
             description=f"{which} end of the interval of {name} by resampling; null if undefined.",
             formula="percentiles of 9,999 draws of samples",
-            why_null=reasons.no_resampled_component, null_when=f"as `ci_bca_lower` or `{name}`",
+            why_null=why_null, null_when=f"as `ci_bca_lower` or `{name}`",
             compute=lambda row, of=of, place=place: row[of][place],  # type: ignore[misc]  # the defaults bind the names
         )
-        for name, of in (("var_sample", "between"), ("var_response", "within"))
+        for name, of, why_null in (
+            ("var_sample", "between", reasons.no_resampled_samples),
+            ("var_response", "within", reasons.no_resampled_answers),
+        )
         for place, (end, which) in enumerate((("lower", "Lower"), ("upper", "Upper")))
     ),
     Statistic(

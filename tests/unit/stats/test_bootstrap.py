@@ -57,6 +57,13 @@ def test_the_intervals_stand_in_the_event(tmp_path: Path) -> None:
     assert found["seed"] == 3
 
 
+def test_what_has_no_estimate_has_no_interval_for_the_same_reason(tmp_path: Path) -> None:
+    """No draw of samples makes two answers of one."""
+    scores = tuple(1 + number % 5 for number in range(24))
+    (found,) = bodies(tmp_path, scored("baseline", scores), asked=Asked(bootstrap=True))
+    assert found["reasons"]["var_response_lower"] == found["reasons"]["var_response"] == "one response per sample"
+
+
 def test_too_few_samples_are_not_resampled(tmp_path: Path) -> None:
     """Below 20 the interval would be too short; the event says so."""
     (found,) = bodies(tmp_path, scored("baseline", (1, 2, 3, 4, 5)), asked=Asked(bootstrap=True))
