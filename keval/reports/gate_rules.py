@@ -9,8 +9,10 @@ import difflib
 import math
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import orjson
 
 from keval.errors import UsageError
 from keval.nearest import near
@@ -69,7 +71,11 @@ PRESETS: dict[str, tuple[str, ...]] = {
 }
 """Rules by name: two levels for an agent that looks things up, for the judge `sources` and the rubric `quality`."""
 
-_NO_SPACES = "a rule can name a condition only if there is no space in its name; rename it in the config"
+_NO_SPACES = 'a name with a space in it stands in double quotes, as "my condition"'
+
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STANDS_FOR = re.compile(r"⟦(\d+)⟧")
+"""What stands for a quoted name while a rule is read: one word, without a sign."""
 
 _LEVEL = re.compile(r"(?P<quantity>[^<>=]+?)(?: of (?P<condition>[^\s<>=]+))?\s*(?P<sign>[<>=]+)\s*(?P<limit>[^<>=]+)")
 _COMPARISON = re.compile(
@@ -123,7 +129,52 @@ Rule = Level | Comparison
 
 
 def read_rule(written: str) -> Rule:
-    """Return a rule as it is written; raises UsageError that says what is wrong with it, and what may be meant."""
+    """Return a rule as it is written; raises UsageError that says what is wrong with it, and what may be meant.
+
+    A name in double quotes, which is a JSON string, may hold spaces and signs.
+    """
+    names = _Quoted()
+    plain = _QUOTED.sub(names.put_away, written)
+    try:
+        return names.in_rule(_read(plain))
+    except UsageError as error:
+        raise UsageError(*map(names.put_back, error.problems)) from None
+
+
+class _Quoted:
+    """The quoted names of a rule, for each of which one word stands while it is read."""
+
+    def __init__(self) -> None:
+        self._written: list[str] = []
+
+    def put_away(self, found: re.Match[str]) -> str:
+        """Return the word that stands for a quoted name."""
+        self._written.append(found[0])
+        return f"⟦{len(self._written) - 1}⟧"
+
+    def put_back(self, text: str) -> str:
+        """Return a text with the names as they were written."""
+        return _STANDS_FOR.sub(lambda word: self._written[int(word[1])], text)
+
+    def in_rule(self, rule: Rule) -> Rule:
+        """Return a rule with the names that words stand for. Raises UsageError."""
+        text = self.put_back(rule.text)
+        if isinstance(rule, Level):
+            return replace(rule, text=text, condition=rule.condition and self._named(rule.condition, text))
+        condition, reference = (self._named(name, text) for name in (rule.condition, rule.reference))
+        return replace(rule, text=text, condition=condition, reference=reference)
+
+    def _named(self, name: str, text: str) -> str:
+        word = _STANDS_FOR.fullmatch(name)
+        if word is None:
+            return name
+        try:
+            return str(orjson.loads(self._written[int(word[1])]))
+        except orjson.JSONDecodeError as error:
+            raise UsageError(f"rule {text!r}: {name} is no JSON string: {error}") from error
+
+
+def _read(written: str) -> Rule:
     text = " ".join(written.split())
     if (compared := _COMPARISON.fullmatch(text)) is not None:
         return _comparison(text, compared)
@@ -226,7 +277,7 @@ def _what_is_missing(text: str) -> str:
     for phrase in phrases:
         if found := difflib.get_close_matches(phrase, RELATIONS, n=1, cutoff=0.75):
             if phrase == found[0]:
-                return f"{phrase!r} stands between one condition and another, both without spaces"
+                return f"{phrase!r} stands between one condition and another, each one word, or in double quotes"
             return f"did you mean {found[0]!r} by {phrase!r}?"
     for phrase in sorted(MEANT, key=len, reverse=True):
         if f" {phrase} " in text:

@@ -20,6 +20,7 @@ LEVELS = [
     ("cost per answer <= $0.05", Quantity("cost per answer", "usd"), None, "<=", 0.05),
     ("tool errors <= 0", Quantity("tool errors", "share"), None, "<=", 0),
     ("score > -.5", Quantity("score"), None, ">", -0.5),
+    ('x of "my  <b> 🙂 \\"c\\"" >= 3', Quantity("x"), 'my  <b> 🙂 "c"', ">=", 3),
 ]
 
 COMPARISONS = [
@@ -30,6 +31,7 @@ COMPARISONS = [
     Comparison("rubric/x of with_docs not lower than before by .2", "rubric/x", "with_docs", "before", ">", -0.2),
     Comparison("x of a is not higher than b by 1", "x", "a", "b", "<", 1),
     Comparison("a lower than b by 1", None, "a", "b", "<", -1),
+    Comparison('x of "my a" lower than "my b" by 1', "x", "my a", "my b", "<", -1),
 ]
 
 MISTAKES = [
@@ -57,9 +59,14 @@ MISTAKES = [
     ("a not lower than b by 5 points", "'5 points' is no margin; it is a number from 0 on, of the metric's scale"),
     ("a not lower than b by 5%", "'5%' is no margin; it is a number from 0 on, of the metric's scale"),
     ("a higher than b by inf", "'inf' is no margin"),
-    ("x of my condition higher than b", "both without spaces"),
-    ("my condition not lower than b by 0.1", "a rule can name a condition only if there is no space in its name"),
-    ("completeness of my condition >= 4", "nothing is called 'completeness of my condition'; a rule can name"),
+    ('x of "my condition" above four', 'write `x of "my condition" higher than four`'),
+    ('x of "a\\q" >= 1', '"a\\q" is no JSON string'),
+    ("x of my condition higher than b", "each one word, or in double quotes"),
+    ("my condition not lower than b by 0.1", 'a name with a space in it stands in double quotes, as "my condition"'),
+    (
+        "completeness of my condition >= 4",
+        "nothing is called 'completeness of my condition'; a name with a space in it",
+    ),
     ("", "it compares nothing"),
 ]
 
