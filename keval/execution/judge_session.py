@@ -139,6 +139,7 @@ class JudgeWork:
             self.progress.plan(name, number)
         if not backlog.planned:
             self.warn(f"nothing to judge: {self._why_nothing(past, unjudged)}")
+            self._record_thresholds(past, sink)
             return
 
         self._warn_of_mock(past, responses, judges)
@@ -156,6 +157,19 @@ class JudgeWork:
 
         with self.stack:
             leaving_nothing(main, self.warn)
+
+    def _record_thresholds(self, past: Past, sink: Sink) -> None:
+        """Append what the given judges are, if by them answers pass from other scores than the log says."""
+        known = {(judge_id, metric): score for judge_id, metric, score in past.rows(load("projections", "thresholds"))}
+        now = {
+            (judge.judge_id, metric["name"]): metric["pass_from"]
+            for judge in self.given
+            for metric in judge.described()["metrics"]
+        }
+        if any(known[key] != score for key, score in now.items() if key in known):
+            told = redacted(judge_run_event(self.given, new_run_id(), mock=self.request.mock), self.secrets)
+            asyncio.run(sink.append(told))
+            self.warn("the score from which an answer passes is another one now: that was recorded")
 
     def _warn_of_mock(self, past: Past, responses: str, judges: Sequence[JudgeConfig]) -> None:
         """Say where answers are real and their judgments are not, or the other way round."""

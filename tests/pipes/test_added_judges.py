@@ -104,6 +104,23 @@ def test_an_added_judge_that_did_not_fail_is_named_and_no_more(run: Keval, tmp_p
     )
 
 
+def test_a_score_that_passes_now_is_recorded_once(run: Keval, tmp_path: Path) -> None:
+    """The judge is the same and has judged all: whoever reads the log goes by what its file says now."""
+    judged(run, tmp_path, "def judge(case):\n    return {'score': 0.5}\n")
+    with (tmp_path / "mine.yaml").open("a") as judge:
+        judge.write("pass_from: 0.4\n")
+    told = "the score from which an answer passes is another one now: that was recorded\n"
+    assert [run("judge", "log.jsonl", "-j", "mine.yaml").stderr.endswith(told) for _ in range(2)] == [True, False]
+    rows = run(
+        "sql",
+        "log.jsonl",
+        "-f",
+        "jsonl",
+        "select judges[1].metrics[1].pass_from as f from runs where command = 'judge'",
+    )
+    assert [json.loads(line)["f"] for line in rows.stdout.splitlines()] == [None, 0.4]
+
+
 def test_a_judge_under_another_name_is_told_to_be_the_same(run: Keval, tmp_path: Path) -> None:
     """It would judge what is judged already, so it does nothing; a user who wonders why is told."""
     (tmp_path / "again.yaml").write_text("type: exact_match\nname: again\n")
