@@ -28,6 +28,9 @@ PREFIX = "kvtask-"
 SWEEP_S = 5.0
 """How long a command waits for the removal of what others have left; after that it goes on meanwhile."""
 
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What the system says of a file that cannot become any larger."""
+
 UNLOCKABLE = frozenset({errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 """What file systems say that cannot lock a folder; NFS wants to write to what it locks, which no folder allows."""
 
@@ -60,6 +63,17 @@ def make() -> tuple[Path, Remove]:
         raise EnvironmentLacksError(
             f"no temporary folder can be made{where}: {error.strerror}; TMPDIR names another place"
         ) from error
+
+
+@contextmanager
+def needing_room(path: Path) -> Iterator[None]:
+    """Turn what the system says when there is no room for a temporary file into EnvironmentLacksError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise EnvironmentLacksError(f"no room for {path}: {error.strerror}; TMPDIR names another folder") from error
 
 
 def beside(path: Path) -> tuple[Path, Remove]:

@@ -247,6 +247,16 @@ def test_a_disk_that_is_full_leaves_no_wrong_index(log: Path, tmp_path: Path, si
     assert aggregated(log) == without(log)
 
 
+@pytest.mark.slow
+def test_a_disk_that_is_full_is_told_of_small_logs_too(tmp_path: Path) -> None:
+    """One log, and two of which one copy is made: it is no bug of keval, and TMPDIR names another folder."""
+    logs = [write_log(tmp_path / f"{name}.jsonl", [run_event(), response_event(name)]) for name in ("a", "b")]
+    for few in (logs[:1], logs):
+        running = start("report", *few, preexec_fn=_no_large_files(100))
+        _, err = running.communicate(timeout=200)
+        assert (running.returncode, b"no room for" in err, b"TMPDIR" in err) == (4, True, True), err
+
+
 def _as_nobody() -> None:
     os.setgroups([])
     os.setgid(NOBODY)
