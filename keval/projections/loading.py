@@ -10,13 +10,13 @@ import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keval.processes import memory, temporary
+from keval.processes.beside import Beside
 from keval.projections.line_text import descriptors_of, line_in
 from keval.projections.log_file import ChangedError, Lines, LogFile
 from keval.projections.sql_file import literal, load, verbatim
@@ -103,7 +103,7 @@ def _load_together(connection: duckdb.DuckDBPyConnection, number: int, before: i
     counts = [len(log.where.offsets) for log in logs]
     with temporary.folder() as folder:
         together = folder / "lines.jsonl"
-        with together.open("wb") as target:
+        with temporary.needing_room(together), together.open("wb") as target:
             for log in logs:
                 target.write(_checked_part(log))
         each = lines_query(0, literal(verbatim(together)), max(log.where.longest for log in logs))
@@ -173,14 +173,14 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
     if log.is_checked:
         append(log.where.longest, f"limit {len(log.where.offsets)}" if log.rest is None else "")
         return log.where
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        appended = thread.submit(append, 0, "")
-        try:
-            where = log.where
-            error = appended.exception()
-        except BaseException:
-            connection.interrupt()
-            raise
+    appended = Beside(lambda: append(0, ""))
+    try:
+        where = log.where
+        error = appended.end()
+    except BaseException:
+        connection.interrupt()
+        appended.end()
+        raise
     if where.longest > SHORTEST_LINE:
         connection.execute(f"SET threads = {threads(where.longest)}")
         append(where.longest, "")
@@ -216,7 +216,7 @@ def _read_declarations(
         few, longest = folder / "declarations.jsonl", 0
         reading: LogFile | None = None
         descriptor = -1
-        with few.open("wb") as target:
+        with temporary.needing_room(few), few.open("wb") as target:
             for position, offset in found:
                 if (log := logs[bisect_left(ends, position)]) is not reading:
                     open_.close()

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import partial
 from graphlib import TopologicalSorter
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from keval.processes.beside import Beside
 from keval.projections.sql_file import literal
 from keval.projections.views import TEMPORARY, made, named_in_definition
 
 if TYPE_CHECKING:
     import duckdb
+
+    Ready = SimpleQueue[str | None]
+    """Names of what can be made now; None: there are no more."""
+    Done = SimpleQueue[tuple[str, Exception | None]]
+    """Names of what was made, or why it was not."""
 
 AT_ONCE = 2
 """Statements at once: of few rows DuckDB takes one processor for each, and most of the time to plan it."""
@@ -59,31 +65,44 @@ def _make_at_once(connection: duckdb.DuckDBPyConnection, statements: Mapping[str
     waiting = TopologicalSorter({name: named_in_definition(name) & statements.keys() for name in statements})
     waiting.prepare()
     ((search_path,),) = connection.execute("SELECT current_setting('search_path')").fetchall()
+    ready: Ready = SimpleQueue()
+    done: Done = SimpleQueue()
     with ExitStack() as open_:
         cursors = [open_.enter_context(connection.cursor()) for _ in range(AT_ONCE)]
-        free: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
         for cursor in cursors:
             cursor.execute(f"SET search_path = {literal(search_path)}")
-            free.put(cursor)
-        threads = open_.enter_context(ThreadPoolExecutor(max_workers=AT_ONCE))
-        running: dict[Future[None], str] = {}
+        threads = [Beside(partial(_work, cursor, statements, ready, done)) for cursor in cursors]
         try:
             while waiting.is_active():
-                running |= {threads.submit(_run, free, statements[name]): name for name in waiting.get_ready()}
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    future.result()
-                    waiting.done(running.pop(future))
-        except BaseException:
-            threads.shutdown(wait=False, cancel_futures=True)  # first, else they would begin the next statements
+                for name in waiting.get_ready():
+                    ready.put(name)
+                name, error = done.get()
+                if error is not None:
+                    raise error
+                waiting.done(name)
+        finally:
+            _leave(ready)
             for cursor in cursors:
                 cursor.interrupt()
-            raise
+            for thread in threads:
+                thread.end()
 
 
-def _run(free: SimpleQueue[duckdb.DuckDBPyConnection], statement: str) -> None:
-    """Run a statement on a cursor that is free, and give it back."""
-    cursor = free.get()
-    try:
-        cursor.execute(statement)
-    finally:
-        free.put(cursor)
+def _work(cursor: duckdb.DuckDBPyConnection, statements: Mapping[str, str], ready: Ready, done: Done) -> None:
+    """Run each statement whose name comes, until there are no more."""
+    while (name := ready.get()) is not None:
+        try:
+            cursor.execute(statements[name])
+        except Exception as error:  # noqa: BLE001 - it is raised by whoever waits for what is done
+            done.put((name, error))
+        else:
+            done.put((name, None))
+
+
+def _leave(ready: Ready) -> None:
+    """Let no thread begin with anything more."""
+    with suppress(Empty):
+        while True:
+            ready.get_nowait()
+    for _ in range(AT_ONCE):
+        ready.put(None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from keval import projections
 from keval.ids import JsonObject
+from keval.processes.beside import Beside
 from keval.projections.sql_file import load
 
 if TYPE_CHECKING:
@@ -27,24 +28,63 @@ def query(name: str, **parameters: str) -> str:
     return load("reports", name, **parameters)
 
 
+class Ahead:
+    """Queries that another thread asks on a cursor of its own, from the last one on, as long as nobody else does."""
+
+    def __init__(self, cursor: DuckDBPyConnection, queries: Iterable[str]) -> None:
+        self._cursor = cursor
+        self._waiting = dict.fromkeys(queries, True)
+        self._asked = set(self._waiting)
+        self._found: SimpleQueue[tuple[str, Rows | Exception]] = SimpleQueue()
+        self._known: dict[str, Rows | Exception] = {}
+        self._thread = Beside(self._ask_all)
+
+    def rows(self, sql: str) -> Rows | None:
+        """Return what the thread finds; None for a query that it has not begun, and now will not."""
+        if sql not in self._asked or self._waiting.pop(sql, False):  # of two threads one alone gets it
+            return None
+        while sql not in self._known:
+            query, found = self._found.get()
+            self._known[query] = found
+        found = self._known[sql]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def leave(self) -> None:
+        """Break off what is being asked, and wait for the thread."""
+        self._waiting.clear()  # first, else the thread would begin the next query
+        self._cursor.interrupt()
+        self._thread.end()
+
+    def _ask_all(self) -> None:
+        for sql in reversed(list(self._waiting)):
+            if self._waiting.pop(sql, False):
+                self._found.put((sql, self._ask(sql)))
+
+    def _ask(self, sql: str) -> Rows | Exception:
+        """Return the rows of a query that runs on the cursor itself, so that this can interrupt it."""
+        try:
+            names, found = projections.columns_and_rows(self._cursor, sql)
+            return [dict(zip(names, row, strict=True)) for row in found]
+        except Exception as error:  # noqa: BLE001 - it is raised where the rows are asked for
+            return error
+
+
 class Queries:
     """Asks queries of the logs that a connection has views of, each once: a report needs some rows in many places."""
 
-    def __init__(self, connection: DuckDBPyConnection, ahead: Mapping[str, Future[Rows]] | None = None) -> None:
-        """Ask the connection; `ahead` are queries that another thread asks, but for those that it has not begun."""
+    def __init__(self, connection: DuckDBPyConnection, ahead: Ahead | None = None) -> None:
         self.connection = connection
-        self._ahead = ahead or {}
+        self._ahead = ahead
         self._found: dict[str, Rows] = {}
 
     def ask(self, name: str, **parameters: str) -> Rows:
         """Return the rows that `<name>.sql` finds, columns by name; they are not to be changed."""
         sql = query(name, **parameters)
         if sql not in self._found:
-            ahead = self._ahead.get(sql)
-            if ahead is None or ahead.cancel():
-                self._found[sql] = list(projections.rows(self.connection, sql))
-            else:
-                self._found[sql] = ahead.result()
+            found = None if self._ahead is None else self._ahead.rows(sql)
+            self._found[sql] = list(projections.rows(self.connection, sql)) if found is None else found
         return self._found[sql]
 
 
@@ -55,20 +95,12 @@ def asked_ahead(connection: DuckDBPyConnection, queries: Iterable[str]) -> Itera
     The block asks them in their order, so both meet in the middle: DuckDB takes one processor for a small query. What
     it did not ask for is broken off at its end.
     """
-    with connection.cursor() as cursor, ThreadPoolExecutor(max_workers=1) as thread:
-        last_first = reversed(list(queries))
-        ahead = {sql: thread.submit(_rows_on, cursor, sql) for sql in last_first}
+    with connection.cursor() as cursor:
+        ahead = Ahead(cursor, queries)
         try:
             yield Queries(connection, ahead)
         finally:
-            thread.shutdown(wait=False, cancel_futures=True)  # first, else the thread would begin the next query
-            cursor.interrupt()
-
-
-def _rows_on(cursor: DuckDBPyConnection, sql: str) -> Rows:
-    """Return the rows of a query that runs on the cursor itself, so that this can interrupt it."""
-    names, found = projections.columns_and_rows(cursor, sql)
-    return [dict(zip(names, row, strict=True)) for row in found]
+            ahead.leave()
 
 
 def by_condition(rows: Iterable[JsonObject]) -> dict[tuple[str, str], Rows]:

@@ -6,9 +6,9 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 import duckdb
 import pytest
@@ -16,7 +16,7 @@ import pytest
 from keval import projections
 from keval.projections.log_file import as_log_file
 from keval.reports import builder
-from keval.reports.queries import Queries, Rows, ask, asked_ahead, query
+from keval.reports.queries import Ahead, Queries, Rows, ask, asked_ahead, query
 from tests.builders import judgment_event, response_event, run_event, write_log
 
 ASKED = ("models", "event_counts", "newest_run", "judges")
@@ -64,23 +64,47 @@ def test_a_query_is_asked_once(log: Path) -> None:
         assert queries.ask("changed_scores", most="2") is not changed
 
 
-def test_what_the_second_thread_found_is_not_asked_again(log: Path) -> None:
-    """Its rows are those of the report; a query that waits yet is asked at once, and by nobody else."""
-    found, waiting = Future[Rows](), Future[Rows]()
-    found.set_result([{"model": "found ahead"}])
-    with connected(log) as connection:
-        queries = Queries(connection, {query("models"): found, query("judges"): waiting})
-        assert queries.ask("models") == [{"model": "found ahead"}]
-        assert queries.ask("judges") == list(ask(connection, "judges"))
-    assert waiting.cancelled()
+@contextmanager
+def asking(*queries: str) -> Iterator[tuple[Ahead, list[int], Event]]:
+    """Give another thread that asks; the numbers that `note` was called with there, and what it waits for after 9."""
+    noted: list[int] = []
+    nine, go_on = Event(), Event()
+
+    def note(number: int) -> int:
+        noted.append(number)
+        if number == 9:
+            nine.set()
+            go_on.wait()
+        return number
+
+    with duckdb.connect() as connection:
+        connection.create_function("note", note, ["BIGINT"], "BIGINT", side_effects=True)
+        ahead = Ahead(connection.cursor(), queries)
+        try:
+            nine.wait()
+            yield ahead, noted, go_on
+        finally:
+            go_on.set()
+            ahead.leave()
 
 
-def test_an_error_of_the_second_thread_is_raised_where_its_rows_are_asked(log: Path) -> None:
+def test_what_the_second_thread_has_begun_is_waited_for() -> None:
+    """A query that it has not begun is asked by whoever wants it, and by nobody else."""
+    with asking("select note(1) as n", "select note(9) as n") as (ahead, noted, go_on):
+        assert ahead.rows("select note(1) as n") is None
+        assert ahead.rows("select 2 as n") is None
+        go_on.set()
+        assert ahead.rows("select note(9) as n") == [{"n": 9}]
+    assert noted == [9]
+
+
+def test_an_error_of_the_second_thread_is_raised_where_its_rows_are_asked() -> None:
     """It is not lost."""
-    failed = Future[Rows]()
-    failed.set_exception(duckdb.CatalogException("in the other thread"))
-    with connected(log) as connection, pytest.raises(duckdb.CatalogException, match="in the other thread"):
-        Queries(connection, {query("newest_run"): failed}).ask("newest_run")
+    failing = "select error('there: ' || note(9))"
+    with asking(failing) as (ahead, _, go_on):
+        go_on.set()
+        with pytest.raises(duckdb.InvalidInputException, match="there: 9"):
+            ahead.rows(failing)
 
 
 def test_an_interruption_breaks_off_what_is_asked_ahead() -> None:
