@@ -190,10 +190,19 @@ async def _end(token: str, program: asyncio.subprocess.Process | None) -> tuple[
     if program.returncode is None:
         await tree.end_first(token, program.pid)
     orphans = await tree.end_tree(token, program.pid)
-    with suppress(ProcessLookupError):  # it is dead, but where nobody could look at it
-        program.kill()
+    if not has_ended(program.pid):  # it is dead, but where nobody could look at it
+        with suppress(ProcessLookupError):
+            program.kill()
     await program.wait()  # this takes note of its exit status
     return tuple(orphans)
+
+
+def has_ended(pid: int) -> bool:
+    """Return whether a child has ended, and leave its exit status to asyncio, which else reports the loss of it."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
 
 
 def located(program: str, folder: Path, env: Mapping[str, str]) -> str:

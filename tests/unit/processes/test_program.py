@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import subprocess
 import sys
 import time
 import uuid
@@ -8,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from keval.processes.program import Ended, Limits, ProgramError, run
+from keval.processes.program import Ended, Limits, ProgramError, has_ended, run
 from tests.remains import marked
 
 AMPLE = Limits(output_bytes=10_000, seconds=60)
@@ -47,6 +50,19 @@ async def test_a_program_that_takes_too_long_is_ended_and_what_it_said_is_kept(t
     assert (ended.exceeded, ended.stdout) == ("seconds", b"so far\n")
     assert ended.exit_status < 0
     assert time.monotonic() - began < 30
+
+
+def test_who_looks_whether_a_program_has_ended_leaves_its_exit_status() -> None:
+    """Asyncio would tell the user that it got none."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.exit(sys.stdin.read())"], stdin=subprocess.PIPE
+    ) as it:
+        assert not has_ended(it.pid)
+        it.kill()
+        os.waitid(os.P_PID, it.pid, os.WEXITED | os.WNOWAIT)
+        assert has_ended(it.pid)
+        assert it.wait() == -signal.SIGKILL
+        assert has_ended(it.pid)
 
 
 async def test_a_program_that_writes_too_much_is_ended(tmp_path: Path) -> None:
