@@ -16,17 +16,21 @@ class Beside:
 
     def __init__(self, function: Callable[[], object]) -> None:
         self._function = function
-        self._raised: SimpleQueue[BaseException | None] = SimpleQueue()
+        self._raised: BaseException | None = None
+        self._is_done = False
+        self._done: SimpleQueue[None] = SimpleQueue()
         Thread(target=self._run, daemon=True).start()
 
     def end(self) -> BaseException | None:
-        """Wait until the function is done, and return what it raised; to be called once."""
-        return self._raised.get()
+        """Wait until the function is done, and return what it raised; also again, after a wait that was broken off."""
+        if not self._is_done:
+            self._done.get()
+        return self._raised
 
     def _run(self) -> None:
         try:
             self._function()
         except BaseException as error:  # noqa: BLE001 - whoever waits for the end gets it
-            self._raised.put(error)
-        else:
-            self._raised.put(None)
+            self._raised = error
+        self._is_done = True
+        self._done.put(None)

@@ -9,7 +9,9 @@ from keval.processes.beside import Beside
 
 def test_its_end_tells_what_it_raised() -> None:
     """An error is not lost, though it was raised in another thread."""
-    assert isinstance(Beside(lambda: 1 // 0).end(), ZeroDivisionError)
+    failing = Beside(lambda: 1 // 0)
+    assert isinstance(failing.end(), ZeroDivisionError)
+    assert isinstance(failing.end(), ZeroDivisionError)
     assert Beside(lambda: 1).end() is None
 
 

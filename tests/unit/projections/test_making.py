@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import duckdb
@@ -11,6 +9,7 @@ import pytest
 
 from keval.projections.making import make
 from keval.projections.views import ALL, KINDS, named_in_definition
+from tests.interrupting import endless_query
 
 CHAIN = {"plans": "from run_facts", "run_facts": "select 1 as a", "planned_conditions": "select a + 1 as a from plans"}
 """Queries of a table, of one that it reads, and of a view over it, in no order."""
@@ -61,15 +60,7 @@ def test_the_error_of_a_statement_is_raised(tmp_path: Path, name: str) -> None:
 
 def test_an_interruption_breaks_off_what_is_being_made() -> None:
     """A statement would go on for hours otherwise, and the command wait for it."""
-
-    def interrupt(number: int) -> int:
-        os.kill(os.getpid(), signal.SIGINT)
-        return number
-
     with duckdb.connect() as connection:
-        connection.create_function("interrupt", interrupt, ["BIGINT"], "BIGINT")
-        endless = (
-            "select interrupt(count(*)) as a from range(2) union all select count(*) from range(10_000_000_000_000)"
-        )
+        endless = endless_query(connection)
         with pytest.raises(KeyboardInterrupt):
             make(connection, IN_ORDER | {"run_facts": endless}, KINDS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from keval.projections.log_file import as_log_file
 from keval.reports import builder
 from keval.reports.queries import Ahead, Queries, Rows, ask, asked_ahead, query
 from tests.builders import judgment_event, response_event, run_event, write_log
+from tests.interrupting import endless_query
 
 ASKED = ("models", "event_counts", "newest_run", "judges")
 
@@ -109,14 +108,8 @@ def test_an_error_of_the_second_thread_is_raised_where_its_rows_are_asked() -> N
 
 def test_an_interruption_breaks_off_what_is_asked_ahead() -> None:
     """A Ctrl-C would wait for it for hours otherwise."""
-
-    def interrupt(number: int) -> int:
-        os.kill(os.getpid(), signal.SIGINT)
-        return number
-
     with duckdb.connect() as connection:
-        connection.create_function("interrupt", interrupt, ["BIGINT"], "BIGINT")
-        endless = "select interrupt(count(*)) from range(2) union all select count(*) from range(10_000_000_000_000)"
+        endless = endless_query(connection)
         with pytest.raises(KeyboardInterrupt), asked_ahead(connection, [endless]):
             time.sleep(60)
 
