@@ -6,23 +6,31 @@ other thread then waits for ever, or released, on which it fails. A `SimpleQueue
 
 from __future__ import annotations
 
+from _thread import start_new_thread  # not `Thread`: to start it waits at a lock, which the same may happen to
 from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Thread
 
 
 class Beside:
-    """A function that runs in a thread of its own; the thread keeps no process from ending."""
+    """A function that runs in a thread of its own once it is begun; the thread keeps no process from ending."""
 
     def __init__(self, function: Callable[[], object]) -> None:
         self._function = function
         self._raised: BaseException | None = None
-        self._is_done = False
+        self._is_done = True
         self._done: SimpleQueue[None] = SimpleQueue()
-        Thread(target=self._run, daemon=True).start()
+
+    def begin(self) -> None:
+        """Begin to run; within the block at whose end it is waited for, as an interruption may come at once."""
+        self._is_done = False
+        try:
+            start_new_thread(self._run, ())
+        except RuntimeError:  # there is no thread to be had
+            self._is_done = True
+            raise
 
     def end(self) -> BaseException | None:
-        """Wait until the function is done, and return what it raised; also again, after a wait that was broken off."""
+        """Wait until the function is done, and return what it raised; at once if it never began, or was done before."""
         if not self._is_done:
             self._done.get()
         return self._raised

@@ -175,6 +175,7 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
         return log.where
     appended = Beside(lambda: append(0, ""))
     try:
+        appended.begin()
         where = log.where
         error = appended.end()
     except BaseException:

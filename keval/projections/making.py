@@ -71,9 +71,10 @@ def _make_at_once(connection: duckdb.DuckDBPyConnection, statements: Mapping[str
         cursors = [open_.enter_context(connection.cursor()) for _ in range(AT_ONCE)]
         for cursor in cursors:
             cursor.execute(f"SET search_path = {literal(search_path)}")
-        threads: list[Beside] = []
+        threads = [Beside(partial(_work, cursor, statements, ready, done)) for cursor in cursors]
         try:
-            threads += (Beside(partial(_work, cursor, statements, ready, done)) for cursor in cursors)
+            for thread in threads:
+                thread.begin()
             while waiting.is_active():
                 for name in waiting.get_ready():
                     ready.put(name)

@@ -39,6 +39,10 @@ class Ahead:
         self._known: dict[str, Rows | Exception] = {}
         self._thread = Beside(self._ask_all)
 
+    def begin(self) -> None:
+        """Let the thread ask."""
+        self._thread.begin()
+
     def rows(self, sql: str) -> Rows | None:
         """Return what the thread finds; None for a query that it has not begun, and now will not."""
         if sql not in self._asked or self._waiting.pop(sql, False):  # of two threads one alone gets it
@@ -98,6 +102,7 @@ def asked_ahead(connection: DuckDBPyConnection, queries: Iterable[str]) -> Itera
     with connection.cursor() as cursor:
         ahead = Ahead(cursor, queries)
         try:
+            ahead.begin()
             yield Queries(connection, ahead)
         finally:
             ahead.leave()

@@ -9,10 +9,13 @@ from keval.processes.beside import Beside
 
 def test_its_end_tells_what_it_raised() -> None:
     """An error is not lost, though it was raised in another thread."""
-    failing = Beside(lambda: 1 // 0)
+    failing, passing = Beside(lambda: 1 // 0), Beside(lambda: 1)
+    assert failing.end() is None
+    failing.begin()
+    passing.begin()
     assert isinstance(failing.end(), ZeroDivisionError)
     assert isinstance(failing.end(), ZeroDivisionError)
-    assert Beside(lambda: 1).end() is None
+    assert passing.end() is None
 
 
 def test_it_runs_meanwhile() -> None:
@@ -24,6 +27,7 @@ def test_it_runs_meanwhile() -> None:
         done.set()
 
     beside = Beside(wait)
+    beside.begin()
     assert not done.is_set()
     goes_on.set()
     beside.end()

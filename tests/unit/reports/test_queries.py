@@ -79,6 +79,7 @@ def asking(*queries: str) -> Iterator[tuple[Ahead, list[int], Event]]:
     with duckdb.connect() as connection:
         connection.create_function("note", note, ["BIGINT"], "BIGINT", side_effects=True)
         ahead = Ahead(connection.cursor(), queries)
+        ahead.begin()
         try:
             nine.wait()
             yield ahead, noted, go_on
