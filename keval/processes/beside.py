@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from _thread import start_new_thread  # not `Thread`: to start it waits at a lock, which the same may happen to
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+SLICE_S = 0.5
+"""A Ctrl-C that comes just before one waits is seen after so long; while one waits, at once."""
 
 
 class Beside:
@@ -32,7 +38,7 @@ class Beside:
     def end(self) -> BaseException | None:
         """Wait until the function is done, and return what it raised; at once if it never began, or was done before."""
         if not self._is_done:
-            self._done.get()
+            taken(self._done)
         return self._raised
 
     def _run(self) -> None:
@@ -42,3 +48,12 @@ class Beside:
             self._raised = error
         self._is_done = True
         self._done.put(None)
+
+
+def taken(queue: SimpleQueue[Item]) -> Item:
+    """Wait for what is put into a queue next."""
+    while True:
+        try:
+            return queue.get(timeout=SLICE_S)
+        except Empty:
+            continue

@@ -9,7 +9,7 @@ from graphlib import TopologicalSorter
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from keval.processes.beside import Beside
+from keval.processes.beside import Beside, taken
 from keval.projections.sql_file import literal
 from keval.projections.views import TEMPORARY, made, named_in_definition
 
@@ -78,7 +78,7 @@ def _make_at_once(connection: duckdb.DuckDBPyConnection, statements: Mapping[str
             while waiting.is_active():
                 for name in waiting.get_ready():
                     ready.put(name)
-                name, error = done.get()
+                name, error = taken(done)
                 if error is not None:
                     raise error
                 waiting.done(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from keval import projections
 from keval.ids import JsonObject
-from keval.processes.beside import Beside
+from keval.processes.beside import Beside, taken
 from keval.projections.sql_file import load
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Ahead:
         if sql not in self._asked or self._waiting.pop(sql, False):  # of two threads one alone gets it
             return None
         while sql not in self._known:
-            query, found = self._found.get()
+            query, found = taken(self._found)
             self._known[query] = found
         found = self._known[sql]
         if isinstance(found, Exception):
