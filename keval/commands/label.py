@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -20,7 +21,7 @@ SKIP, QUIT = "s", "q"
 
 
 class _QuitError(Exception):
-    """The person wants no more questions."""
+    """The person wants no more questions, or what was piped in has ended."""
 
 
 @click.command(epilog="Example: keval label run.jsonl --labeler ada -n 20")
@@ -112,15 +113,29 @@ def _score(entry: Entry, labeler: str) -> Said | None:
 
 def _asked(what: str, choices: list[str] | None = None) -> str:
     kind = None if choices is None else click.Choice(choices)
-    answer: str = click.prompt(f"{what} ([s]kip, [q]uit)", type=kind, err=True, show_choices=choices is not None)
+    with _until_the_end():
+        answer: str = click.prompt(f"{what} ([s]kip, [q]uit)", type=kind, err=True, show_choices=choices is not None)
     if answer == QUIT:
         raise _QuitError
     return answer
 
 
 def _note() -> str | None:
-    note: str = click.prompt("note", default="", show_default=False, err=True)
-    return note.strip() or None
+    with suppress(_QuitError), _until_the_end():  # what was said before is kept
+        note: str = click.prompt("note", default="", show_default=False, err=True)
+        return note.strip() or None
+    return None
+
+
+@contextmanager
+def _until_the_end() -> Iterator[None]:
+    """Turn the end of what is piped in into _QuitError; to click it is the same as a Ctrl-C."""
+    try:
+        yield
+    except click.Abort as abort:
+        if isinstance(abort.__context__, EOFError):
+            raise _QuitError from abort
+        raise
 
 
 def _target(entry: Entry) -> tuple[str, str, str]:

@@ -97,6 +97,15 @@ def test_the_terminal_asks_and_goes_on_where_it_stopped(keval: Keval, tmp_path: 
 
 
 @pytest.mark.slow
+def test_what_was_piped_in_ends_like_quitting(keval: Keval, tmp_path: Path) -> None:
+    """Also where a note would be asked for: what was said is kept, and nothing was interrupted."""
+    log = judged_log(tmp_path, 1, 3)
+    done = keval("label", log, "--labeler", "ada", stdin="v\n")
+    assert (done.returncode, "interrupted" in done.stderr) == (0, False)
+    assert [(each["verdict"], each["note"]) for each in labels(log)] == [("valid_failure", None)]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("now", ["removed", "replaced"])
 def test_a_label_goes_into_no_other_log(tmp_path: Path, now: str) -> None:
     """Of a log that is gone a new file would hold labels alone, and another log those of answers that it has not."""
