@@ -48,10 +48,13 @@ judged as (
 ),
 judge_failed as (
     select task, judges_behind.judge_id, arg_max(kind, position) as kind, bool_or(f.mock) as mock
-    from failure_facts as f
+    from tasks
+    join (
+        select condition_id, agent_id, sample_id, repetition, judge_id, kind, position, mock
+        from failure_facts
+        where stage = 'judge' and current
+    ) as f using (condition_id, agent_id, sample_id, repetition)
     join judges_behind on judging = f.judge_id
-    join tasks using (condition_id, agent_id, sample_id, repetition)
-    where stage = 'judge' and current
     group by all
 ),
 is_not_for as (
@@ -69,12 +72,11 @@ not_sampled as (
 -- How the baseline's task ended with which a judge of pairs compares: null as long as one of them has an answer.
 baseline_task as (
     select t.task, p.judge_id, if(bool_and(b.failed is not null), any_value(b.failed), null) as failed
-    from judge_baselines as p
-    join tasks as b on b.condition_id = p.baseline_id
-    join tasks as t
-        on t.condition_id = p.condition_id and t.agent_id = b.agent_id and t.sample_id = b.sample_id
-        and t.repetition = b.repetition
-    where p.of_pairs
+    from (from tasks where condition_id in (select condition_id from judge_baselines where of_pairs)) as t
+    join (from judge_baselines where of_pairs) as p on p.condition_id = t.condition_id
+    join (from tasks where condition_id in (select baseline_id from judge_baselines where of_pairs)) as b
+        on b.condition_id = p.baseline_id and b.agent_id = t.agent_id and b.sample_id = t.sample_id
+        and b.repetition = t.repetition
     group by t.task, p.judge_id
 ),
 known as (
