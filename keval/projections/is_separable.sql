@@ -8,13 +8,13 @@ select not exists (
     having min(sample_id) <> max(sample_id)
 ) and not exists (from judgment_standings where strays)
 and not exists (
-    from events as failed
-    join events as response on response.id = failed.response_id and response.type = 'response'
-    where failed.type = 'failure' and failed.sample_id <> response.sample_id
+    from events as response
+    join events as failed on failed.response_id = response.id and failed.type = 'failure'
+    where response.type = 'response' and failed.sample_id <> response.sample_id
 ) and not exists (
-    from events as compared
-    join events as other on other.id = compared.other_response_id and other.type = 'response'
-    where compared.sample_id <> other.sample_id
+    from events as other
+    join (from events where other_response_id is not null) as compared on compared.other_response_id = other.id
+    where other.type = 'response' and compared.sample_id <> other.sample_id
 ) and not exists (
     select question_id from events where question_id is not null group by question_id having min(sample_id) <> max(sample_id)
 ) as is_separable

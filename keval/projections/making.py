@@ -28,7 +28,7 @@ OPTIMIZER_OFF = "common_subplan"
 """DuckDB would keep in memory what two parts of a query have in common: it may be a row for each line of a log, with
 all columns that any part needs, though most queries find few rows."""
 
-SIDES_AS_WRITTEN = {"score_facts", "sample_means"}
+SIDES_AS_WRITTEN = {"changed_samples", "score_facts", "sample_means", "is_separable"}
 """Tables for whose joins the right sides are held in memory, as they are written: DuckDB guesses that the left ones are
 smaller, and they are millions of lines with many columns."""
 

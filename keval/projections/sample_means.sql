@@ -94,13 +94,15 @@ never_tried as (
     from (select distinct judge_id, metric, sample_id from known where not_for)
     join series using (judge_id, metric)
     join question using (condition_id, agent_id, sample_id)
-    anti join known using (condition_id, agent_id, judge_id, metric, sample_id)
+    anti join (from known where sample_id in (select sample_id from known where not_for))
+        using (condition_id, agent_id, judge_id, metric, sample_id)
 ),
 never_tried_outside as (
     select condition_id, agent_id, judge_id, metric, sample_id, repetitions as planned, number as not_sampled, planned - number as untried
     from outside
     join series using (condition_id, agent_id, judge_id)
-    anti join known using (condition_id, agent_id, judge_id, metric, sample_id)
+    anti join (from known where judge_id in (select judge_id from share))
+        using (condition_id, agent_id, judge_id, metric, sample_id)
     anti join never_tried using (condition_id, agent_id, judge_id, metric, sample_id)
 )
 select

@@ -4,7 +4,7 @@
 select
     j.file, j.line_offset, j.run_id, j.condition_id, j.agent_id,
     j.sample_id, j.repetition, j.replicate,
-    j.judge.name as judge, j.judge_id, j.response_id, j.answer, j.id as judgment_id,
+    j.judge.name as judge, j.judge_id, j.response_id, j.answer,
     j.metric, j.given.score as score, j.given.min as min, j.given.max as max, j.given.passed as passed,
     j.given.not_applicable as not_applicable, j.given.outside as outside,
     j.other_response_id, j.position, j.mock,

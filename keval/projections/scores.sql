@@ -7,7 +7,7 @@ select
     log, s.run_id,
     c.condition, condition_id, agent_id, c.current,
     s.sample_id, s.repetition, s.replicate,
-    s.judge, s.judge_id, s.response_id, s.judgment_id,
+    s.judge, s.judge_id, s.response_id, j.judgment_id,
     s.metric, s.score, s.min, s.max, s.passed, s.not_applicable,
     try_cast(line -> '$.scores' as map(varchar, struct(reasoning varchar)))[s.metric].reasoning as reasoning,
     s.position, s.mock,
@@ -15,6 +15,9 @@ select
 from (select f.*, $line as line from score_facts as f) as s
 join files using (file)
 join conditions as c using (condition_id, agent_id)
+-- Each id takes as much room as all numbers of a score, and is rarely asked for. Grouped: so DuckDB knows that there is one
+-- at most, and joins nothing where nobody asks.
+left join (select position, any_value(id) as judgment_id from judgment_facts group by position) as j using (position)
 union all
 select
     log, s.run_id,

@@ -4,7 +4,7 @@
 -- metric of that name and scale, whichever judge it was given for; one that was given for that judge goes before others.
 with score as (
     select
-        s.judge_id, m.judge, s.metric, m.min, m.max, m.place, s.sample_id, s.response_id, s.replicate, s.judgment_id,
+        s.judge_id, m.judge, s.metric, m.min, m.max, m.place, s.sample_id, s.response_id, s.replicate, s.position,
         s.other_response_id as other,
         s.score as value
     from score_facts as s
@@ -23,7 +23,7 @@ by_person as (
     join person as p using (response_id, metric)
     where coalesce(p.min = s.min and p.max = s.max, p.judge_id is null) and p.score between s.min and s.max
     qualify row_number() over (
-        partition by s.judgment_id, s.metric, p.labeler
+        partition by s.position, s.metric, p.labeler
         order by coalesce(p.judge_id = s.judge_id, false) desc, p.position desc
     ) = 1
 ),
