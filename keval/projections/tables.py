@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-MOST_FOR_TABLES = 448 * 2**20
+MOST_FOR_TABLES = 512 * 2**20
 """Bytes that DuckDB takes at most to compute tables before it writes to the disk."""
 
 FEW_LINES = 5_000
