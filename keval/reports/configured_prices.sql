@@ -1,3 +1,2 @@
--- One row: the prices that the config of the newest run gives itself, as JSON; null without any.
-select arg_max(config -> '$.prices', rank) filter (config is not null) as prices
-from run_facts
+-- One row: the prices that the config of the newest run gives itself, as JSON; null if that config has none.
+select arg_max({prices: config -> '$.prices'}, rank).prices as prices from run_facts where config is not null

@@ -2,7 +2,7 @@
 -- the newest run that has it. mock is that of the last run in the log.
 select
     arg_max(config_name, rank) filter (config_name is not null) as name,
-    arg_max(config ->> '$.version', rank) filter (config ->> '$.name' is not null) as version,
+    (arg_max({version: config ->> '$.version'}, rank) filter (config ->> '$.name' is not null)).version as version,
     arg_max(agent, rank) filter (agent is not null) as agent,
     coalesce(arg_max(command, rank) filter (agent is not null) = 'import', false) as imported,
     arg_max(dataset, rank) filter (dataset is not null) as dataset,

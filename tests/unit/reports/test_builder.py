@@ -87,6 +87,13 @@ def complete() -> list[JsonObject]:
 
 
 @pytest.mark.slow
+def test_a_config_without_a_version_has_not_that_of_an_earlier_run(tmp_path: Path) -> None:
+    """What the newest config does not say is not taken from another one."""
+    runs = [run_event(config={"name": "test", "version": "1"}), run_event(config={"name": "test"})]
+    assert built([*runs, *judged("q1", 3)], tmp_path).header.version is None
+
+
+@pytest.mark.slow
 def test_the_header_says_where_the_numbers_come_from(tmp_path: Path) -> None:
     """Name, agent, models, judge, dataset, seed and counts are those of the log."""
     run, *others = complete()

@@ -66,6 +66,19 @@ def test_what_several_models_saved_is_known_if_they_have_one_price(
     assert said in found
 
 
+@pytest.mark.slow
+def test_prices_that_the_newest_config_no_longer_gives_do_not_count(tmp_path: Path) -> None:
+    """Without prices of its own it is charged by those shipped."""
+    response = response_event("q1")
+    judge = {"name": "j", "type": "rubric", "model": "claude-opus-5"}
+    before = run_event(config={"name": "n", "prices": {"claude-opus-5": OWN}})
+    (found,) = noted(
+        tmp_path,
+        [before, run_event(config={"name": "n"}), response, judgment_event(response, usage=USAGE, judge=judge)],
+    )
+    assert "which saved $0.0393 by list prices" in found
+
+
 def noted(folder: Path, events: list[JsonObject]) -> list[str]:
     """Return what a report of some events says of the prompt cache."""
     with projections.connect([write_log(folder / "log.jsonl", events)]) as connection:
