@@ -199,6 +199,8 @@ async def _end(token: str, program: asyncio.subprocess.Process | None) -> tuple[
 
 def has_ended(pid: int) -> bool:
     """Return whether a child has ended, and leave its exit status to asyncio, which else reports the loss of it."""
+    if not hasattr(os, "waitid"):  # macOS, before Python 3.13
+        return False
     try:
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:

@@ -65,6 +65,15 @@ def test_who_looks_whether_a_program_has_ended_leaves_its_exit_status() -> None:
         assert has_ended(it.pid)
 
 
+async def test_a_program_is_ended_where_the_system_has_no_waitid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python has none on macOS before 3.13."""
+    monkeypatch.delattr(os, "waitid")
+    ended = await python(tmp_path, SLEEPS, Limits(output_bytes=10_000, seconds=1))
+    assert ended.exceeded == "seconds"
+
+
 async def test_a_program_that_writes_too_much_is_ended(tmp_path: Path) -> None:
     """No more is read than it may write."""
     ended = await python(tmp_path, "while True: print('x' * 1000)", Limits(output_bytes=5000, seconds=60))
