@@ -74,7 +74,7 @@ PRESETS: dict[str, tuple[str, ...]] = {
 _NO_SPACES = 'a name with a space in it stands in double quotes, as "my condition"'
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-_STANDS_FOR = re.compile(r"⟦(\d+)⟧")
+_STANDS_FOR = re.compile(r"⟦\d+⟧")
 """What stands for a quoted name while a rule is read: one word, without a sign."""
 
 _LEVEL = re.compile(r"(?P<quantity>[^<>=]+?)(?: of (?P<condition>[^\s<>=]+))?\s*(?P<sign>[<>=]+)\s*(?P<limit>[^<>=]+)")
@@ -145,31 +145,34 @@ class _Quoted:
     """The quoted names of a rule, for each of which one word stands while it is read."""
 
     def __init__(self) -> None:
-        self._written: list[str] = []
+        self._written: dict[str, str] = {}
 
     def put_away(self, found: re.Match[str]) -> str:
         """Return the word that stands for a quoted name."""
-        self._written.append(found[0])
-        return f"⟦{len(self._written) - 1}⟧"
+        word = f"⟦{len(self._written)}⟧"
+        self._written[word] = found[0]
+        return word
 
     def put_back(self, text: str) -> str:
         """Return a text with the names as they were written."""
-        return _STANDS_FOR.sub(lambda word: self._written[int(word[1])], text)
+        return _STANDS_FOR.sub(lambda word: self._written.get(word[0], word[0]), text)
 
     def in_rule(self, rule: Rule) -> Rule:
         """Return a rule with the names that words stand for. Raises UsageError."""
         text = self.put_back(rule.text)
         if isinstance(rule, Level):
-            return replace(rule, text=text, condition=rule.condition and self._named(rule.condition, text))
+            quantity = replace(rule.quantity, name=self._named(rule.quantity.name, text))
+            condition = rule.condition and self._named(rule.condition, text)
+            return replace(rule, text=text, quantity=quantity, condition=condition)
+        metric = rule.metric and self._named(rule.metric, text)
         condition, reference = (self._named(name, text) for name in (rule.condition, rule.reference))
-        return replace(rule, text=text, condition=condition, reference=reference)
+        return replace(rule, text=text, metric=metric, condition=condition, reference=reference)
 
     def _named(self, name: str, text: str) -> str:
-        word = _STANDS_FOR.fullmatch(name)
-        if word is None:
-            return name
+        if name not in self._written:
+            return self.put_back(name)
         try:
-            return str(orjson.loads(self._written[int(word[1])]))
+            return str(orjson.loads(self._written[name]))
         except orjson.JSONDecodeError as error:
             raise UsageError(f"rule {text!r}: {name} is no JSON string: {error}") from error
 

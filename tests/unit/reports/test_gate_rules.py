@@ -9,6 +9,7 @@ from keval.reports.gate_rules import PRESETS, Comparison, Level, Quantity, read_
 
 LEVELS = [
     ("completeness >= 4.0", Quantity("completeness"), None, ">=", 4),
+    ('"completeness" >= 4.0', Quantity("completeness"), None, ">=", 4),
     ("rubric/completeness of with_docs>4", Quantity("rubric/completeness"), "with_docs", ">", 4),
     ("missing <= 5%", Quantity("missing", "share"), None, "<=", 0.05),
     ("failures of with_docs < 0.1", Quantity("failures", "share"), "with_docs", "<", 0.1),
@@ -32,6 +33,7 @@ COMPARISONS = [
     Comparison("x of a is not higher than b by 1", "x", "a", "b", "<", 1),
     Comparison("a lower than b by 1", None, "a", "b", "<", -1),
     Comparison('x of "my a" lower than "my b" by 1', "x", "my a", "my b", "<", -1),
+    Comparison('"x" of a lower than ⟦1⟧', "x", "a", "⟦1⟧", "<", 0),
 ]
 
 MISTAKES = [
@@ -106,7 +108,8 @@ def test_a_mistake_is_named(text: str, said: str) -> None:
 
 @settings(max_examples=60)
 @given(st.text(max_size=30) | st.lists(st.sampled_from(
-    ["a", "of", "higher", "than", "not", "lower", "by", "0.2", ">=", "<", "5%", "$", "pass^3", "missing", "latency p95"]
+    ["a", "of", "higher", "than", "not", "lower", "by", "0.2", ">=", "<", "5%", "$", "pass^3", "missing", "latency p95",
+     '"a b"', "⟦1⟧"]
 ), max_size=7).map(" ".join))  # fmt: skip
 def test_any_line_is_a_rule_or_a_usage_error(text: str) -> None:
     """No line ends in a bug, and a rule has a number as its limit."""
