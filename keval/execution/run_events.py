@@ -14,7 +14,6 @@ from keval.ids import JsonObject
 from keval.logs.past import Past
 from keval.logs.redaction import redacted
 from keval.processes import environment
-from keval.projections.sql_file import load
 
 
 def is_recorded(about: ConfigPast) -> bool:
@@ -25,9 +24,7 @@ def is_recorded(about: ConfigPast) -> bool:
         return False  # a report is of the config that ran last
     recorded = (newest["config_sha256"], (newest["dataset"] or {}).get("sha256"), newest["plan_id"])
     same = recorded == (prepared.config.sha256, prepared.dataset_sha256, prepared.plan_id)
-    if not same or not has_the_same(newest, prepared.config) or about.changed_samples:
-        return False
-    return not has_other_thresholds(past, prepared.config.judges)  # `judge -j` may have recorded another since
+    return same and has_the_same(newest, prepared.config) and not about.changed_samples
 
 
 def has_the_same(run: JsonObject, config: Config) -> bool:
@@ -54,17 +51,6 @@ def _judging(judges: Sequence[JsonObject]) -> dict[str, tuple[object, ...]]:
         )
         for judge in judges
     }
-
-
-def has_other_thresholds(past: Past, judges: Sequence[JudgeConfig]) -> bool:
-    """Return whether answers pass by a judge from another score than a log says of it; unknown judges do not count."""
-    known = {(judge_id, metric): score for judge_id, metric, score in past.rows(load("projections", "thresholds"))}
-    now = {
-        (judge.judge_id, metric["name"]): metric["pass_from"]
-        for judge in judges
-        for metric in judge.described()["metrics"]
-    }
-    return any(known[key] != score for key, score in now.items() if key in known)
 
 
 def plan_records(prepared: Prepared, past: Past, run_id: str) -> Iterator[JsonObject]:

@@ -17,7 +17,7 @@ from keval.errors import UsageError
 from keval.execution.config_check import check
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.execution.preparation import Prepared, check_gates, check_turns, prepare, set_up, unread
-from keval.execution.run_events import is_recorded, judge_run_event, plan_records, run_event
+from keval.execution.run_events import is_recorded, plan_records, run_event
 from keval.ids import JsonObject
 from keval.processes import servers
 from keval.processes.local_files import LocalFile
@@ -264,12 +264,8 @@ def test_a_score_that_passes_now_is_recorded_anew(tmp_path: Path) -> None:
     config = CONFIG.replace("{type: exact_match}", "{type: rubric, model: m, rubric: rubric.yaml}")
     events = recorded(with_config(tmp_path, config))
     assert is_known(with_config(tmp_path, config), events)
-    before = with_config(tmp_path, config)
     (tmp_path / "rubric.yaml").write_text(rubric.replace("pass_from: 4", "pass_from: 3"))
-    now = with_config(tmp_path, config)
-    assert not is_known(now, events)
-    judged_anew = judge_run_event(now.config.judges, "r2", mock=False)
-    assert not is_known(before, [*events, judged_anew])  # by `judge -j`: the config's own counts when it runs again
+    assert not is_known(with_config(tmp_path, config), events)
 
 
 @pytest.mark.slow
