@@ -85,15 +85,17 @@ class Waiting:
     """Responses of a pipe that wait for the other one of their pair; few do where conditions are asked by turns."""
 
     conditions: int | None
-    """Of a question and repetition: when so many have come, the baseline's response is let go; None if unknown."""
+    """Of a question and repetition: when all have come, the baseline's response is let go; None if unknown."""
     _baselines: dict[tuple[str, str, int], JsonObject] = field(default_factory=dict)
     _others: dict[tuple[str, str, int], list[JsonObject]] = field(default_factory=dict)
-    _come: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    _come: dict[tuple[str, str, int], set[str]] = field(default_factory=dict)
+    """The ids of the conditions: several logs may hold the same response."""
 
     def add(self, response: JsonObject, baseline: str) -> Iterator[Pair]:
         """Yield the pairs that a response completes; `baseline` is the id of the baseline's condition."""
         key = response["question_id"], response["agent_id"], response["repetition"]
-        self._come[key] = self._come.get(key, 0) + 1
+        come = self._come.setdefault(key, set())
+        come.add(response["condition_id"])
         if response["condition_id"] == baseline:
             self._baselines[key] = response
             yield response, response
@@ -102,6 +104,6 @@ class Waiting:
             yield response, self._baselines[key]
         else:
             self._others.setdefault(key, []).append(response)
-        if self.conditions is not None and self._come[key] >= self.conditions:
+        if self.conditions is not None and len(come) >= self.conditions:
             self._baselines.pop(key, None)
             del self._come[key]

@@ -99,6 +99,14 @@ def test_each_response_is_paired_with_the_baselines_once_in_whatever_order_they_
     assert waiting == Waiting(len(CONDITIONS))
 
 
+def test_a_response_that_comes_twice_stands_for_no_other() -> None:
+    """The baseline's is kept for conditions that come after it, as in `cat a.jsonl b.jsonl`."""
+    baseline, with_docs = response_event("q1", "baseline"), response_event("q1", "with_docs")
+    waiting = Waiting(2)
+    found = [pair for each in (baseline, baseline, with_docs) for pair in waiting.add(each, condition_id("baseline"))]
+    assert found[-1] == (with_docs, baseline)
+
+
 @pytest.mark.slow
 def test_a_run_judges_pairs_of_old_and_new_answers_once(tmp_path: Path) -> None:
     """A condition that is added later is compared with old answers of the baseline; the same run again does nothing."""
