@@ -25,7 +25,7 @@ from keval.execution.keys import check_keys, judge_env, judge_services
 from keval.execution.leftovers import leaving_nothing
 from keval.execution.pairs import configs_of
 from keval.execution.progress import Progress, shown
-from keval.execution.run_events import judge_run_event
+from keval.execution.run_events import judge_run_event, thresholds_changed
 from keval.execution.scoring import Scorer
 from keval.execution.session import Request, Session
 from keval.execution.unjudged import Unjudged
@@ -160,13 +160,7 @@ class JudgeWork:
 
     def _record_thresholds(self, past: Past, sink: Sink) -> None:
         """Append what the given judges are, if by them answers pass from other scores than the log says."""
-        known = {(judge_id, metric): score for judge_id, metric, score in past.rows(load("projections", "thresholds"))}
-        now = {
-            (judge.judge_id, metric["name"]): metric["pass_from"]
-            for judge in self.given
-            for metric in judge.described()["metrics"]
-        }
-        if any(known[key] != score for key, score in now.items() if key in known):
+        if thresholds_changed(past, self.given):
             told = redacted(judge_run_event(self.given, new_run_id(), mock=self.request.mock), self.secrets)
             asyncio.run(sink.append(told))
             self.warn("the score from which an answer passes is another one now: that was recorded")

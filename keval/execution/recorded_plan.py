@@ -55,7 +55,7 @@ def is_done(prepared: Prepared, past: Past) -> bool:
     """Return whether all that `is_same` found planned has been answered, by the agent and conditions of now."""
     config, mock = prepared.config, prepared.mock
     newest = past.newest_run(config.name, mock=mock)
-    if newest is None or not has_the_same(newest, config):
+    if newest is None or not has_the_same(newest, config, past):
         return False
     ids = sorted({condition.condition_id for condition in config.conditions})
     sql = load(

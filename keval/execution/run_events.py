@@ -14,6 +14,7 @@ from keval.ids import JsonObject
 from keval.logs.past import Past
 from keval.logs.redaction import redacted
 from keval.processes import environment
+from keval.projections.sql_file import load
 
 
 def is_recorded(about: ConfigPast) -> bool:
@@ -24,33 +25,38 @@ def is_recorded(about: ConfigPast) -> bool:
         return False  # a report is of the config that ran last
     recorded = (newest["config_sha256"], (newest["dataset"] or {}).get("sha256"), newest["plan_id"])
     same = recorded == (prepared.config.sha256, prepared.dataset_sha256, prepared.plan_id)
-    return same and has_the_same(newest, prepared.config) and not about.changed_samples
+    return same and has_the_same(newest, prepared.config, past) and not about.changed_samples
 
 
-def has_the_same(run: JsonObject, config: Config) -> bool:
+def has_the_same(run: JsonObject, config: Config, past: Past) -> bool:
     """Return whether a run had a config's agent, conditions, judges and repetitions.
 
-    Files that the config names may have changed beside it, such as a rubric by the score from which an answer passes; a
-    command line may say otherwise how often, and which share.
+    Files that the config names may have changed beside it, such as a rubric by the score from which an answer passes,
+    of which a later `keval judge` may say something else; a command line says how often, and which share.
     """
     conditions = {name: condition["condition_id"] for name, condition in run["conditions"].items()}
-    return (run["agent"]["agent_id"], conditions, _judging(run["judges"]), run["repetitions"]) == (
+    shares = {judge["judge_id"]: judge.get("sampling") for judge in run["judges"]}
+    same = (run["agent"]["agent_id"], conditions, shares, run["repetitions"]) == (
         config.agent.agent_id,
         {condition.name: condition.condition_id for condition in config.conditions},
-        _judging([judge.described() for judge in config.judges]),
+        {judge.judge_id: judge.sampling.as_event_field().get("sampling") for judge in config.judges},
         config.execution.repetitions,
     )
+    return same and not thresholds_changed(past, config.judges)
 
 
-def _judging(judges: Sequence[JsonObject]) -> dict[str, tuple[object, ...]]:
-    """Return by each judge's id what of it may change: its share, and from which scores answers pass."""
-    return {
-        judge["judge_id"]: (
-            judge.get("sampling"),
-            {metric["name"]: metric.get("pass_from") for metric in judge.get("metrics") or ()},
-        )
+def thresholds_changed(past: Past, judges: Sequence[JudgeConfig]) -> bool:
+    """Return whether by judges that a log knows answers pass from other scores than it says.
+
+    It goes by the newest run of each judge, also one of `keval judge`.
+    """
+    known = {(judge_id, metric): score for judge_id, metric, score in past.rows(load("projections", "thresholds"))}
+    now = {
+        (judge.judge_id, metric["name"]): metric["pass_from"]
         for judge in judges
+        for metric in judge.described()["metrics"]
     }
+    return any(known[key] != score for key, score in now.items() if key in known)
 
 
 def plan_records(prepared: Prepared, past: Past, run_id: str) -> Iterator[JsonObject]:

@@ -17,7 +17,7 @@ from keval.errors import UsageError
 from keval.execution.config_check import check
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.execution.preparation import Prepared, check_gates, check_turns, prepare, set_up, unread
-from keval.execution.run_events import is_recorded, plan_records, run_event
+from keval.execution.run_events import is_recorded, judge_run_event, plan_records, run_event
 from keval.ids import JsonObject
 from keval.processes import servers
 from keval.processes.local_files import LocalFile
@@ -257,15 +257,20 @@ def test_an_agent_whose_file_is_as_before_again_is_recorded_anew(tmp_path: Path)
 
 @pytest.mark.usefixtures("prepared")
 def test_a_score_that_passes_now_is_recorded_anew(tmp_path: Path) -> None:
-    """It stands in the rubric, beside the config, and is in no id: it costs nothing, and every report goes by it."""
+    """It stands in the rubric, beside the config, and is in no id: reports go by what was recorded last of it."""
     scale = "{name: q, title: Q, min: 1, max: 5, question: Is it good?, pass_from: 4, levels: {1: bad, 5: good}}"
     rubric = f"name: r\ninstructions: Score it.\nmetrics: [{scale}]\n"
     (tmp_path / "rubric.yaml").write_text(rubric)
     config = CONFIG.replace("{type: exact_match}", "{type: rubric, model: m, rubric: rubric.yaml}")
-    events = recorded(with_config(tmp_path, config))
-    assert is_known(with_config(tmp_path, config), events)
+    before = with_config(tmp_path, config)
+    events = recorded(before)
+    assert is_known(before, events)
     (tmp_path / "rubric.yaml").write_text(rubric.replace("pass_from: 4", "pass_from: 3"))
-    assert not is_known(with_config(tmp_path, config), events)
+    now = with_config(tmp_path, config)
+    assert not is_known(now, events)
+    events.append(judge_run_event(now.config.judges, "r2", mock=False))
+    assert not is_known(before, events)
+    assert is_known(now, events)
 
 
 @pytest.mark.slow
