@@ -11,7 +11,7 @@ import importlib
 import io
 import os
 import sys
-import threading
+from _thread import _count as running_threads  # `threading` does not know those of `processes/beside.py`
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -120,7 +120,7 @@ def main() -> None:
         sys.stdout.flush()
     except KevalError:
         give_up_stdout()
-    if code == InterruptError.exit_code and threading.active_count() > 1:
+    if code == InterruptError.exit_code and running_threads():
         os._exit(code)  # a thread is still at work, perhaps in DuckDB: Python's end would wait for it, or abort
     # At the end Python looks through all that the command has imported and made. DuckDB's binding needs that: it
     # complains on stderr of objects of its own that were never collected.

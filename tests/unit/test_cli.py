@@ -164,3 +164,23 @@ def test_a_push_to_no_other_file_is_refused(
     said = capfd.readouterr().err
     assert any(why in said for why in ("is empty", "is the log itself", "is no file"))
     assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"]
+
+
+LEAVES_A_THREAD = """
+import time, duckdb
+from keval import cli
+from keval.processes.beside import Beside
+cursor = duckdb.connect().cursor()
+def run():
+    Beside(lambda: cursor.execute("select count(*) from range(10_000_000_000_000)")).begin()
+    time.sleep(0.3)
+    raise KeyboardInterrupt
+cli.run = run
+cli.main()
+"""
+
+
+def test_an_interrupted_command_does_not_wait_for_another_thread() -> None:
+    """DuckDB may be at work in it: Python's own end would abort, with a message that nobody understands."""
+    done = subprocess.run([sys.executable, "-c", LEAVES_A_THREAD], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
