@@ -161,8 +161,8 @@ def _out_of_memory(error: MemoryError) -> KevalError:
 
 def _as_told(error: Exception) -> KevalError | None:
     """Return what an error is that any look at a path may raise: of a name that no file can have, or of the machine."""
-    if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop"):  # pathlib's own, before Python 3.13
-        return UsageError(f"{error}: it can be no file")
+    if isinstance(error, RuntimeError):
+        return _as_python_tells(str(error))
     if not isinstance(error, OSError):
         return None
     if error.errno in {errno.ENAMETOOLONG, errno.ELOOP}:
@@ -173,6 +173,17 @@ def _as_told(error: Exception) -> KevalError | None:
         return EnvironmentLacksError(f"{error.strerror}: this shell allows too few (`ulimit -n`)")
     if error.errno == errno.ENFILE:  # all programs together have too many
         return EnvironmentLacksError(str(error.strerror))
+    return None
+
+
+def _as_python_tells(said: str) -> KevalError | None:
+    """Return the same of an error that Python raises in the place of the system's."""
+    if said == machine.NO_THREAD:
+        return EnvironmentLacksError(
+            f"{said}: this shell allows too few processes (`ulimit -u`), or there is no memory"
+        )
+    if said.startswith("Symlink loop"):  # pathlib's own, before Python 3.13
+        return UsageError(f"{said}: it can be no file")
     return None
 
 

@@ -103,14 +103,21 @@ def test_a_name_that_no_file_can_have_is_no_bug(
     assert len(said) < 500
 
 
-@pytest.mark.parametrize(("number", "is_of_shell"), [(errno.EMFILE, True), (errno.ENFILE, False)])
-def test_too_many_open_files_are_no_bug(
-    number: int, is_of_shell: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("error", "is_of_shell"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), True),
+        (OSError(errno.ENFILE, "Too many open files"), False),
+        (RuntimeError("can't start new thread"), True),
+    ],
+)
+def test_too_many_open_files_or_threads_are_no_bug(
+    error: Exception, is_of_shell: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The limit of a shell can be raised by who typed the command, that of the whole system cannot."""
 
     def fail(*_: object, **__: object) -> None:
-        raise OSError(number, "Too many open files")
+        raise error
 
     monkeypatch.setattr(root, "main", fail)
     assert run(["list"]) == 4
