@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -149,24 +149,21 @@ class _Reading:
         return str(section.labeler or self.labeler or "").strip()
 
     def _add(self, section: _Section) -> None:
-        drawn = (section.about or {}).get("draw")
-        about = {name: str(value) for name, value in (section.about or {}).items()}
-        target = about["response_id"], about["judge_id"], about["metric"]
+        about = section.about or {}
+        drawn, passed, also = (about.get(name) for name in ("draw", "passed", "also"))
+        response_id, judge_id, metric = (str(about[name]) for name in ("response_id", "judge_id", "metric"))
         verdict = section.ticked[0] if section.ticked else None
-        score = None if section.score is None else float(str(section.score))
-        passed = (section.about or {}).get("passed")
         said = Said(
-            target,
+            (response_id, judge_id, metric),
             self._labeler_of(section),
             verdict,
-            None if verdict else score,
-            section.note,
+            score=None if verdict or section.score is None else float(str(section.score)),
+            note=section.note,
+            draw=drawn if isinstance(drawn, dict) else None,
             passed=passed if isinstance(passed, bool) else None,
         )
-        also = (section.about or {}).get("also")
-        others = map(str, also) if isinstance(also, list) else ()
-        self.said += (replace(said, draw=drawn) if isinstance(drawn, dict) else said).for_all(others)
-        self.answers[about["response_id"]] = about["answer_sha256"]
+        self.said += said.for_all(map(str, also) if isinstance(also, list) else ())
+        self.answers[response_id] = str(about["answer_sha256"])
 
 
 def _problem_of_score(score: object, about: Mapping[str, object]) -> str | None:
