@@ -35,6 +35,17 @@ def sample_sha256(sample: Mapping[str, object]) -> str:
     return digest("sample", sample)
 
 
+def changed_fields(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """Return the names of the fields that make a sample another record, in the order of the newer one."""
+    names = dict.fromkeys([*now, *before])
+    # As JSON: to Python true is 1, and 1.0 is 1.
+    return [
+        name
+        for name in names
+        if name not in before or name not in now or canonical(before[name]) != canonical(now[name])
+    ]
+
+
 def question_id(sample_id: str, turns: Sequence[str]) -> str:
     """Return the identity of what the agent is given of a sample; `turns` are the user's messages in order."""
     return digest("question", sample_id, list(turns))

@@ -14,22 +14,10 @@ from keval.events import event
 from keval.execution.changes import MOST_NAMED
 from keval.execution.config_past import ConfigPast
 from keval.execution.tasks import question_id
-from keval.ids import JsonObject, canonical, digest, sample_sha256
+from keval.ids import JsonObject, changed_fields, digest, sample_sha256
 from keval.logs.line_at import record_at
 from keval.logs.past import Past
 from keval.projections.sql_file import load
-
-
-def changed_fields(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
-    """Return the names of the fields that differ between two records of a sample, in the order of the newer one."""
-    names = dict.fromkeys([*now, *before])
-    # As JSON: to Python true is 1, and 1.0 is 1.
-    return [name for name in names if name not in before or name not in now or _differs(before[name], now[name])]
-
-
-def _differs(one: object, other: object) -> bool:
-    return canonical(one) != canonical(other)
-
 
 Given = Mapping[str, Collection[str] | None]
 """By the name of a judge, which fields of a sample it is given, None for all."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from keval.ids import JsonObject
+from keval.ids import JsonObject, changed_fields
 from keval.projections import rows
 from keval.projections.sql_file import literals, load
 
@@ -45,7 +45,7 @@ def leave_out_edited_records(connection: DuckDBPyConnection, one: int, other: in
     left_out: dict[str, str] = {}
     by_judges: dict[frozenset[str], list[str]] = {}
     for name in names:
-        edited = _differing(before[name], now[name])
+        edited = set(changed_fields(before[name], now[name])) - APART
         given = {judge: edited if fields is None else edited.intersection(fields) for judge, fields in judges.items()}
         if any(given.values()):
             left_out[name] = ", ".join(sorted(set().union(*given.values())))
@@ -54,7 +54,3 @@ def leave_out_edited_records(connection: DuckDBPyConnection, one: int, other: in
         # A metric that is computed from those of judges has no judgments, and so is left out with each of them.
         connection.execute(load("reports", "across_left_out", names=literals(its), judges=literals(unmoved)))
     return left_out
-
-
-def _differing(one: JsonObject, other: JsonObject) -> set[str]:
-    return {name for name in (one.keys() | other.keys()) - APART if one.get(name) != other.get(name)}

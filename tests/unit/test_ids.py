@@ -66,3 +66,11 @@ def test_a_comparison_of_two_responses_is_another_judgment() -> None:
     alone = ids.judgment_id("r", "text", "g", "j", 1)
     pairs = {ids.judgment_id("r", "text", "g", "j", 1, other=other) for other in ("x", "y")}
     assert len({alone, *pairs}) == 3
+
+
+def test_fields_differ_that_are_new_gone_or_edited() -> None:
+    """Null is a value like others, true is not 1, and the order of fields is none of their business."""
+    before = {"id": "a", "question": "Q?", "answer": "A", "old": 1, "gone": None, "is": 1}
+    now = {"answer": "B", "question": "Q?", "id": "a", "new": None, "old": 1, "is": True}
+    assert ids.changed_fields(before, now) == ["answer", "new", "is", "gone"]
+    assert ids.changed_fields(before, dict(reversed(before.items()))) == []

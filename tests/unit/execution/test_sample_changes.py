@@ -8,7 +8,7 @@ import orjson
 from keval import ids, schema
 from keval.config.reader import load
 from keval.execution.preparation import prepare
-from keval.execution.sample_changes import changed_fields, sample_changes, told_of_samples
+from keval.execution.sample_changes import sample_changes, told_of_samples
 from keval.ids import JsonObject
 from keval.logs.past import Past
 from tests.builders import (
@@ -38,14 +38,6 @@ def found(tmp_path: Path, events: Sequence[JsonObject], samples: Sequence[JsonOb
     prepared = prepare(load(tmp_path / "eval.yaml"), None, warn=lambda _: None)
     with config_past(prepared, events) as about:
         return list(sample_changes(about, "run"))
-
-
-def test_fields_differ_that_are_new_gone_or_edited() -> None:
-    """Null is a value like others, and the order of fields is none of their business."""
-    before = {"id": "a", "question": "Q?", "answer": "A", "old": 1, "gone": None}
-    now = {"answer": "B", "question": "Q?", "id": "a", "new": None, "old": 1}
-    assert changed_fields(before, now) == ["answer", "new", "gone"]
-    assert changed_fields(before, dict(reversed(before.items()))) == []
 
 
 def test_a_sample_that_is_what_the_log_has_is_no_change(tmp_path: Path) -> None:

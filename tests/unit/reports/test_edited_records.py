@@ -16,9 +16,12 @@ from tests.builders import JUDGE_ID, judge_entry, judgment_event, response_event
 BLIND = "f" * 24
 """The id of a judge that is given the question alone."""
 
+GOLDEN = ["question", "answer"]
+"""What most judges are given."""
 
-def written(path: Path, edited: Mapping[str, object]) -> Path:
-    """Write a log of two samples, the second with these fields, and two judges."""
+
+def written(path: Path, edited: Mapping[str, object], given: Sequence[str] | None) -> Path:
+    """Write a log of two samples, the second with these fields, and two judges, of which one is given some, or all."""
     judges = [judge_entry(), judge_entry(judge_id=BLIND, name="blind")]
     events: list[JsonObject] = [run_event(["docs"], judges=judges)]
     for name in ("q1", "q2"):
@@ -26,23 +29,24 @@ def written(path: Path, edited: Mapping[str, object]) -> Path:
         record = answer["sample"] | (edited if name == "q2" else {})
         answer |= {"sample": record, "sample_sha256": ids.sample_sha256(record)}
         blindly = judgment_event(answer, 4, judge_id=BLIND, sample_fields=["question"])
-        events += [answer, judgment_event(answer, 3), blindly]
+        events += [answer, judgment_event(answer, 3, sample_fields=given), blindly]
     return write_log(path, events)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("edited", "told", "kept"),
+    ("edited", "given", "told", "kept"),
     [
-        ({"answer": "Other."}, {"q2": "answer"}, {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")}),
-        ({"topic": "law"}, {}, {(JUDGE_ID, "q1"), (JUDGE_ID, "q2"), (BLIND, "q1"), (BLIND, "q2")}),
+        ({"answer": "Other."}, GOLDEN, {"q2": "answer"}, {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")}),
+        ({"topic": None}, None, {"q2": "topic"}, {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")}),
+        ({"topic": "law"}, GOLDEN, {}, {(JUDGE_ID, "q1"), (JUDGE_ID, "q2"), (BLIND, "q1"), (BLIND, "q2")}),
     ],
 )
 def test_a_sample_is_left_out_for_the_judges_that_are_given_what_was_edited(
-    tmp_path: Path, edited: JsonObject, told: JsonObject, kept: set[tuple[str, str]]
+    tmp_path: Path, edited: JsonObject, given: list[str] | None, told: JsonObject, kept: set[tuple[str, str]]
 ) -> None:
     """Which fields these are is told; what nobody is given may be edited."""
-    logs = [as_log_file(written(tmp_path / f"{n}.jsonl", fields)) for n, fields in enumerate(({}, edited))]
+    logs = [as_log_file(written(tmp_path / f"{n}.jsonl", fields, given)) for n, fields in enumerate(({}, edited))]
     with projections.connect(logs, apart=True) as connection:
         put_side_by_side(connection, ("one", "other"), [(1, "docs", 2, "docs")])
 
