@@ -39,11 +39,18 @@ class Events:
         self._models: dict[str, None] = {}
         self.session: str | None = None
         self.failure: str | None = None
+        self.is_understood = False
+        """Whether a rule fits anything that this run has written."""
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the agent has said or done anything in this task."""
+        return bool(self._turns or self._answer)
 
     def read(self, stdout: bytes) -> None:
         """Read all that one run has written. Raises AgentError for what is not JSON."""
         self._places, self._began, self._answer, self._is_continuing = {}, {}, None, False
-        self._first = len(self._turns)
+        self._first, self.is_understood = len(self._turns), False
         if self._written["output"] == "json":
             self._add(_parsed(stdout, "stdout"))
             return
@@ -71,6 +78,7 @@ class Events:
         for rule in self._written["events"]:
             if not all(_fits(event, path, wanted) for path, wanted in rule.get("when", {}).items()):
                 continue
+            self.is_understood = True
             if "text" in rule:
                 self._add_text(_text(_at(event, rule["text"])), was_continuing and rule.get("continues", False))
                 self._is_continuing = rule.get("continues", False)

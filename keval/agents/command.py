@@ -44,6 +44,7 @@ KNOWN_BEFORE = ("folder",)
 """Those of them that are known before there is a task."""
 
 STDERR_TAIL = 2000
+STDOUT_HEAD = 200
 """So many last characters of stderr go into a failure."""
 
 
@@ -228,12 +229,19 @@ class Command(Agent):
             return "limit"
         if meaning == "temporary":
             raise _failure(program.TEMPORARY_FAILURE, ended.stderr)
-        if ended.exit_status and not ended.stdout.strip():
-            raise _failure(ended.exit_status, ended.stderr, has_begun=False)
         if events.failure is not None:
-            raise AgentError("agent_error", f"it says that it failed: {events.failure}")
+            told = f"it says that it failed: {events.failure}"
+            if events.has_begun:
+                raise AgentError("agent_error", told)
+            raise AgentError("infra_error", told, retryable=True)  # its service may be there again
         if ended.exit_status:
-            raise _failure(ended.exit_status, ended.stderr)
+            raise _failure(ended.exit_status, ended.stderr, has_begun=events.has_begun)
+        if not events.is_understood:
+            begins = ended.stdout.decode(errors="replace").strip()[:STDOUT_HEAD]
+            told = f"nothing that it wrote is what the adapter {adapter.written['name']} reads"
+            raise AgentError(
+                "infra_error", f"{told}; stdout begins: {begins}" if begins else f"{told}: stdout is empty"
+            )
         return events.answer().status
 
     def _input(self, prompt: Prompt) -> bytes:

@@ -175,17 +175,24 @@ async def test_without_a_session_no_second_message_is_asked(tmp_path: Path, turn
     ("name", "said", "status", "kind", "told"),
     [
         ("codex", lines([*CODEX[:4], FAILED_TURN]), 1, "agent_error", "quota"),
+        ("codex", lines([*CODEX[:1], FAILED_TURN]), 1, "infra_error", "quota"),
         ("codex", lines(CODEX[:4]), 3, "agent_error", "exit status 3"),
+        ("codex", lines(CODEX[:1]), 3, "infra_error", "exit status 3"),
         ("codex", lines(CODEX[:4]) + '\n{"type": "item', 0, "agent_error", "line 5 of stdout is not JSON"),
         ("codex", "", 127, "infra_error", "exit status 127"),
         ("gemini", "", 41, "infra_error", "exit status 41"),
-        ("gemini", lines([NO_KEY]), 0, "agent_error", "no key"),
+        ("gemini", lines([NO_KEY]), 0, "infra_error", "no key"),
+        ("gemini", "Please log in.", 0, "infra_error", "the adapter gemini reads; stdout begins: Please log in."),
+        ("codex", "", 0, "infra_error", "stdout is empty"),
     ],
 )
 async def test_a_failure_is_told_with_what_was_done_until_then(  # noqa: PLR0917 - a column of the table is an argument
     tmp_path: Path, name: str, said: str, status: int, kind: str, told: str
 ) -> None:
-    """An error that the agent reports, an exit status, and output that breaks off are failures, never answers."""
+    """An error that the agent reports, an exit status, and output that breaks off are failures, never answers.
+
+    Who has said and done nothing was not asked: a quota or a wrong key is no bad answer.
+    """
     fake = Fake(tmp_path, name, said, status)
     with pytest.raises(AgentError, match=told) as caught:
         await answer(fake, Command(adapter=Path(name)), tmp_path)
