@@ -229,19 +229,7 @@ class Command(Agent):
             return "limit"
         if meaning == "temporary":
             raise _failure(program.TEMPORARY_FAILURE, ended.stderr)
-        if events.failure is not None:
-            told = f"it says that it failed: {events.failure}"
-            if events.has_begun:
-                raise AgentError("agent_error", told)
-            raise AgentError("infra_error", told, retryable=True)  # its service may be there again
-        if ended.exit_status:
-            raise _failure(ended.exit_status, ended.stderr, has_begun=events.has_begun)
-        if not events.is_understood:
-            begins = ended.stdout.decode(errors="replace").strip()[:STDOUT_HEAD]
-            told = f"nothing that it wrote is what the adapter {adapter.written['name']} reads"
-            raise AgentError(
-                "infra_error", f"{told}; stdout begins: {begins}" if begins else f"{told}: stdout is empty"
-            )
+        _check_ended_well(adapter, events, ended)
         return events.answer().status
 
     def _input(self, prompt: Prompt) -> bytes:
@@ -306,6 +294,21 @@ def _known_before(argument: str, folder: Path) -> str:
         return fill(argument, dict.fromkeys(KNOWN_BEFORE, folder))
     except ValueError:
         return ""
+
+
+def _check_ended_well(adapter: Adapter, events: Events, ended: program.Ended) -> None:
+    """Raise AgentError for a run that failed, by what it says or its exit status, or that nobody understands."""
+    if events.failure is not None:
+        told = f"it says that it failed: {events.failure}"
+        if events.has_begun:
+            raise AgentError("agent_error", told)
+        raise AgentError("infra_error", told, retryable=True)  # its service may be there again
+    if ended.exit_status:
+        raise _failure(ended.exit_status, ended.stderr, has_begun=events.has_begun)
+    if not events.is_understood:
+        begins = ended.stdout.decode(errors="replace").strip()[:STDOUT_HEAD]
+        told = f"nothing that it wrote is what the adapter {adapter.written['name']} reads"
+        raise AgentError("infra_error", f"{told}; stdout {f'begins: {begins}' if begins else 'is empty'}")
 
 
 def _failure(exit_status: int, stderr: bytes, *, has_begun: bool = True) -> AgentError:
