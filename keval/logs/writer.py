@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import FileIO
 from itertools import count
@@ -159,9 +159,14 @@ class Log:
     def _sync(self) -> None:
         """Put what is written on disk in a thread; what is written meanwhile is the next one's."""
         until_safe, self._until_safe = self._until_safe, None
-        if until_safe is not None:
-            synced = asyncio.get_running_loop().run_in_executor(None, (self._rescue or self._file).sync)
-            synced.add_done_callback(lambda _: self._synced(synced, until_safe))
+        if until_safe is None:
+            return
+        file = self._rescue or self._file
+        try:
+            synced = asyncio.get_running_loop().run_in_executor(None, file.sync)
+        except RuntimeError:  # there is no thread to be had, so everything else waits meanwhile
+            synced = _done_now(file.sync)
+        synced.add_done_callback(lambda _: self._synced(synced, until_safe))
 
     def _synced(self, synced: asyncio.Future[None], until_safe: asyncio.Future[None]) -> None:
         try:
@@ -283,6 +288,18 @@ def _fail(waiting: Iterable[asyncio.Future[Made]], error: BaseException) -> None
     for each in waiting:
         if not each.done():
             each.set_exception(error)
+
+
+def _done_now(function: Callable[[], None]) -> asyncio.Future[None]:
+    """Run a function, and return how it ended."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    try:
+        function()
+    except Exception as error:  # noqa: BLE001 - whoever waits gets it
+        done.set_exception(error)
+    else:
+        done.set_result(None)
+    return done
 
 
 def _created_beside(path: Path, warn: Warn) -> AppendedFile:

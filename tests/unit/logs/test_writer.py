@@ -11,7 +11,9 @@ import tempfile
 import textwrap
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -119,6 +121,23 @@ async def test_who_writes_may_go_on_when_the_line_is_in_the_file(
         may_sync.set()
         await waiting[1]
         assert waiting[0].cancelled()
+
+
+class NoThreads(ThreadPoolExecutor):
+    """What is left where a process may start no thread."""
+
+    def submit(self, *_: object, **__: object) -> Future[Any]:
+        """Refuse, as Python does."""
+        raise RuntimeError("can't start new thread")
+
+
+async def test_where_no_thread_can_be_started_lines_are_put_on_disk_all_the_same(tmp_path: Path) -> None:
+    """Whoever waits for it would wait for ever otherwise."""
+    path = tmp_path / "run.jsonl"
+    asyncio.get_running_loop().set_default_executor(NoThreads())
+    with open_log(path, (), lambda _: None) as log:
+        await asyncio.wait_for(asyncio.gather(*(log.append(small_event(number)) for number in range(3))), 30)
+    assert path.read_bytes().count(b"\n") == 3
 
 
 async def test_an_event_that_breaks_its_schema_is_never_written(tmp_path: Path) -> None:
