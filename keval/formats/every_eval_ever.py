@@ -143,15 +143,20 @@ class _Condition:
 
     @cached_property
     def model(self) -> str:
-        """The model that answered, as the service names it; of several, or none, the agent's name; never of a mock."""
+        """The model that answered, as the service names it, else as the config does; of several the agent's name.
+
+        It is never that of a mock.
+        """
         if self.source.report.mock:
             return MOCK
         ids = {"condition_id": literal(self.summary.condition_id), "agent_id": literal(self.summary.agent_id)}
         models = [row["model"] for row in rows(self.source.connection, load("formats", "answered_by", **ids))]
         if len(models) == 1:
             return str(models[0])
-        header = self.source.report.header
-        return header.agent.name if header.agent else UNKNOWN
+        agent = self.source.report.header.agent
+        if agent is None:
+            return UNKNOWN
+        return agent.name if models else agent.model or agent.name
 
     @property
     def developer(self) -> str:

@@ -160,6 +160,17 @@ def test_each_condition_is_by_the_model_that_answered_it(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("answered_by", "model"), [([], "given"), (["one", "two"], "agent")])
+def test_where_no_service_names_the_model_it_is_that_of_the_config(
+    tmp_path: Path, answered_by: list[str], model: str
+) -> None:
+    """Of several models the answers are by none of them alone."""
+    events = [event | {"models": answered_by} if event["type"] == "response" else event for event in log()]
+    events[0]["agent"] = events[0]["agent"] | {"name": "agent", "model": "given"}
+    assert {record["model_info"]["name"] for record, _ in records(tmp_path, events)} == {model}
+
+
+@pytest.mark.slow
 def test_answers_of_the_mock_are_by_no_model(tmp_path: Path) -> None:
     """Numbers of a rehearsal must never stand beside those of the model in whose place it stood."""
     events = [event | {"mock": True} if event["type"] in {"response", "judgment"} else event for event in log()]
