@@ -2,7 +2,7 @@
 
 A text is a template: `{question}` in it stands for a field, `{choices[0]}` and `{meta.level}` for what is
 inside one, `{{` for a brace. An object takes a value as it is: `{field: answer, after: "####"}`. A list
-is a list of rules. A field that is not there is an error; nothing is guessed.
+is a list of rules. A field that is not there is an error, unless its rule says `optional: true`; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -46,10 +46,14 @@ class Value:
     """Characters that are taken out of the text."""
     choices: str | tuple[str, ...] | None = None
     """The value is a position in these, from 0."""
+    optional: bool = False
+    """A record may lack it: then it is null."""
 
     def of(self, record: Record) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value. Raises UnfitError for a field that is missing, or not what the rule needs."""
-        value = look_up(record, self.field)
+        value = look_up(record, self.field) if not self.optional or has(record, self.field) else None
+        if value is None and self.optional:
+            return None
         if self.after is not None:
             _, found, value = self._as_text(value).rpartition(self.after)
             if not found:

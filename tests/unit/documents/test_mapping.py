@@ -34,6 +34,10 @@ RECORD = {
         ({"field": "index", "choices": "ABCD"}, "B"),
         ({"field": "index", "choices": ["first", "second"]}, "second"),
         (["{choices[1]}", {"field": "index"}], ["no", 1]),
+        ({"field": "index", "optional": True}, 1),
+        ({"field": "meta.depth", "optional": True}, None),
+        ({"field": "none.depth", "after": "####", "optional": True}, None),
+        ({"field": "none", "choices": "AB", "optional": True}, None),
     ],
 )
 def test_a_rule_makes_a_field(written: Written, made: object) -> None:
@@ -53,6 +57,7 @@ def test_a_rule_makes_a_field(written: Written, made: object) -> None:
         ("{flag}", "'flag' is true, neither text nor a number"),
         ({"field": "question", "after": "####"}, "'question' holds no '####'"),
         ({"field": "index", "remove": ","}, "'index' is 1, not text"),
+        ({"field": "index", "remove": ",", "optional": True}, "'index' is 1, not text"),
         ({"field": "index", "choices": "A"}, "'index' is 1, not a position from 0 to 0"),
         ({"field": "flag", "choices": "AB"}, "'flag' is true, not a position from 0 to 1"),
         ({"field": "question", "choices": "AB"}, "'question' is 'Why?', not a position from 0 to 1"),
