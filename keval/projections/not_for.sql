@@ -1,4 +1,6 @@
--- One row per judge and sample that it is not for: whatever is answered to it, or fails, counts for other judges alone.
+-- One row per judge, condition, agent and sample that the judge is not for: whatever is answered to it, or fails, counts for other judges
+-- alone. What is said of one answer goes for all that asks the same question, under whatever condition; not for all of its id:
+-- in a log of several configs it may name other records.
 -- Judgments say so; of a sample that the agent fails to answer its newest record does, as in JudgeConfig.not_for.
 with wanted as (
     select judge_id, unnest(map_keys(only_for)) as field, unnest(map_values(only_for)) as given
@@ -9,21 +11,33 @@ with wanted as (
     )
 ),
 failed as (
-    select sample_id, arg_max(sample, d.position) as sample
-    from declarations as d
-    join (select distinct sample_id from failure_facts where stage = 'generate' and current) on sample_id = map_extract_value(sample, 'id') ->> '$'
-    group by sample_id
+    select f.condition_id, f.agent_id, f.sample_id, arg_max(d.sample, d.position) as sample
+    from (
+        select distinct condition_id, agent_id, sample_id, question_id from failure_facts where stage = 'generate' and current
+    ) as f
+    join declarations as d on map_extract_value(d.sample, 'id') ->> '$' = f.sample_id
+    join events as e on e.position = d.position and coalesce(e.question_id = f.question_id, true)
+    group by f.condition_id, f.agent_id, f.sample_id
 ),
 compared as (
-    select judge_id, sample_id, field, map_extract_value(sample, field) as value,
+    select judge_id, condition_id, agent_id, sample_id, field, map_extract_value(sample, field) as value,
         unnest(if(json_type(given) = 'ARRAY', json_extract(given, '$[*]'), [given])) as one_wanted
     from wanted, failed
 )
-select distinct judge_id, sample_id from score_facts where outside
+select distinct judge_id, condition_id, agent_id, sample_id from score_facts where outside
 union
-select judge_id, sample_id
+select s.judge_id, e.condition_id, e.agent_id, e.sample_id
+from events as e
+join (
+    select distinct s.judge_id, e.question_id
+    from events as e
+    join (select judge_id, answer from score_facts where outside) as s on s.answer = e.position
+) as s using (question_id)
+where e.type in ('response', 'failure')
+union
+select judge_id, condition_id, agent_id, sample_id
 from (
-    select judge_id, sample_id, field, bool_or(coalesce(
+    select judge_id, condition_id, agent_id, sample_id, field, bool_or(coalesce(
         -- To JSON, 1 is 1.0, and neither true nor "1".
         case
             when json_type(value) = json_type(one_wanted) and json_type(value) <> 'DOUBLE' then value ->> '$' = one_wanted ->> '$'

@@ -58,7 +58,7 @@ judge_failed as (
     group by all
 ),
 is_not_for as (
-    select distinct judges_behind.judge_id, sample_id
+    select distinct judges_behind.judge_id, condition_id, agent_id, sample_id
     from not_for as n
     join judges_behind on judging = n.judge_id
 ),
@@ -118,7 +118,8 @@ known as (
     -- What was judged when the share was larger counts as what failed then: not.
     left join judged as j on j.task = t.task and j.series = m.place and p.judge_id is null
     left join judge_failed as f on f.task = t.task and f.judge_id = s.judge_id
-    left join is_not_for as n on n.judge_id = s.judge_id and n.sample_id = t.sample_id
+    left join is_not_for as n
+        on n.judge_id = s.judge_id and n.condition_id = t.condition_id and n.agent_id = t.agent_id and n.sample_id = t.sample_id
     left join failure_kinds as of_task on of_task.kind = t.failed and of_task.stage = 'generate'
     left join failure_kinds as of_judge on of_judge.kind = f.kind and of_judge.stage = 'judge' and t.failed is null
     left join baseline_task as b on b.task = t.task and b.judge_id = s.judge_id and m.computed is null

@@ -38,7 +38,8 @@ asked as (
         bool_or(n.sample_id is null and session.in_share(d.seed, d.below, r.repetition, r.sample_id)) as is_judged
     from repeated as r
     join conditional as d using (condition_id, agent_id)
-    left join not_for as n on n.judge_id = d.judge_id and n.sample_id = r.sample_id
+    left join not_for as n
+        on n.judge_id = d.judge_id and n.condition_id = r.condition_id and n.agent_id = r.agent_id and n.sample_id = r.sample_id
     group by r.condition_id, r.agent_id, r.sample_id, r.repetition
 ),
 not_judged as (
@@ -74,7 +75,8 @@ awaited as (
     from tasks as t
     join deciding as d using (condition_id, agent_id)
     anti join verdict as v on v.task = t.task and v.judge_id = d.judge_id
-    anti join not_for as n on n.judge_id = d.judge_id and n.sample_id = t.sample_id
+    anti join not_for as n
+        on n.judge_id = d.judge_id and n.condition_id = t.condition_id and n.agent_id = t.agent_id and n.sample_id = t.sample_id
     where t.planned and t.failed is null
         and d.judge_id not in (select judge_id from judge_baselines where of_pairs)
         and session.in_share(d.seed, d.below, t.repetition, t.sample_id)

@@ -27,6 +27,7 @@ from tests.builders import (
     judge_entry,
     judge_failure_event,
     judgment_event,
+    plan_event,
     response_event,
     retraction_event,
     run_event,
@@ -663,6 +664,34 @@ def test_a_judge_has_no_rows_for_conditions_of_runs_that_do_not_name_it(tmp_path
 
 
 # States
+
+
+def test_what_a_judge_is_not_for_is_known_by_its_question_and_not_by_its_id(tmp_path: Path) -> None:
+    """Another config asks something else under the same id: what the agent failed there counts."""
+    outside = {
+        "score": None,
+        "reasoning": None,
+        "min": 1,
+        "max": 5,
+        "passed": None,
+        "not_applicable": "x",
+        "outside": True,
+    }
+    events: list[JsonObject] = []
+    for name in ("old", "new"):
+        answers = [response_event("q1", name, number, question=f"{name}?") for number in (1, 2)]
+        plan = plan_event([answers[0]["question_id"]])
+        events += [
+            run_event([name], samples=1, repetitions=2, config_name=name, plan_id=plan["plan_id"]),
+            plan,
+            answers[0],
+        ]
+        if name == "old":
+            events += [answers[1], *(judgment_event(each) | {"scores": {"completeness": outside}} for each in answers)]
+        else:
+            events += [judgment_event(answers[0]), failure_event(answers[1])]
+    query = "select condition, scored, agent_failed, not_applicable from condition_scores order by condition"
+    assert [tuple(row.values()) for row in rows(tmp_path, events, query)] == [("new", 1, 1, 0), ("old", 0, 0, 2)]
 
 
 @pytest.mark.slow
