@@ -36,10 +36,10 @@ compared as (
                 + var_samp(s.baseline_mean order by s.baseline_mean) filter (s.difference is not null)
             ) / count(s.difference)
         ) as se_unpaired,
-        histogram(round(s.difference / nullif(s.scale, 0), 11)) filter (s.result <> 'tie') as differences,
+        histogram(round(s.difference / nullif(s.scale, 0), 11) + 0.0) filter (s.result <> 'tie') as differences,
         max(s.largest) as largest,
         round(favg(s.failure_difference), 15) + 0.0 as failure_rate_difference,
-        histogram(round(s.failure_difference, 11)) filter (s.failure_difference is not null) as failure_differences,
+        histogram(round(s.failure_difference, 11) + 0.0) filter (s.failure_difference is not null) as failure_differences,
         coalesce(bool_or(s.mock), false) as mock
     from compared_series
     left join sample as s using (condition_id, baseline_id, agent_id, judge_id, metric)
@@ -67,9 +67,9 @@ clustered as (
         count(cluster) filter (samples > 0) as clusters,
         coalesce(sum(samples) filter (cluster is null), 0)::bigint as lacking,
         fsum(deviation ** 2) as squares,
-        histogram(round(total, 11)) filter (cluster is not null and samples > 0) as flipped,
+        histogram(round(total, 11) + 0.0) filter (cluster is not null and samples > 0) as flipped,
         if(bool_or(cluster is null and failures is not null), null,
-            histogram(round(failures, 11)) filter (failures is not null)
+            histogram(round(failures, 11) + 0.0) filter (failures is not null)
         ) as failures_flipped
     from cluster
     group by condition_id, baseline_id, agent_id, judge_id, metric
