@@ -11,42 +11,43 @@ with wanted as (
     )
 ),
 failed as (
-    select f.condition_id, f.agent_id, f.sample_id, arg_max(d.sample, d.position) as sample
+    select f.condition_id, f.agent_id, f.sample_id, f.question_id, arg_max(d.sample, d.position) as sample
     from (
         select distinct condition_id, agent_id, sample_id, question_id from failure_facts where stage = 'generate' and current
     ) as f
     join declarations as d on map_extract_value(d.sample, 'id') ->> '$' = f.sample_id
     join events as e on e.position = d.position and coalesce(e.question_id = f.question_id, true)
-    group by f.condition_id, f.agent_id, f.sample_id
+    group by f.condition_id, f.agent_id, f.sample_id, f.question_id
 ),
 compared as (
-    select judge_id, condition_id, agent_id, sample_id, field, map_extract_value(sample, field) as value,
+    select judge_id, condition_id, agent_id, sample_id, question_id, field, map_extract_value(sample, field) as value,
         unnest(if(json_type(given) = 'ARRAY', json_extract(given, '$[*]'), [given])) as one_wanted
     from wanted, failed
-)
-select distinct judge_id, condition_id, agent_id, sample_id from score_facts where outside
-union
-select s.judge_id, e.condition_id, e.agent_id, e.sample_id
-from events as e
-join (
-    select distinct s.judge_id, e.question_id
+),
+told as (
+    select s.judge_id, s.condition_id, s.agent_id, s.sample_id, e.question_id
     from events as e
-    join (select judge_id, answer from score_facts where outside) as s on s.answer = e.position
-) as s using (question_id)
-where e.type in ('response', 'failure')
-union
-select judge_id, condition_id, agent_id, sample_id
-from (
-    select judge_id, condition_id, agent_id, sample_id, field, bool_or(coalesce(
-        -- To JSON, 1 is 1.0, and neither true nor "1".
-        case
-            when json_type(value) = json_type(one_wanted) and json_type(value) <> 'DOUBLE' then value ->> '$' = one_wanted ->> '$'
-            when json_type(value) in ('BIGINT', 'UBIGINT', 'DOUBLE') and json_type(one_wanted) in ('BIGINT', 'UBIGINT', 'DOUBLE')
-                then value::double = one_wanted::double
-        end,
-        false
-    )) as is_wanted
-    from compared
-    group by all
+    join (from score_facts where outside) as s on s.answer = e.position
+    union
+    select judge_id, condition_id, agent_id, sample_id, question_id
+    from (
+        select judge_id, condition_id, agent_id, sample_id, question_id, field, bool_or(coalesce(
+            -- To JSON, 1 is 1.0, and neither true nor "1".
+            case
+                when json_type(value) = json_type(one_wanted) and json_type(value) <> 'DOUBLE' then value ->> '$' = one_wanted ->> '$'
+                when json_type(value) in ('BIGINT', 'UBIGINT', 'DOUBLE') and json_type(one_wanted) in ('BIGINT', 'UBIGINT', 'DOUBLE')
+                    then value::double = one_wanted::double
+            end,
+            false
+        )) as is_wanted
+        from compared
+        group by all
+    )
+    where not is_wanted
 )
-where not is_wanted
+select judge_id, condition_id, agent_id, sample_id from told
+union
+select t.judge_id, e.condition_id, e.agent_id, e.sample_id
+from events as e
+join (select distinct judge_id, question_id from told) as t using (question_id)
+where e.type in ('response', 'failure')

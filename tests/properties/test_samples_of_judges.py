@@ -62,7 +62,7 @@ def test_a_long_field_is_kept_in_no_table(tmp_path: Path) -> None:
     assert ask(log, "select map_keys(sample) as fields from declarations where sample is not null") == [
         {"fields": ["id", "question", "kind"]}
     ]
-    assert ask(log, "from not_for") == [{"judge_id": JUDGE_ID, "sample_id": "q1"}]
+    assert ask(log, "select judge_id, sample_id from not_for") == [{"judge_id": JUDGE_ID, "sample_id": "q1"}]
 
 
 @pytest.mark.parametrize("changed", [False, True])
@@ -77,4 +77,4 @@ def test_a_failure_counts_for_no_judge_that_is_not_for_its_sample(tmp_path: Path
     )
     (counts,) = ask(log, "select scored, agent_failed, not_applicable, mean from condition_scores")
     assert counts == {"scored": 1, "agent_failed": 0, "not_applicable": 1, "mean": 5.0}
-    assert ask(log, "from not_for") == [{"judge_id": JUDGE_ID, "sample_id": "q2"}]
+    assert ask(log, "select judge_id, sample_id from not_for") == [{"judge_id": JUDGE_ID, "sample_id": "q2"}]
