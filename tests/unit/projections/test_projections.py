@@ -663,6 +663,19 @@ def test_a_judge_has_no_rows_for_conditions_of_runs_that_do_not_name_it(tmp_path
     assert found == [{"judge_id": "new", "current": True}, {"judge_id": "other", "current": False}]
 
 
+def test_the_id_of_a_judgment_is_looked_up_where_it_is_asked_for(tmp_path: Path) -> None:
+    """Whoever asks for numbers alone would wait for a join of millions of judgments otherwise."""
+    answer = response_event("q1")
+    judgment = judgment_event(answer)
+    events = [run_event(samples=1), answer, judgment]
+    numbers, with_id = (
+        str(values(tmp_path, events, f"explain {query}")[1]).count("LEFT")
+        for query in ("select avg(score) from scores", "select avg(score), min(judgment_id) from scores")
+    )
+    assert numbers < with_id
+    assert values(tmp_path, events, "select judgment_id from scores") == [judgment["id"]]
+
+
 # States
 
 
