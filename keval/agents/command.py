@@ -44,8 +44,10 @@ KNOWN_BEFORE = ("folder",)
 """Those of them that are known before there is a task."""
 
 STDERR_TAIL = 2000
-STDOUT_HEAD = 200
 """So many last characters of stderr go into a failure."""
+
+STDOUT_HEAD = 200
+"""So many first characters of stdout go into a failure of which nothing else is known."""
 
 
 @dataclass(frozen=True, kw_only=True)
