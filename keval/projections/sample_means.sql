@@ -91,7 +91,8 @@ known as (
 ),
 never_tried as (
     select condition_id, agent_id, judge_id, metric, sample_id, repetitions as excused
-    from (select distinct judge_id, metric, sample_id from known where not_for)
+    -- What is asked no more under an id says nothing of what is: it was another question.
+    from (select distinct judge_id, metric, sample_id from known where not_for and asked is distinct from 0)
     join series using (judge_id, metric)
     join question using (condition_id, agent_id, sample_id)
     anti join (from known where sample_id in (select sample_id from known where not_for))

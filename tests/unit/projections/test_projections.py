@@ -680,7 +680,7 @@ def test_the_id_of_a_judgment_is_looked_up_where_it_is_asked_for(tmp_path: Path)
 
 
 def test_what_a_judge_is_not_for_is_known_by_its_question_and_not_by_its_id(tmp_path: Path) -> None:
-    """Another config asks something else under the same id: what the agent failed there counts."""
+    """Another config asks something else under the same id: what is failed or missing there counts."""
     outside = {
         "score": None,
         "reasoning": None,
@@ -691,11 +691,12 @@ def test_what_a_judge_is_not_for_is_known_by_its_question_and_not_by_its_id(tmp_
         "outside": True,
     }
     events: list[JsonObject] = []
-    for name in ("old", "new"):
+    for conditions in (["old"], ["new", "untried"]):
+        name = conditions[0]
         answers = [response_event("q1", name, number, question=f"{name}?") for number in (1, 2)]
         plan = plan_event([answers[0]["question_id"]])
         events += [
-            run_event([name], samples=1, repetitions=2, config_name=name, plan_id=plan["plan_id"]),
+            run_event(conditions, samples=1, repetitions=2, config_name=conditions[0], plan_id=plan["plan_id"]),
             plan,
             answers[0],
         ]
@@ -703,8 +704,12 @@ def test_what_a_judge_is_not_for_is_known_by_its_question_and_not_by_its_id(tmp_
             events += [answers[1], *(judgment_event(each) | {"scores": {"completeness": outside}} for each in answers)]
         else:
             events += [judgment_event(answers[0]), failure_event(answers[1])]
-    query = "select condition, scored, agent_failed, not_applicable from condition_scores order by condition"
-    assert [tuple(row.values()) for row in rows(tmp_path, events, query)] == [("new", 1, 1, 0), ("old", 0, 0, 2)]
+    query = "select condition, scored, agent_failed, not_applicable, not_done from condition_scores order by condition"
+    assert [tuple(row.values()) for row in rows(tmp_path, events, query)] == [
+        ("new", 1, 1, 0, 0),
+        ("old", 0, 0, 2, 0),
+        ("untried", 0, 0, 0, 2),
+    ]
 
 
 @pytest.mark.slow
