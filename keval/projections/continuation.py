@@ -30,6 +30,9 @@ CHOSEN = {
 }
 """What touched samples are computed from, and the file with its query."""
 
+OF_CHOSEN = {"line_standings": "chosen_standings"}
+"""What is computed of chosen lines by another query, as their places in a table are not their positions."""
+
 JOINED = {
     "line_offsets": "joined_lines",
     "declarations": "joined_lines",
@@ -114,7 +117,7 @@ def _compute(connection: duckdb.DuckDBPyConnection, asked: Collection[str]) -> N
         connection.execute(made("TABLE", name, load("projections", query)))
     shared = {name: f"from stored.{name}" for name in SHARED if name in needed}
     names = (name for name in DERIVED if name in needed and name not in {*SHARED, *CHOSEN})
-    computed = {name: definition(name) for name in names}
+    computed = {name: load("projections", OF_CHOSEN[name]) if name in OF_CHOSEN else definition(name) for name in names}
     make(connection, shared | computed, KINDS | dict.fromkeys(SHARED, "VIEW"))
     connection.execute("SET schema = 'main'")
 

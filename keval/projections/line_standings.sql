@@ -1,4 +1,2 @@
--- One row per line: its position, and what becomes of it, as `standing` says it.
-select line_offsets.position, standing.*
-from line_offsets
-positional join standing
+-- One row per line: its position, and what becomes of it, as `standing` says it. A row's id is its place there, as in `events`.
+select rowid + 1 as position, * from standing

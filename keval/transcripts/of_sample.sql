@@ -1,7 +1,7 @@
 -- One row per line that tells of one sample's tasks, as `lines` has it, or of one answer or failure of it, by its id. It is found
 -- by the sample alone, which takes as long in a log of a million answers as it takes to look through one column.
 with here as materialized (
-    from facts where sample_id = $sample
+    $here
 ),
 chosen as (
     select

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+JUDGMENTS_HERE = "(from here where type = 'judgment')"
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which tasks are shown; nothing means all that are current."""
@@ -36,12 +39,12 @@ class Selection:
     worst: int | None = None
     """Only so many tasks, those with the lowest scores."""
 
-    def query(self) -> str:
-        """Return the query for the tasks, in the order in which they are shown."""
+    def query(self, facts: str = "facts", judgments: str = "judgment_facts") -> str:
+        """Return the query for the tasks, in the order in which they are shown, from what counts or a part of it."""
         return load(
             "transcripts",
             "chosen",
-            answers=_answers(self.samples),
+            answers=_answers(self.samples, facts, judgments),
             id=_given(self.id),
             conditions=literals(self.conditions),
             condition_patterns=fitting(self.conditions),
@@ -61,21 +64,33 @@ class Selection:
 
 def lines(connection: DuckDBPyConnection, selection: Selection) -> Iterator[JsonObject]:
     """Yield where the lines of the chosen tasks stand, task by task; see lines.sql."""
-    told = load("transcripts", "told", newest="newest_samples", judgments="judgment_facts", failures="failure_facts")
-    return rows(connection, load("transcripts", "lines", chosen=selection.query(), told=told))
+    if selection.id is not None or not selection.samples:
+        told = load(
+            "transcripts", "told", newest="newest_samples", judgments="judgment_facts", failures="failure_facts"
+        )
+        return rows(connection, load("transcripts", "lines", here="", chosen=selection.query(), told=told))
+    fits = _fits(selection.samples)
+    here = f"here as materialized ({load('transcripts', 'here', fits=fits)}),"
+    chosen = selection.query("here", JUDGMENTS_HERE)
+    return rows(connection, load("transcripts", "lines", here=here, chosen=chosen, told=_told_here(fits)))
 
 
 def lines_of_sample(connection: DuckDBPyConnection, sample_id: str, event_id: str | None) -> Iterator[JsonObject]:
     """Yield where the lines of a sample's tasks stand, or of one answer or failure of it; see of_sample.sql."""
-    sample = literal(sample_id)
-    told = load(
+    fits = f"sample_id = {literal(sample_id)}"
+    here = load("transcripts", "here", fits=fits)
+    return rows(connection, load("transcripts", "of_sample", here=here, id=_given(event_id), told=_told_here(fits)))
+
+
+def _told_here(fits: str) -> str:
+    """Return what tells of chosen tasks, of which `here` has the lines, by what their samples' ids have to fit."""
+    return load(
         "transcripts",
         "told",
-        newest=f"(from newest_samples where sample_id = {sample})",
-        judgments="(from here where type = 'judgment')",
+        newest=f"(from newest_samples where {fits})",
+        judgments=JUDGMENTS_HERE,
         failures="(from here where type = 'failure')",
     )
-    return rows(connection, load("transcripts", "of_sample", sample=sample, id=_given(event_id), told=told))
 
 
 def check_found(connection: DuckDBPyConnection, selection: Selection) -> None:
@@ -99,8 +114,15 @@ def _check_known(connection: DuckDBPyConnection, column: str, name: str, alone: 
     raise UsageError(f"no answer or failure of {column.removesuffix('_id')} {name!r}{hint}")
 
 
-def _answers(samples: Sequence[str] = ()) -> str:
-    return load("transcripts", "answers", samples=literals(samples), sample_patterns=fitting(samples))
+def _answers(samples: Sequence[str] = (), facts: str = "facts", judgments: str = "judgment_facts") -> str:
+    return load("transcripts", "answers", facts=facts, judgments=judgments, fits=_fits(samples))
+
+
+def _fits(samples: Sequence[str]) -> str:
+    """Return the condition that a sample's id is one of these or fits one of them; all do if there are none."""
+    if not samples:
+        return "true"
+    return f"(sample_id in {literals(samples)} or coalesce(regexp_full_match(sample_id, {fitting(samples)}), false))"
 
 
 def _given(value: str | int | None) -> str:

@@ -18,6 +18,7 @@ from keval.events import encode
 from keval.ids import JsonObject
 from keval.judges import Metric
 from keval.projections.log_file import Lines, LogFile, Stored
+from keval.projections.sql_file import load
 from keval.projections.views import SUMMARIES
 from tests.builders import JUDGE_ID, write_log
 from tests.properties.test_projections import events, logs
@@ -60,10 +61,12 @@ def split(folder: Path, log: list[JsonObject], stored: int) -> LogFile:
 
 def said(connection: DuckDBPyConnection) -> dict[str, list[tuple[object, ...]]]:
     """Return the rows of all views, in an order of their own."""
-    return {
-        view: sorted(connection.sql(f"from {view}").project("columns(*)::varchar").fetchall(), key=repr)
-        for view in ASKED
-    }
+    return {view: told(connection, f"from {view}") for view in ASKED}
+
+
+def told(connection: DuckDBPyConnection, query: str) -> list[tuple[object, ...]]:
+    """Return the rows of a query as texts, in an order of their own."""
+    return sorted(connection.sql(query).project("columns(*)::varchar").fetchall(), key=repr)
 
 
 def compare(folder: Path, log: list[JsonObject], stored: int) -> bool:
@@ -73,6 +76,8 @@ def compare(folder: Path, log: list[JsonObject], stored: int) -> bool:
         expected = said(whole)
     with projections.connect([file]) as connection:
         found = said(connection)
+        here = load("transcripts", "here", fits="sample_id <> 'a'")
+        assert told(connection, here) == told(connection, "from facts where sample_id <> 'a'")
         continued = connection.sql("select count(*) from duckdb_schemas() where schema_name = 'part'").fetchall()
     for view in ASKED:
         assert found[view] == expected[view], view

@@ -86,6 +86,14 @@ def test_one_sample_is_shown_as_among_all(found: Found, sample_id: str) -> None:
     assert [each.as_json() for each in alone] == [each.as_json() for each in among_all]
 
 
+def test_chosen_samples_are_shown_as_among_all(found: Found) -> None:
+    """Only their lines are looked at, which say of their tasks what all lines say, in the same order."""
+    both = found.of(samples=("q2", "q[1]"))
+    assert [each.as_json() for each in both] == [each.as_json() for each in found.of()]
+    only_failed = [each.as_json() for each in found.of(failed=True)]
+    assert [each.as_json() for each in found.of(samples=("q*",), failed=True)] == only_failed != []
+
+
 def test_one_event_of_a_sample_is_found_by_its_whole_id(found: Found) -> None:
     """That of an answer or a failure, and no other task of the sample."""
     for event, sample_id in ((FIRST, "q1"), (EVENTS[-1], "q2")):
