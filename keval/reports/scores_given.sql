@@ -1,14 +1,23 @@
 -- One row per condition, agent, judge, metric and score that an answer has: how many answers have it. The score of an answer is
 -- the mean of its judgments, or what is computed from them.
 with scored as (
-    select judge_id, metric, condition_id, agent_id, answer, favg(score) as score
-    from score_facts
-    where score is not null
+    -- By places: numbers are quicker to group than ids.
+    select answer, m.place as series, c.place as condition_place, favg(s.score) as score
+    from score_facts as s
+    join metrics as m using (judge_id, metric)
+    join conditions as c using (condition_id, agent_id)
+    where s.score is not null
     group by all
     union all
-    select judge_id, metric, condition_id, agent_id, answer, score from computed_scores where score is not null
+    select answer, m.place, c.place, s.score
+    from computed_scores as s
+    join metrics as m using (judge_id, metric)
+    join conditions as c using (condition_id, agent_id)
+    where s.score is not null
 )
-select judge_id, metric, condition_id, agent_id, score, count(*) as answers
-from scored
+select m.judge_id, m.metric, c.condition_id, c.agent_id, score, sum(answers)::bigint as answers
+from (select series, condition_place, score, count(*) as answers from scored group by all)
+join metrics as m on m.place = series
+join conditions as c on c.place = condition_place
 group by all
 order by all
