@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.readable import count, number
@@ -58,8 +60,9 @@ def sample_grid(report: Report) -> SampleGrid | None:
         for score in table.scores
         for samples in [found.get((table.judge_id, table.metric, score.condition_id, score.agent_id))]
     )
-    ids = _worst_first(report.metrics, report.details, {name: None for column in columns for name in column.means})
-    return SampleGrid(columns, tuple(ids[:MOST_SAMPLES]), max(0, len(ids) - MOST_SAMPLES))
+    ids = {sample_id for column in columns for sample_id in column.means}
+    shown = _worst_first(report.metrics, report.details, ids)
+    return SampleGrid(columns, tuple(shown), len(ids) - len(shown))
 
 
 def all_samples(report: Report) -> Section | None:
@@ -80,12 +83,14 @@ def all_samples(report: Report) -> Section | None:
     )
 
 
-def _worst_first(tables: tuple[MetricTable, ...], details: Details, ids: dict[str, None]) -> list[str]:
-    """Return the samples by their lowest difference, as a share of the metric's scale; then those without one."""
+def _worst_first(tables: tuple[MetricTable, ...], details: Details, ids: AbstractSet[str]) -> list[str]:
+    """Return `MOST_SAMPLES` at most, by their lowest difference as a share of the scale; then those without."""
     scales = {(table.judge_id, table.metric): table.max - table.min for table in tables}
     lowest: dict[str, float] = {}
     for found in details.differences:
         scale = scales.get((found.judge_id, found.metric)) or 1.0
         for sample_id, difference in found.differences:
-            lowest[sample_id] = min(difference / scale, lowest.get(sample_id, float("inf")))
-    return sorted(ids, key=lambda name: (lowest.get(name, float("inf")), name))
+            share = difference / scale
+            if share < lowest.get(sample_id, float("inf")):
+                lowest[sample_id] = share
+    return nsmallest(MOST_SAMPLES, ids, key=lambda name: (lowest.get(name, float("inf")), name))

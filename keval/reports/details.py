@@ -102,9 +102,9 @@ def _conditions(connection: DuckDBPyConnection) -> Iterator[ConditionSamples]:
     for row in ask(connection, "scores_given"):
         scores.setdefault(_key(row), []).append((row["score"], row["answers"]))
     for row in ask(connection, "means_of_samples"):
-        means = tuple((each["sample_id"], each["mean"]) for each in row["means"])
-        failed = tuple(each["sample_id"] for each in row["means"] if each["agent_failed"])
-        yield ConditionSamples(**row | {"means": means, "scores": tuple(scores.get(_key(row), ())), "failed": failed})
+        means = tuple(zip(row.pop("samples"), row["means"], strict=True))
+        of_key = tuple(scores.get(_key(row), ()))
+        yield ConditionSamples(**row | {"means": means, "scores": of_key, "failed": tuple(row["failed"])})
 
 
 def _key(row: JsonObject) -> tuple[object, ...]:
@@ -113,5 +113,5 @@ def _key(row: JsonObject) -> tuple[object, ...]:
 
 def _differences(connection: DuckDBPyConnection) -> Iterator[SampleDifferences]:
     for row in ask(connection, "differences_of_samples"):
-        found = tuple((each["sample_id"], each["difference"]) for each in row.pop("samples"))
+        found = tuple(zip(row.pop("samples"), row.pop("differences"), strict=True))
         yield SampleDifferences(**row, differences=found)
