@@ -7,6 +7,7 @@ each; their metrics stand beside each other, as METRIC,FILTER where there are se
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ import orjson
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import Origin, Results, as_score, named_scores
+from keval.origins import Origin, Results, as_score, named_scores, told
 from keval.origins._files import rows_of
 
 FILE = re.compile(r"samples_(.+?)_\d{4}-\d{2}-\d{2}T.*")
@@ -64,10 +65,14 @@ class LmEval(Origin):
         documents = [
             (row, {_metric(name, used, len(filters)): score for (name, used), score in scores.items()})
             for row, scores in found.values()
+            if _answers(row)
         ]
+        unanswered = Counter({"no answer is in it": missing} if (missing := len(found) - len(documents)) else {})
         metrics, without_scale = named_scores(scores for _, scores in documents)
         named = FILE.fullmatch(path.name)
         has_golden = all(_target(row).strip() for row, _ in documents)
+
+        unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
 
         def records() -> Iterator[JsonObject]:
             for row, scores in documents:
@@ -80,7 +85,7 @@ class LmEval(Origin):
             "lm-evaluation-harness",
             metrics,
             has_golden_answers=has_golden,
-            left_out=[f"no scale is known of: {', '.join(without_scale)}"] if without_scale else [],
+            left_out=[*told(unanswered), *unscaled],
         )
 
 
@@ -102,7 +107,7 @@ def _records(row: JsonObject, condition: str, scores: JsonObject, *, has_golden:
         }
 
 
-def _requests(row: JsonObject) -> list[Any]:
+def _requests(row: JsonObject) -> list[list[Any]]:
     arguments = row.get("arguments") or {}
     found = list(arguments.values()) if isinstance(arguments, dict) else list(arguments)
     listed = [list(each.values()) if isinstance(each, dict) else each for each in found]
@@ -111,39 +116,74 @@ def _requests(row: JsonObject) -> list[Any]:
 
 def _question(row: JsonObject) -> str:
     requests = _requests(row)
-    return str(requests[0][0]) if requests and requests[0] else orjson.dumps(row.get("doc")).decode()
+    is_shared = bool(requests) and bool(requests[0]) and not _differ_before(_choices(row) or ())
+    return str(requests[0][0]) if is_shared else orjson.dumps(row.get("doc")).decode()
 
 
-def _is_choice(response: object) -> bool:
+def _is_likelihood(response: object) -> bool:
     if not isinstance(response, list) or len(response) != _LIKELIHOOD or str(response[1]) not in {"True", "False"}:
         return False
     return isinstance(response[0], int | float | str) and NUMBER.fullmatch(str(response[0])) is not None
 
 
-def _choices(row: JsonObject) -> Sequence[Any] | None:
-    """Return how likely each choice is, or None where the model wrote an answer."""
-    found = [each[0] for each in row["resps"] if isinstance(each, list) and len(each) == 1 and _is_choice(each[0])]
-    return found if found and len(found) == len(row["resps"]) else None
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """One of the texts whose likelihood the model was asked for."""
+
+    likelihood: float
+    context: str
+    """What stands before it; empty where the row does not say it."""
+    text: str
+    """The choice, or its place where the row has no text of it."""
+
+
+def _choices(row: JsonObject) -> Sequence[_Choice] | None:
+    """Return the choices, or None where the model wrote an answer.
+
+    `acc_mutual_info` asks for each choice without its context, too, which is no answer to the question. Raises
+    InputError for a text that the model had no choice of: how likely it is does not say what the model answers.
+    """
+    found = [each[0] for each in row["resps"] if isinstance(each, list) and len(each) == 1 and _is_likelihood(each[0])]
+    if not found or len(found) != len(row["resps"]):
+        return None
+    if len(found) == 1:
+        raise InputError(
+            f"doc_id {row['doc_id']!r} says how likely one text is, not what the model answered; "
+            "samples of tasks with choices or with written answers can be imported"
+        )
+    requests = _requests(row)
+    made = [
+        _choice(likely, requests[place] if place < len(requests) else [], place) for place, likely in enumerate(found)
+    ]
+    return [each for each in made if each.context.strip()] or made
+
+
+def _choice(likelihood: Sequence[Any], request: Sequence[Any], place: int) -> _Choice:
+    has_text = len(request) > 1
+    context, text = (str(request[0]), str(request[1]).strip()) if has_text else ("", str(place))
+    return _Choice(float(likelihood[0]), context, text)
+
+
+def _differ_before(choices: Sequence[_Choice]) -> bool:
+    """Return whether the choices differ in what stands before the text, as in winogrande."""
+    return len({each.context for each in choices}) > 1
 
 
 def _answers(row: JsonObject) -> list[str]:
     choices = _choices(row)
     if choices is None:
         first = row["resps"][0] if row["resps"] else []
-        return [str(each) for each in (first if isinstance(first, list) else [first])]
-    best = max(range(len(choices)), key=lambda place: float(choices[place][0]))
-    return [_choice(row, best)]
+        return [str(each) for each in (first if isinstance(first, list) else [first]) if each is not None]
+    best = max(choices, key=lambda choice: choice.likelihood)
+    return [f"{best.context.strip()} {best.text}" if _differ_before(choices) else best.text]
 
 
 def _target(row: JsonObject) -> str:
-    """Return the golden answer; of a choice its text, where the target is its place."""
-    target = str(row.get("target", ""))
-    is_place = _choices(row) is not None and re.fullmatch(r"\d{1,9}", target, re.ASCII) is not None
-    return _choice(row, int(target)) if is_place else target
-
-
-def _choice(row: JsonObject, place: int) -> str:
-    """Return the text of a choice, or its place where the row has no text of it."""
-    requests = _requests(row)
-    has_text = place < len(requests) and len(requests[place]) > 1
-    return str(requests[place][1]).strip() if has_text else str(place)
+    """Return the golden answer, of a choice its text where the target is its place; empty if nothing says it."""
+    target, choices = str(row.get("target", "")), _choices(row)
+    if choices is None:
+        return target
+    if _differ_before(choices):
+        return ""  # the target is the text that all have
+    is_place = re.fullmatch(r"\d{1,9}", target, re.ASCII) is not None and int(target) < len(choices)
+    return choices[int(target)].text if is_place else target

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,19 +99,41 @@ def _has_answer(row: JsonObject) -> bool:
 
 
 def _scores(row: JsonObject) -> JsonObject:
-    return {"pass": row.get("success"), "score": row.get("score"), **(row.get("namedScores") or {})}
+    own = {"pass": row.get("success"), "score": row.get("score")}
+    return own | {
+        f"named {name}" if name in own else name: score for name, score in (row.get("namedScores") or {}).items()
+    }
 
 
-def _condition_names(rows: Sequence[JsonObject]) -> Any:  # noqa: ANN401 - a function of a row
-    """Return what names the condition of a row: the prompt, the provider, or both, as far as they differ."""
+def _condition_names(rows: Sequence[JsonObject]) -> Callable[[JsonObject], str]:
+    """Return what names the condition of a row: the prompt, the provider, or both, as far as they differ.
+
+    promptfoo numbers its columns in `promptIdx`, of which each is one provider with one prompt. Columns that nothing
+    else tells apart, as of one provider with two configs, have their number in the name.
+    """
     providers = {_provider(row) for row in rows}
-    prompts = {_prompt(row) for row in rows}
+    in_order = sorted(rows, key=_column)
+    numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(map(_prompt, in_order)), start=1)}
 
     def name(row: JsonObject) -> str:
-        parts = [_provider(row)] if len(providers) > 1 or len(prompts) == 1 else []
-        return ", ".join([*parts, *([_prompt(row)] if len(prompts) > 1 else [])])
+        prompt = _prompt(row)
+        said = prompt if len(prompt) <= LONGEST_LABEL and "\n" not in prompt else f"prompt {numbers[prompt]}"
+        parts = [_provider(row)] if len(providers) > 1 or len(numbers) == 1 else []
+        return ", ".join([*parts, *([said] if len(numbers) > 1 else [])])
 
-    return name
+    columns: dict[str, set[int]] = {}
+    for row in rows:
+        columns.setdefault(name(row), set()).add(_column(row))
+
+    def unlike(row: JsonObject) -> str:
+        found = name(row)
+        return f"{found}, column {_column(row) + 1}" if len(columns[found]) > 1 else found
+
+    return unlike
+
+
+def _column(row: JsonObject) -> int:
+    return int(row.get("promptIdx") or 0)
 
 
 def _provider(row: JsonObject) -> str:
@@ -122,9 +144,8 @@ def _provider(row: JsonObject) -> str:
 
 
 def _prompt(row: JsonObject) -> str:
-    label = str((row.get("prompt") or {}).get("label") or "")
-    is_name = 0 < len(label) <= LONGEST_LABEL and "\n" not in label
-    return label if is_name else f"prompt {int(row.get('promptIdx') or 0) + 1}"
+    """Return what a prompt is known by: its label, which is its text with the variables' names if it has no other."""
+    return str((row.get("prompt") or {}).get("label") or "") or f"prompt {_column(row) + 1}"
 
 
 def _record(

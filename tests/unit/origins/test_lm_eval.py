@@ -52,6 +52,43 @@ def test_the_likeliest_choice_is_the_answer(tmp_path: Path) -> None:
     ]
 
 
+def asked(likely: list[float], requests: list[tuple[str, str]], **fields: object) -> dict[str, object]:
+    """Return a row of texts whose likelihood was asked for, each after a context."""
+    arguments = {f"gen_args_{place}": dict(zip(("arg_0", "arg_1"), pair, strict=True))
+                 for place, pair in enumerate(requests)}  # fmt: skip
+    row = {"doc_id": 0, "doc": {"n": 1}, "arguments": arguments, "resps": [[[str(each), "False"]] for each in likely]}
+    return row | {"filter": "none", "metrics": ["acc"], "acc": 1.0} | fields
+
+
+def test_choices_that_differ_in_their_context_are_told_apart_by_it(tmp_path: Path) -> None:
+    """Of winogrande the target is the text that both have: it is no golden answer."""
+    row = asked([-5.0, -9.0], [("The trophy", " fits"), ("The case", " fits")], target=" fits")
+    (record,) = LmEval().read(lm_eval_file(tmp_path, [row])).rows()
+    assert (record["question"], record["text"], "answer" in record) == ('{"n":1}', "The trophy fits", False)
+
+
+def test_a_choice_without_its_question_is_no_answer(tmp_path: Path) -> None:
+    """Of acc_mutual_info the likeliest text after the question counts, however likely another one is alone."""
+    row = asked([-2.0, -3.0, -4.0, -1.0], [("Q", " A"), ("Q", " B"), ("", " A"), ("", " B")], target="0")
+    (record,) = LmEval().read(lm_eval_file(tmp_path, [row])).rows()
+    assert (record["question"], record["text"], record["answer"]) == ("Q", "A", "A")
+
+
+def test_a_text_that_the_model_had_no_choice_of_is_no_answer(tmp_path: Path) -> None:
+    """Of lambada nobody knows what the model would have said; the golden answer would be taken for it."""
+    with pytest.raises(InputError, match="doc_id 0 says how likely one text is"):
+        LmEval().read(lm_eval_file(tmp_path, [asked([-5.0], [("He went to the", " store")], target=" store")]))
+
+
+@pytest.mark.parametrize("nothing", [[[]], [], [[None]], [None]])
+def test_a_row_without_an_answer_is_named(nothing: list[object], tmp_path: Path) -> None:
+    """Its score goes with it, which changes the mean."""
+    rows = [lm_eval_answer(0, ["a"], "none", 1.0), lm_eval_answer(1, ["b"], "none", 0.0) | {"resps": nothing}]
+    found = LmEval().read(lm_eval_file(tmp_path, rows))
+    assert len(list(found.rows())) == 1
+    assert found.left_out[0] == "1 row is left out: no answer is in it"
+
+
 @pytest.mark.parametrize(("content", "told"), [(b"{}", "line 1"), (b'{"doc_id": 1, "resps": 5}', "line 1.resps")])
 def test_another_form_is_told_with_its_place(content: bytes, told: str, tmp_path: Path) -> None:
     """Nothing is guessed of a file that is otherwise."""

@@ -43,6 +43,30 @@ def test_prompts_that_differ_are_conditions(tmp_path: Path) -> None:
     assert conditions == ["Answer: {{question}}", "prompt 2"]
 
 
+def test_columns_that_only_their_number_tells_apart_are_conditions(tmp_path: Path) -> None:
+    """One provider with two configs is compared with itself; its answers are no repetitions."""
+    rows = [promptfoo_row(0, "a", "yes", promptIdx=place) for place in (0, 1, 0)]
+    found = Promptfoo().read(promptfoo_file(tmp_path, rows))
+    assert [row["condition"] for row in found.rows()] == ["a, column 1", "a, column 2", "a, column 1"]
+
+
+def test_one_prompt_to_two_providers_is_no_condition(tmp_path: Path) -> None:
+    """Columns are numbered, which are pairs of a provider and a prompt."""
+    long = {"raw": "Answer.", "label": "Answer:\n{{question}}"}
+    rows = [promptfoo_row(0, name, "yes", promptIdx=place, prompt=long) for place, name in enumerate("ab")]
+    assert [row["condition"] for row in Promptfoo().read(promptfoo_file(tmp_path, rows)).rows()] == ["a", "b"]
+
+
+def test_a_named_score_does_not_take_the_place_of_promptfoos_own(tmp_path: Path) -> None:
+    """A metric may be called as it likes."""
+    row = promptfoo_row(0, "a", "yes", score=1, success=True, namedScores={"score": 0.25, "pass": 0})
+    found = Promptfoo().read(promptfoo_file(tmp_path, [row]))
+    (record,) = found.rows()
+    assert {name: record[place] for name, place in found.metrics.items()} == {
+        "pass": 1.0, "score": 1.0, "named score": 0.25, "named pass": 0.0
+    }  # fmt: skip
+
+
 def test_json_lines_are_read_alike(tmp_path: Path) -> None:
     """One row a line, without the head of a whole file."""
     path = tmp_path / "results.jsonl"
