@@ -15,9 +15,8 @@ with scored as (
     join conditions as c using (condition_id, agent_id)
     where s.score is not null
 )
-select m.judge_id, m.metric, c.condition_id, c.agent_id, score, sum(answers)::bigint as answers
+select m.judge_id, m.metric, c.condition_id, c.agent_id, score, answers
 from (select series, condition_place, score, count(*) as answers from scored group by all)
 join metrics as m on m.place = series
 join conditions as c on c.place = condition_place
-group by all
 order by all
