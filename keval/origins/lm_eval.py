@@ -147,15 +147,19 @@ def _choices(row: JsonObject) -> Sequence[_Choice] | None:
     if not found or len(found) != len(row["resps"]):
         return None
     if len(found) == 1:
-        raise InputError(
-            f"doc_id {row['doc_id']!r} says how likely one text is, not what the model answered; "
-            "samples of tasks with choices or with written answers can be imported"
-        )
+        raise _not_an_answer(row)
     requests = _requests(row)
     made = [
         _choice(likely, requests[place] if place < len(requests) else [], place) for place, likely in enumerate(found)
     ]
     return [each for each in made if each.context.strip()] or made
+
+
+def _not_an_answer(row: JsonObject) -> InputError:
+    return InputError(
+        f"doc_id {row['doc_id']!r} says how likely one text is, not what the model answered; "
+        "samples of tasks with choices or with written answers can be imported"
+    )
 
 
 def _choice(likelihood: Sequence[Any], request: Sequence[Any], place: int) -> _Choice:
@@ -173,7 +177,10 @@ def _answers(row: JsonObject) -> list[str]:
     choices = _choices(row)
     if choices is None:
         first = row["resps"][0] if row["resps"] else []
-        return [str(each) for each in (first if isinstance(first, list) else [first]) if each is not None]
+        written = [each for each in (first if isinstance(first, list) else [first]) if each is not None]
+        if any(isinstance(each, int | float) for each in written):  # of a task that measures perplexity
+            raise _not_an_answer(row)
+        return [str(each) for each in written]
     best = max(choices, key=lambda choice: choice.likelihood)
     return [f"{best.context.strip()} {best.text}" if _differ_before(choices) else best.text]
 

@@ -80,6 +80,13 @@ def test_a_text_that_the_model_had_no_choice_of_is_no_answer(tmp_path: Path) -> 
         LmEval().read(lm_eval_file(tmp_path, [asked([-5.0], [("He went to the", " store")], target=" store")]))
 
 
+def test_a_likelihood_alone_is_no_answer(tmp_path: Path) -> None:
+    """Of a text that was only measured, as in wikitext, there is a number and nothing that anybody said."""
+    row = lm_eval_answer(0, ["a"], "none", 1.0) | {"resps": [[-123.5]]}
+    with pytest.raises(InputError, match="doc_id 0 says how likely one text is"):
+        LmEval().read(lm_eval_file(tmp_path, [row]))
+
+
 @pytest.mark.parametrize("nothing", [[[]], [], [[None]], [None]])
 def test_a_row_without_an_answer_is_named(nothing: list[object], tmp_path: Path) -> None:
     """Its score goes with it, which changes the mean."""
