@@ -66,6 +66,15 @@ def test_every_view_says_what_one_row_is(view: str) -> None:
     assert projections.about(view).startswith("One row per ")
 
 
+def test_means_are_the_same_whatever_the_order_of_the_lines(tmp_path: Path) -> None:
+    """To the last digit: DuckDB's exact sum of even two numbers may depend on which comes first."""
+    answers = [response_event("q1"), response_event("q2"), response_event("q3")]
+    scored = [[each, judgment_event(each, score)] for each, score in zip(answers, (7 / 3, 1.3, 13 / 3), strict=True)]
+    orders = (itertools.chain([run_event()], *order) for order in itertools.permutations(scored))
+    found = [rows(tmp_path, list(order), "from condition_means") for order in orders]
+    assert found == found[:1] * 6
+
+
 def test_every_file_is_a_table_or_a_view() -> None:
     """Each SQL file is run; those beside tables and views are loaded by name."""
     folder = Path(projections.__file__).parent
