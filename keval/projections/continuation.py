@@ -109,8 +109,8 @@ def _compute(connection: duckdb.DuckDBPyConnection, asked: Collection[str]) -> N
     """Make those tables of the touched samples alone that are joined with what is stored, in a schema of their own."""
     needed = needed_for(name for name in JOINED if name in asked)
     connection.execute("CREATE SCHEMA part")
-    # Two statements: of a table it is known how few lines it has, and which side of the join is the small one.
-    connection.execute(made("TEMP TABLE", "chosen_stored", load("projections", "chosen_stored")))
+    # Two statements: of a table it is known how few rows it has, so that the columns of other lines are not read.
+    connection.execute(made("TEMP TABLE", "chosen_places", load("projections", "chosen_places")))
     connection.execute(made("TABLE", "part.chosen", load("projections", "chosen")))
     connection.execute("SET schema = 'part'")
     for name, query in CHOSEN.items():
