@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from heapq import nsmallest
+from itertools import islice
+from math import inf
 
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.readable import count, number
@@ -83,14 +84,14 @@ def all_samples(report: Report) -> Section | None:
     )
 
 
-def _worst_first(tables: tuple[MetricTable, ...], details: Details, ids: AbstractSet[str]) -> list[str]:
+def _worst_first(tables: tuple[MetricTable, ...], details: Details, ids: set[str]) -> list[str]:
     """Return `MOST_SAMPLES` at most, by their lowest difference as a share of the scale; then those without."""
     scales = {(table.judge_id, table.metric): table.max - table.min for table in tables}
     lowest: dict[str, float] = {}
     for found in details.differences:
         scale = scales.get((found.judge_id, found.metric)) or 1.0
-        for sample_id, difference in found.differences:
-            share = difference / scale
-            if share < lowest.get(sample_id, float("inf")):
-                lowest[sample_id] = share
-    return nsmallest(MOST_SAMPLES, ids, key=lambda name: (lowest.get(name, float("inf")), name))
+        # A sample behind so many that got worse by the same numbers is not among the worst of all.
+        for sample_id, difference in islice((each for each in found.differences if each[0] in ids), MOST_SAMPLES):
+            lowest[sample_id] = min(difference / scale, lowest.get(sample_id, inf))
+    worst = nsmallest(MOST_SAMPLES, lowest, key=lambda name: (lowest[name], name))
+    return worst + nsmallest(MOST_SAMPLES - len(worst), ids.difference(worst))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
+from operator import itemgetter
 from statistics import median
 
 from keval.exports._strips import BINS, AnswerState, Axis, Column, Dot, Panel, Side, Strip, Tick, bar
@@ -115,7 +116,7 @@ def _means(table: MetricTable, samples: dict[tuple[str, str, str, str], Conditio
 
 def _columns(axis: Axis, of_samples: Sequence[tuple[str, float]], *, compared: bool = False) -> tuple[Column, ...]:
     """Return the columns of the samples' values; most samples share theirs with others."""
-    return axis.columns(Counter(value for _, value in of_samples).items(), compared=compared)
+    return axis.columns(Counter(map(itemgetter(1), of_samples)).items(), compared=compared)
 
 
 def _mean_in_words(score: ConditionScore, table: MetricTable) -> str:

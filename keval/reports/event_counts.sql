@@ -2,12 +2,13 @@
 with counted as (
     select type, min(time) as first_time, max(time) as last_time, count(*) as count
     from events
-    where type in ('run', 'response', 'judgment', 'failure')
-        and position not in (select position from line_standings where not counts)
+    where position not in (select position from line_standings where not counts)
     group by type
 )
 select
-    min(first_time) as first_time, max(last_time) as last_time,
+    -- Asked of few rows here; of the lines, millions of names would be compared.
+    min(first_time) filter (type in ('run', 'response', 'judgment', 'failure')) as first_time,
+    max(last_time) filter (type in ('run', 'response', 'judgment', 'failure')) as last_time,
     coalesce(sum(count) filter (type = 'run'), 0)::bigint as runs,
     coalesce(sum(count) filter (type = 'response'), 0)::bigint as responses,
     coalesce(sum(count) filter (type = 'judgment'), 0)::bigint as judgments,

@@ -1,4 +1,6 @@
 -- One row per condition and agent of which a mock made an event that counts.
+-- Not of `current_lines`: what DuckDB guesses of their number makes it put all of them into memory, to find these few.
 select distinct condition_id, agent_id
-from current_lines
-where position in (select position from line_standings where mock)
+from events
+where type in ('response', 'judgment', 'failure')
+    and position in (select position from line_standings where mock and counts and current)
