@@ -12,9 +12,9 @@ from matplotlib.transforms import Bbox
 
 from keval.plots.picture import Picture
 from keval.reports.conclusions import MetricTable
-from keval.reports.details import ConditionSamples, Details, SampleDifferences
+from keval.reports.details import MOST_SAMPLES, ConditionSamples, Details, SampleDifferences
 from keval.reports.model import Report
-from tests.reports import difference, score, small_report, summary
+from tests.reports import difference, sample_values, score, small_report, summary
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
@@ -26,6 +26,7 @@ def large_report(
     """Return a report of so many conditions, samples and metrics, in which `name` makes every name."""
     drawn = random.Random(1)  # noqa: S311 - the same scores each time
     names = [name(f"condition {number}" if number else "baseline") for number in range(conditions)]
+    shown = [name(f"sample {each}") for each in range(min(samples, MOST_SAMPLES))]
     tables, of_conditions, of_pairs = [], [], []
     for place in range(metrics):
         metric = name(f"metric {place}")
@@ -59,11 +60,13 @@ def large_report(
             )
         )  # fmt: skip
         of_conditions += [
-            ConditionSamples("judge-id", metric, f"{condition}-id", "agent-id", _ascending(means[condition]), ())
+            ConditionSamples(
+                "judge-id", metric, f"{condition}-id", "agent-id", sample_values(means[condition], shown), ()
+            )
             for condition in names
         ]
         of_pairs += [
-            SampleDifferences("judge-id", metric, condition, names[0], _ascending(pairs[condition]))
+            SampleDifferences("judge-id", metric, condition, names[0], sample_values(pairs[condition], shown))
             for condition in names[1:]
         ]
     return dataclasses.replace(
@@ -73,12 +76,8 @@ def large_report(
             for place, each in enumerate(names)
         ),
         metrics=tuple(tables),
-        details=Details(tuple(of_conditions), tuple(of_pairs), None, ()),
+        details=Details(tuple(of_conditions), tuple(of_pairs), None, (), tuple(shown), samples - len(shown)),
     )
-
-
-def _ascending(values: dict[str, float]) -> tuple[tuple[str, float], ...]:
-    return tuple(sorted(values.items(), key=lambda item: (item[1], item[0])))
 
 
 def boxes(picture: Picture) -> list[Bbox]:

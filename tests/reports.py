@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Container, Mapping
 from typing import Any, TypeVar
 
 from keval.reports.changed_scores import ChangedScore, ChangedScores
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, ReportWarning
-from keval.reports.details import Case, ConditionSamples, Details, SampleDifferences, ShownAnswer
+from keval.reports.details import Case, ConditionSamples, Details, SampleDifferences, SampleValues, ShownAnswer
 from keval.reports.model import (
     AgentInfo,
     Claim,
@@ -252,20 +253,29 @@ def hostile_report(text: str) -> Report:
     )
 
 
+def sample_values(numbers: dict[str, float], shown: Container[str] | None = None) -> SampleValues:
+    """Return a number of each of some samples, and the names of those that are shown, by default all."""
+    named = sorted(numbers.items(), key=lambda item: (item[1], item[0]))
+    values = Counter(number for _, number in named)
+    return SampleValues(tuple(values.items()), tuple(each for each in named if shown is None or each[0] in shown))
+
+
 def small_details(text: str = "own-failures", judge: str = "judge-id", metric: str = "completeness") -> Details:
     """Return the details of the small report, in which every text that comes out of a log is the given one."""
-    means = {"baseline": (("a", 1.0), (text, 3.0)), "with_docs": ((text, 2.25), ("a", 4.5))}
+    means = {"baseline": {"a": 1.0, text: 3.0}, "with_docs": {text: 2.25, "a": 4.5}}
     answers = tuple(
         ShownAnswer(name, 1, text, ((text, text), ("Answer", text)), (("Step 1: tool call", text),)) for name in means
     )
     return Details(
         tuple(
-            ConditionSamples(judge, metric, f"{name}-id", "agent-id", found, ((1.0, 3), (5.0, 14)))
+            ConditionSamples(judge, metric, f"{name}-id", "agent-id", sample_values(found), ((1.0, 3), (5.0, 14)))
             for name, found in means.items()
         ),
-        (SampleDifferences(judge, metric, "with_docs", "baseline", ((text, -0.75), ("a", 3.5))),),
+        (SampleDifferences(judge, metric, "with_docs", "baseline", sample_values({text: -0.75, "a": 3.5})),),
         text,
         (("keval", text),),
+        tuple(dict.fromkeys((text, "a"))),
+        0,
         (Case(text, "with_docs", "baseline", (("Question", text),), answers),),
     )
 

@@ -145,7 +145,7 @@ def with_details(report: Report, connection: DuckDBPyConnection, logs: Sequence[
     from keval.reports.details import details
 
     del logs
-    return replace(report, details=details(connection))
+    return replace(report, details=details(connection, report.metrics))
 
 
 def _print(rendered: bytes) -> None:

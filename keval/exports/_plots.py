@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
-from operator import itemgetter
 from statistics import median
 
-from keval.exports._strips import BINS, AnswerState, Axis, Column, Dot, Panel, Side, Strip, Tick, bar
+from keval.exports._strips import BINS, AnswerState, Axis, Dot, Panel, Side, Strip, Tick, bar
 from keval.readable import count, interval, number
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
-from keval.reports.details import ConditionSamples, Details, SampleDifferences
+from keval.reports.details import ConditionSamples, Details, SampleDifferences, SampleValues
 from keval.reports.sentences import metric_name
 
 LEAST_REACH = 0.25
@@ -100,8 +98,8 @@ def _over_scale(table: MetricTable, width: float = 100.0) -> tuple[Tick, ...]:
 def _means(table: MetricTable, samples: dict[tuple[str, str, str, str], ConditionSamples]) -> Iterator[Strip]:
     axis, baselines = Axis(table.min, table.max), {each.baseline for each in table.differences}
     keys = [(table.judge_id, table.metric, score.condition_id, score.agent_id) for score in table.scores]
-    values = [samples[key].means if key in samples else () for key in keys]
-    dots = axis.rows_of_dots(values)
+    values = [samples[key].means if key in samples else SampleValues() for key in keys]
+    dots = _rows_of_dots(axis, values)
     for place, (score, of_score) in enumerate(zip(table.scores, values, strict=True)):
         yield Strip(
             score.condition,
@@ -109,14 +107,16 @@ def _means(table: MetricTable, samples: dict[tuple[str, str, str, str], Conditio
             mark=axis.mark(score.mean),
             line=axis.line(score.ci_lower, score.ci_upper),
             dots=() if dots is None else dots[place],
-            columns=_columns(axis, of_score) if dots is None else (),
+            columns=axis.columns(of_score.values) if dots is None else (),
             is_baseline=score.condition in baselines,
         )
 
 
-def _columns(axis: Axis, of_samples: Sequence[tuple[str, float]], *, compared: bool = False) -> tuple[Column, ...]:
-    """Return the columns of the samples' values; most samples share theirs with others."""
-    return axis.columns(Counter(map(itemgetter(1), of_samples)).items(), compared=compared)
+def _rows_of_dots(axis: Axis, rows: Sequence[SampleValues], *, compared: bool = False) -> list[tuple[Dot, ...]] | None:
+    """Return the dots of each row, each with the name of its sample; None where samples are too many for that."""
+    if not all(row.are_all_named for row in rows):
+        return None
+    return axis.rows_of_dots([row.named for row in rows], compared=compared)
 
 
 def _mean_in_words(score: ConditionScore, table: MetricTable) -> str:
@@ -140,7 +140,7 @@ def samples_compared(tables: Sequence[MetricTable], details: Details | None) -> 
     ]  # fmt: skip
     by_scale: dict[float, list[float]] = {}
     for table, of_table in rows:
-        values = [value for each in of_table for _, value in each.differences]
+        values = [value for each in of_table for value, _ in each.differences.values]
         by_scale.setdefault(table.max - table.min, []).extend(values)
     reach = {scale: _reach(scale, values) for scale, values in by_scale.items()}
     return [
@@ -156,20 +156,22 @@ def _worse_to_better(reach: float) -> tuple[Tick, ...]:
 
 def _samples_differences(rows: Sequence[SampleDifferences], reach: float) -> Iterator[Strip]:
     axis = Axis(-reach, reach)
-    dots = axis.rows_of_dots([found.differences for found in rows], compared=True)
+    dots = _rows_of_dots(axis, [found.differences for found in rows], compared=True)
     for place, found in enumerate(rows):
         yield _sample_differences(found, axis, None if dots is None else dots[place])
 
 
 def _sample_differences(found: SampleDifferences, axis: Axis, dots: tuple[Dot, ...] | None) -> Strip:
     """Return the strip of two conditions, with columns where there are too many samples for dots."""
-    values = [value for _, value in found.differences]
-    better, worse = sum(value > 0 for value in values), sum(value < 0 for value in values)
+    values = found.differences.values
+    better = sum(samples for value, samples in values if value > 0)
+    worse = sum(samples for value, samples in values if value < 0)
+    equal = sum(samples for value, samples in values if value == 0)
     return Strip(
         f"{found.condition} minus {found.baseline}",
-        f"better on {count(better)}, equal on {count(len(values) - better - worse)}, worse on {count(worse)}",
+        f"better on {count(better)}, equal on {count(equal)}, worse on {count(worse)}",
         dots=dots or (),
-        columns=() if dots is not None else _columns(axis, found.differences, compared=True),
+        columns=() if dots is not None else axis.columns(values, compared=True),
     )
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 Rows = list[JsonObject]
 
 
-def ask(connection: DuckDBPyConnection, name: str) -> Iterator[JsonObject]:
+def ask(connection: DuckDBPyConnection, name: str, **parameters: str) -> Iterator[JsonObject]:
     """Yield the rows that `<name>.sql` finds, columns by name."""
-    return projections.rows(connection, query(name))
+    return projections.rows(connection, query(name, **parameters))
 
 
 def query(name: str, **parameters: str) -> str:

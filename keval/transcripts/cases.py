@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def with_answers(report: Report, connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Report:
     """Return a report with the numbers of single samples, and with the answers to those that changed most."""
     read = tuple(cases(connection, logs, report.changed_scores))
-    return replace(report, details=replace(details(connection), cases=read))
+    return replace(report, details=replace(details(connection, report.metrics), cases=read))
 
 
 def cases(connection: DuckDBPyConnection, logs: Sequence[LogFile], changed: Sequence[ChangedScores]) -> Iterator[Case]:

@@ -6,12 +6,13 @@ import dataclasses
 
 import pytest
 
-from keval.exports._all_samples import MOST_SAMPLES, sample_grid
+from keval.exports._all_samples import sample_grid
 from keval.plots.heatmap import fill, text_of
 from keval.plots.kinds import drawn
+from keval.reports.details import MOST_SAMPLES
 from keval.reports.model import Report
 from tests.plotting import large_report, texts
-from tests.reports import small_details, small_report
+from tests.reports import sample_values, small_details, small_report
 
 
 def report(**changes: object) -> Report:
@@ -43,13 +44,13 @@ def test_a_failure_of_the_agent_is_not_a_low_score() -> None:
 
 def test_what_was_not_measured_is_empty() -> None:
     """It has neither a number nor a colour of the scale."""
-    grid = sample_grid(report(means=(("a", 1.0),)))
+    grid = sample_grid(report(means=sample_values({"a": 1.0})))
     assert grid is not None
     baseline, with_docs = grid.columns
     assert fill(baseline, "own-failures") == "#ffffff"
     assert fill(baseline, "a") != "#ffffff"
     assert fill(with_docs, "a") not in {fill(baseline, "a"), "#ffffff"}
-    said = texts(drawn(report(means=(("a", 1.0),)), "heatmap", "svg").content)
+    said = texts(drawn(report(means=sample_values({"a": 1.0})), "heatmap", "svg").content)
     assert "Empty: not measured, or the metric does not apply." in said
 
 

@@ -1,0 +1,21 @@
+-- One row per sample that a page shows by name, in its order: those first that got worst against the baseline, by their lowest
+-- difference as a share of the metric's scale; then those that are not compared. samples: how many have a mean among these series.
+with known as (
+    select distinct sample_id
+    from sample_means
+    semi join (values $series) as series (judge_id, metric, condition_id, agent_id)
+        using (judge_id, metric, condition_id, agent_id)
+    where mean is not null
+),
+lowest as (
+    select sample_id, min(if(result = 'tie', 0, difference) / coalesce(nullif(m.max - m.min, 0), 1)) as change
+    from paired_samples
+    join metrics as m using (judge_id, metric)
+    where difference is not null
+    group by sample_id
+)
+select sample_id, (select count(*) from known) as samples
+from known
+left join lowest using (sample_id)
+order by change nulls last, sample_id
+limit $most
