@@ -32,7 +32,7 @@ def events() -> Iterator[JsonObject]:
             yield judgment_event(response, {"clarity": clarity, "hit": hit})
 
 
-@pytest.mark.parametrize("most", [5, 1])
+@pytest.mark.parametrize("most", [5, 2, 1])
 def test_a_sample_stands_once_in_each_direction_with_its_largest_change(tmp_path: Path, most: int) -> None:
     """As a share of the scale: half of 0 to 1 is more than one point of 1 to 5; what is equal stands nowhere."""
     with projections.connect([write_log(tmp_path / "log.jsonl", events())]) as connection:
