@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,10 @@ from keval.nearest import near
 from keval.plots.kinds import KINDS, drawn
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from keval.commands.report import Adding
+    from keval.projections.log_file import LogFile
     from keval.reports.model import Report
 
 
@@ -60,8 +64,10 @@ def command(
     check_output(output, read or [STDIN], lambda head: is_own(head, ending))
     with collected(read, warn, skip_invalid=skip_invalid) as files:
         check_named_not_empty(read, files)
-        adding = with_details if KINDS[kind].of_samples else None
-        found = _of_metrics(reports(files, adding, everything=everything, allow_mixed=allow_mixed), metrics)
+        chosen_metrics = _Metrics(metrics, with_details if KINDS[kind].of_samples else None)
+        found = reports(files, chosen_metrics, everything=everything, allow_mixed=allow_mixed)
+        chosen_metrics.check()
+        found = [report for report in found if report.metrics or not metrics]
         pictures = [drawn(report, kind, ending) for report in found]
     named = [output] if len(found) == 1 else paths(output, [report.header.name or "" for report in found])
     _write([(path, picture.content) for path, picture in zip(named, pictures, strict=True)], read, ending)
@@ -70,22 +76,27 @@ def command(
         warn(f"the font lacks {len(lacking)} of the characters, such as {lacking[0]}; an .svg keeps them as text")
 
 
-def _of_metrics(found: Sequence[Report], wanted: Sequence[str]) -> list[Report]:
-    """Return reports with the metrics that are wanted, without those that have none of them; no name means all.
+@dataclass(frozen=True)
+class _Metrics:
+    """Leaves in a report the metrics that are wanted, all if none is named; and adds to it what is shown of these."""
 
-    Raises UsageError for an unknown one.
-    """
-    if not wanted:
-        return list(found)
-    known = [name for report in found for table in report.metrics for name in table.names]
-    for name in wanted:
-        if name not in known:
-            raise UsageError(f"--metric {name}: no such metric; {near(name, known)}")
-    chosen = (
-        replace(report, metrics=tuple(each for each in report.metrics if not set(wanted).isdisjoint(each.names)))
-        for report in found
-    )
-    return [report for report in chosen if report.metrics]
+    wanted: Sequence[str]
+    adding: Adding | None
+    _known: list[str] = field(default_factory=list)
+    """The names of all metrics of all reports."""
+
+    def __call__(self, report: Report, connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Report:
+        self._known.extend(name for table in report.metrics for name in table.names)
+        if self.wanted:
+            left = tuple(table for table in report.metrics if not set(self.wanted).isdisjoint(table.names))
+            report = replace(report, metrics=left)
+        return report if self.adding is None else self.adding(report, connection, logs)
+
+    def check(self) -> None:
+        """Raise UsageError for a metric that no report has."""
+        for name in self.wanted:
+            if name not in self._known:
+                raise UsageError(f"--metric {name}: no such metric; {near(name, self._known)}")
 
 
 def _ending(output: Path) -> str:

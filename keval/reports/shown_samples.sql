@@ -1,15 +1,18 @@
 -- One row per sample that a page shows by name, in its order: those first that got worst against the baseline, by their lowest
 -- difference as a share of the metric's scale; then those that are not compared. samples: how many have a mean among these series.
-with known as (
+with series as (
+    from (values $series) as given (judge_id, metric, condition_id, agent_id)
+),
+known as (
     select distinct sample_id
     from sample_means
-    semi join (values $series) as series (judge_id, metric, condition_id, agent_id)
-        using (judge_id, metric, condition_id, agent_id)
+    semi join series using (judge_id, metric, condition_id, agent_id)
     where mean is not null
 ),
 lowest as (
     select sample_id, min(if(result = 'tie', 0, difference) / coalesce(nullif(m.max - m.min, 0), 1)) as change
     from paired_samples
+    semi join series using (judge_id, metric, condition_id, agent_id)
     join metrics as m using (judge_id, metric)
     where difference is not null
     group by sample_id

@@ -75,6 +75,28 @@ def test_a_picture_has_the_metrics_that_are_named(tmp_path: Path, capfd: pytest.
     assert "did you mean 'clarity'?" in capfd.readouterr().err
 
 
+def test_samples_are_those_of_the_metrics_that_are_named(tmp_path: Path) -> None:
+    """In the order of these alone, and none of which only another metric says something."""
+    judge = judge_entry([{"name": name, "min": 1, "max": 5} for name in ("clarity", "tone")])
+    events = [run_event(judges=[judge], samples=3)]
+    for sample_id, change in {
+        "q0": {"clarity": 0, "tone": -2},
+        "q1": {"clarity": -1, "tone": 0},
+        "q2": {"tone": -1},
+    }.items():
+        for condition, share in (("baseline", 0), ("with_docs", 1)):
+            response = response_event(sample_id, condition)
+            events += [response, judgment_event(response, {name: 3 + share * by for name, by in change.items()})]
+    log, plot = write_log(tmp_path / "run.jsonl", events), tmp_path / "plot.svg"
+
+    def samples(*options: str) -> list[str]:
+        assert cli.run(["plot", str(log), "--kind", "heatmap", "-o", str(plot), *options]) == 0
+        return [text for text in texts(plot.read_bytes()) if text in {"q0", "q1", "q2"}]
+
+    assert samples() == ["q0", "q1", "q2"]
+    assert samples("--metric", "clarity") == ["q1", "q0"]
+
+
 @pytest.mark.slow
 def test_an_evaluation_without_the_metric_has_no_picture(log: Path) -> None:
     """Several evaluations in one command may have different judges; the others are drawn all the same."""
