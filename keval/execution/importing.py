@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -25,8 +24,10 @@ from keval.documents.row_problems import RowProblems
 from keval.errors import InputError, Warn
 from keval.events import InvalidEventError, event, written
 from keval.execution import interrupt
+from keval.execution.imported_changes import ImportedChanges
 from keval.execution.imported_rows import ImportedRow, RowReader, written_time
 from keval.execution.plan import plan_events, plan_id
+from keval.execution.remembered import Remembered
 from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
 from keval.logs.sinks import Sink, UntilSafe
@@ -40,36 +41,6 @@ BASELINE = "baseline"
 
 AT_ONCE = 1000
 """Events after which it is waited until those that were written are on disk, and looked whether the user stops."""
-
-
-class Remembered:
-    """What was seen under a key, in a temporary file: a million rows need no memory to speak of."""
-
-    def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)  # a file that goes away by itself
-        self._database.execute("PRAGMA journal_mode = OFF")
-        self._database.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, value) WITHOUT ROWID")
-
-    def set(self, key: str, value: str | int) -> str | int | None:
-        """Keep a value under a key and return the one that was there, or None."""
-        before = self.get(key)
-        self._database.execute("INSERT OR REPLACE INTO seen VALUES (?, ?)", (key, value))
-        return before
-
-    def get(self, key: str) -> str | int | None:
-        """Return the value of a key, or None."""
-        found = self._database.execute("SELECT value FROM seen WHERE key = ?", (key,)).fetchone()
-        return None if found is None else found[0]
-
-    def count(self, key: str) -> int:
-        """Return how often this key was counted, this time included."""
-        times = int(self.get(key) or 0) + 1
-        self.set(key, times)
-        return times
-
-    def close(self) -> None:
-        """Close the file, which is then gone."""
-        self._database.close()
 
 
 @dataclass
@@ -306,10 +277,12 @@ def import_answers(
     Returns how many were written, and how many were there already. Raises InterruptError when the user ends it.
     """
     new = there_already = 0
-    with closing(Remembered()) as there:
+    with closing(Remembered()) as there, closing(Remembered()) as newest:
+        changes = ImportedChanges.of(GIVEN, newest)
         if log is not None:
             for line in read(log, warn, skip_invalid=skip_invalid):
                 there.set(line.event["id"], _content(line.event))
+                changes.take(line.event)
         is_empty = log is None or not log.stat().st_size
 
         async def main(stop: asyncio.Event) -> None:
@@ -329,11 +302,15 @@ def import_answers(
                 if known is not None and known == _content(event_):
                     there_already += 1
                     continue
-                new += 1
-                waiting.append(asyncio.ensure_future(sink.write(line)))
+                change = changes.before(event_) if event_["type"] == "response" and not is_empty else None
+                lines = [line] if change is None else [written(change)[1], line]
+                new += len(lines)
+                waiting.extend(asyncio.ensure_future(sink.write(each)) for each in lines)
             await _all(waiting)
 
         interrupt.run(main, warn)
+        if (outdated := changes.told()) is not None:
+            warn(outdated)
     return new, there_already
 
 
