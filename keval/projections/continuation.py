@@ -30,9 +30,6 @@ CHOSEN = {
 }
 """What touched samples are computed from, and the file with its query."""
 
-OF_CHOSEN = {"line_standings": "chosen_standings"}
-"""What is computed of chosen lines by another query, as their places in a table are not their positions."""
-
 JOINED = {
     "line_offsets": "joined_lines",
     "declarations": "joined_lines",
@@ -46,7 +43,7 @@ JOINED = {
     "sample_means": "joined_by_sample",
     "newest_samples": "joined_by_sample",
     "paired_samples": "joined_by_sample",
-    "line_standings": "joined_by_position",
+    "standing": "joined_by_position",
     "tool_use": "joined_by_sample",
 }
 """What is partly stored and partly computed, and the file with the query that joins both."""
@@ -117,7 +114,7 @@ def _compute(connection: duckdb.DuckDBPyConnection, asked: Collection[str]) -> N
         connection.execute(made("TABLE", name, load("projections", query)))
     shared = {name: f"from stored.{name}" for name in SHARED if name in needed}
     names = (name for name in DERIVED if name in needed and name not in {*SHARED, *CHOSEN})
-    computed = {name: load("projections", OF_CHOSEN[name]) if name in OF_CHOSEN else definition(name) for name in names}
+    computed = {name: definition(name) for name in names}
     make(connection, shared | computed, KINDS | dict.fromkeys(SHARED, "VIEW"))
     connection.execute("SET schema = 'main'")
 

@@ -4,4 +4,4 @@
 -- other types among them: `standing` says of none that it is current.
 select * exclude (mock)
 from events
-where position not in (select position from line_standings where not coalesce(counts and current, false))
+where position not in (select position from standing where not coalesce(counts and current, false))

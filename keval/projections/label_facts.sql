@@ -4,20 +4,20 @@
 with label as (
     select position, file, id, time, run_id, response_id, judge_id
     from events
-    where type = 'label' and position not in (select position from line_standings where not counts)
+    where type = 'label' and position not in (select position from standing where not counts)
 ),
 -- Of millions of events only those that labels are about.
 response as (
     select position, id, sample_id, condition, condition_id, repetition, agent_id
     from events
     where type = 'response' and id in (select response_id from label)
-        and position not in (select position from line_standings where not counts)
+        and position not in (select position from standing where not counts)
 ),
 judgment as (
     select position, response_id, judge_id
     from events
     where type = 'judgment' and response_id in (select response_id from label)
-        and position not in (select position from line_standings where not coalesce(counts and current, false))
+        and position not in (select position from standing where not coalesce(counts and current, false))
 )
 select
     l.position, l.file, o.line_offset, l.id, l.time, l.run_id, l.response_id, l.judge_id,

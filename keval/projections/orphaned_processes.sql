@@ -14,4 +14,4 @@ join conditions as c using (condition_id, agent_id)
 where e.type in ('response', 'failure')
     and (len(e.failed_attempts) > 0 or len(e.orphaned_processes) > 0)
     and len(processes) > 0
-    and e.position not in (select position from line_standings where not counts)
+    and e.position not in (select position from standing where not counts)

@@ -2,6 +2,7 @@
 -- judgment, nor is its response. asked and planned say something of responses and failed tasks, planned also of judgments:
 -- see standings; for the other columns see judgment_standings and open_failures.
 select
+    e.position,
     e.mock,
     e.counts and (e.type <> 'judgment' or j.position is not null) as counts,
     if(is_task, coalesce(s.asked, true), null) as asked,

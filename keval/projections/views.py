@@ -45,7 +45,6 @@ DERIVED = {
     "open_failures": "TABLE",
     "standing": "TABLE",
     "facts": "VIEW",
-    "line_standings": "VIEW",
     "current_lines": "VIEW",
     "response_facts": "VIEW",
     "judgment_facts": "VIEW",

@@ -2,7 +2,7 @@
 with counted as (
     select type, min(time) as first_time, max(time) as last_time, count(*) as count
     from events
-    where position not in (select position from line_standings where not counts)
+    where position not in (select position from standing where not counts)
     group by type
 )
 select

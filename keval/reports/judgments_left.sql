@@ -16,7 +16,7 @@ current_line as not materialized (
     select type, stage, judge_id, replicate, repetition, sample_id, question_id, condition_id, agent_id
     from current_lines
     where condition_id in (select unnest(map_values(conditions)).condition_id from run)
-        and position not in (select position from line_standings where not coalesce(planned, true))
+        and position not in (select position from standing where not coalesce(planned, true))
 ),
 line as (
     -- Lines are counted by what they are before they meet the judges: there are millions of them, and few judges of a share.

@@ -3,4 +3,4 @@
 select distinct condition_id, agent_id
 from events
 where type in ('response', 'judgment', 'failure')
-    and position in (select position from line_standings where mock and counts and current)
+    and position in (select position from standing where mock and counts and current)

@@ -12,9 +12,9 @@ select condition, condition_id in (select condition_id from conditions where new
 from older
 semi join (
     select condition_id, agent_id from line
-    where type = 'response' and position not in (select position from line_standings where not (counts and asked))
+    where type = 'response' and position not in (select position from standing where not (counts and asked))
     union all
     select condition_id, agent_id from line
-    where type = 'failure' and position not in (select position from line_standings where not counts)
+    where type = 'failure' and position not in (select position from standing where not counts)
 ) as known using (condition_id, agent_id)
 order by same, condition, condition_id

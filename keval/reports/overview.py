@@ -63,7 +63,7 @@ READ = (
     "events",
     "judge_baselines",
     "judgment_facts",
-    "line_standings",
+    "standing",
     "missing",
     "pair_judges",
     "response_facts",

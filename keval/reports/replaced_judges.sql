@@ -2,6 +2,6 @@
 select arg_max(judge.name, position) as judge, count(*) as judgments
 from events
 semi join replaced_judges using (judge_id)
-where type = 'judgment' and position not in (select position from line_standings where not counts)
+where type = 'judgment' and position not in (select position from standing where not counts)
 group by judge_id
 order by judge, judge_id

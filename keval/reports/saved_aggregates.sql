@@ -4,6 +4,6 @@ select file, line_offset
 from events
 join line_offsets using (position)
 where type in ('aggregate', 'comparison')
-    and position not in (select position from line_standings where not counts)
+    and position not in (select position from standing where not counts)
     and not exists (from events where type in ('response', 'judgment', 'failure'))
 order by position

@@ -16,9 +16,9 @@ without_pair as (
 ),
 unscored as (
     select position
-    from line_standings
+    from standing
     anti join (
-        select answer as position from line_standings where current and answer is not null
+        select answer as position from standing where current and answer is not null
     ) as scored using (position)
     where current and answer is null
 )

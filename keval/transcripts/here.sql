@@ -4,5 +4,5 @@ select
     e.position, o.line_offset, e.* exclude (position, mock), s.* exclude (position, counts)
 from (from events where $fits) as e
 join line_offsets as o using (position)
-join line_standings as s using (position)
+join standing as s using (position)
 where s.counts

@@ -36,7 +36,7 @@ ASKED = (
     "computed_scores",
     "events",
     "conditions",
-    "line_standings",
+    "standing",
     "current_lines",
     "tool_use",
     "tasks",
