@@ -178,11 +178,19 @@ def _answers(row: JsonObject) -> list[str]:
     if choices is None:
         first = row["resps"][0] if row["resps"] else []
         written = [each for each in (first if isinstance(first, list) else [first]) if each is not None]
-        if any(isinstance(each, int | float) for each in written):  # of a task that measures perplexity
+        if any(_is_measured(each, row) for each in written):
             raise _not_an_answer(row)
         return [str(each) for each in written]
     best = max(choices, key=lambda choice: choice.likelihood)
     return [f"{best.context.strip()} {best.text}" if _differ_before(choices) else best.text]
+
+
+def _is_measured(response: object, row: JsonObject) -> bool:
+    """Return whether a response is how likely a text is, as in wikitext: it was asked for with nothing but the text."""
+    if isinstance(response, int | float):
+        return True
+    is_text_alone = any(len(request) == 1 for request in _requests(row))
+    return is_text_alone and isinstance(response, str) and NUMBER.fullmatch(response) is not None
 
 
 def _target(row: JsonObject) -> str:

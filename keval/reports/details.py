@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_SAMPLES = 200
-"""Samples that are known by name at most; of more than that, only their numbers."""
+"""Samples that are shown by name at most; of a condition with no more than these all are known by name."""
 
 
 @dataclass(frozen=True, slots=True)

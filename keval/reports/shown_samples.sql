@@ -10,7 +10,7 @@ known as (
     where mean is not null
 ),
 lowest as (
-    select sample_id, min(if(result = 'tie', 0, difference) / coalesce(nullif(m.max - m.min, 0), 1)) as change
+    select sample_id, min(if(result = 'tie', 0, difference) / (m.max - m.min)) as change
     from paired_samples
     semi join series using (judge_id, metric, condition_id, agent_id)
     join metrics as m using (judge_id, metric)

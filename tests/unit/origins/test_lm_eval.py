@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from keval.errors import InputError
+from keval.ids import JsonObject
 from keval.origins.lm_eval import LmEval
 from tests.origins import lm_eval_answer, lm_eval_choice, lm_eval_file
 
@@ -80,11 +81,19 @@ def test_a_text_that_the_model_had_no_choice_of_is_no_answer(tmp_path: Path) -> 
         LmEval().read(lm_eval_file(tmp_path, [asked([-5.0], [("He went to the", " store")], target=" store")]))
 
 
-def test_a_likelihood_alone_is_no_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("likelihood", [-123.5, "-123.5"])
+def test_a_likelihood_alone_is_no_answer(likelihood: object, tmp_path: Path) -> None:
     """Of a text that was only measured, as in wikitext, there is a number and nothing that anybody said."""
-    row = lm_eval_answer(0, ["a"], "none", 1.0) | {"resps": [[-123.5]]}
+    measured: JsonObject = {"resps": [[likelihood]], "arguments": {"gen_args_0": {"arg_0": "A page."}}}
+    row = lm_eval_answer(0, ["a"], "none", 1.0) | measured
     with pytest.raises(InputError, match="doc_id 0 says how likely one text is"):
         LmEval().read(lm_eval_file(tmp_path, [row]))
+
+
+def test_a_number_that_the_model_wrote_is_an_answer(tmp_path: Path) -> None:
+    """As in gsm8k: it was asked for with what ends an answer."""
+    (record,) = LmEval().read(lm_eval_file(tmp_path, [lm_eval_answer(0, ["42"], "none", 1.0)])).rows()
+    assert record["text"] == "42"
 
 
 @pytest.mark.parametrize("nothing", [[[]], [], [[None]], [None]])
