@@ -6,7 +6,7 @@ fields two records differ, judgments by the earlier one count no more.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import orjson
@@ -59,14 +59,13 @@ class ImportedChanges:
             changed=changed,
         )
 
-    def told(self) -> str | None:
-        """Return of which samples earlier scores count no more, None if all do."""
-        if not self._outdating:
-            return None
-        number = counted(len(self._outdating), "sample")
-        names = [*self._outdating][:MOST_NAMED] + ["…"] * (len(self._outdating) > MOST_NAMED)
-        return (
-            f"the golden answer of {number} ({', '.join(names)}) is another one than in the log: of the "
-            "scores of their answers only those of this file count now; to keep the others, import it "
-            "into a log of its own, and keval compare both"
-        )
+    def told(self) -> Iterator[str]:
+        """Yield of which samples earlier scores count no more."""
+        if self._outdating:
+            number = counted(len(self._outdating), "sample")
+            names = [*self._outdating][:MOST_NAMED] + ["…"] * (len(self._outdating) > MOST_NAMED)
+            yield (
+                f"the golden answer of {number} ({', '.join(names)}) is another one than in the log: of the "
+                "scores of their answers only those of this file count now; to keep the others, import it "
+                "into a log of its own, and keval compare both"
+            )

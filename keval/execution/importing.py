@@ -25,6 +25,7 @@ from keval.errors import InputError, Warn
 from keval.events import InvalidEventError, event, written
 from keval.execution import interrupt
 from keval.execution.imported_changes import ImportedChanges
+from keval.execution.imported_judges import ImportedJudges
 from keval.execution.imported_rows import ImportedRow, RowReader, written_time
 from keval.execution.plan import plan_events, plan_id
 from keval.execution.remembered import Remembered
@@ -278,11 +279,12 @@ def import_answers(
     """
     new = there_already = 0
     with closing(Remembered()) as there, closing(Remembered()) as newest:
-        changes = ImportedChanges.of(GIVEN, newest)
+        changes, judges = ImportedChanges.of(GIVEN, newest), ImportedJudges()
         if log is not None:
             for line in read(log, warn, skip_invalid=skip_invalid):
                 there.set(line.event["id"], _content(line.event))
                 changes.take(line.event)
+                judges.take(line.event)
         is_empty = log is None or not log.stat().st_size
 
         async def main(stop: asyncio.Event) -> None:
@@ -309,8 +311,8 @@ def import_answers(
             await _all(waiting)
 
         interrupt.run(main, warn)
-        if (outdated := changes.told()) is not None:
-            warn(outdated)
+        for said in (*changes.told(), *judges.others(events.answers.mapping.judges)):
+            warn(said)
     return new, there_already
 
 
