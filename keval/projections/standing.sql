@@ -1,6 +1,7 @@
 -- One row per line, in the order of `lines`: what becomes of it. counts: it is the last of its id and not retracted; of a
 -- judgment, nor is its response. asked and planned say something of responses and failed tasks, planned also of judgments:
--- see standings; for the other columns see judgment_standings and open_failures.
+-- see standings; for the other columns see judgment_standings and open_failures. The position is stored: the row ids of a table
+-- are places in it only after the transaction in which it is made.
 select
     e.position,
     e.mock,
