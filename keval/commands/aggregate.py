@@ -39,7 +39,7 @@ _OF_GROUPS = {"by"}
     "--append", is_flag=True, help="Append the events that say something new to LOG instead of printing them."
 )
 @click.option("--by", metavar="FIELD", multiple=True,
-              help="Add events of groups of samples: those with the same value of this field.")  # fmt: skip
+              help="Add events of groups of samples, one per value of this field; a list has several.")  # fmt: skip
 @click.option("--k", "ks", metavar="K,...", callback=lambda _context, _option, given: _numbers(given),
               help="The k of pass@k and pass^k; default: 1, and the number of repetitions.")  # fmt: skip
 @PASS_FROM

@@ -19,7 +19,7 @@ def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> 
     if not (lacking := ungrouped(connection, fields)):
         return
     check_known(connection, fields)
-    warn(f"samples in no group, because they lack {' or '.join(fields)} or have null there: {lacking}")
+    warn(f"samples in no group, because they lack {' or '.join(fields)} or have nothing there: {lacking}")
 
 
 def warn_of_several(connection: DuckDBPyConnection) -> None:

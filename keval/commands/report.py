@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @LOGS
 @format_options
 @click.option("--by", metavar="FIELD", multiple=True,
-              help="Add numbers of groups of samples: those with the same value of this field.")  # fmt: skip
+              help="Add numbers of groups of samples, one per value of this field; a list has several.")  # fmt: skip
 @EVERYTHING
 @ALLOW_MIXED
 @SKIP_INVALID

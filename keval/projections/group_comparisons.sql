@@ -1,5 +1,5 @@
--- One row per condition other than the baseline, agent, judge, metric and group of samples that have the same values in some
--- fields: what comparisons says of conditions. Groups are those of group_scores.
+-- One row per condition other than the baseline, agent, judge, metric and group of samples that have values of
+-- some fields in common: what comparisons says of conditions. Groups are those of group_scores.
 with $tables,
 own_compared_series as (
     select

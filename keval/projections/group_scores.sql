@@ -1,4 +1,4 @@
--- One row per condition, agent, judge, metric and group of samples that have the same values in some fields: what
+-- One row per condition, agent, judge, metric and group of samples that have values of some fields in common: what
 -- condition_scores says of conditions. A sample that lacks a field, or has null there, is in no group; nor is one that was
 -- never tried.
 with $tables,

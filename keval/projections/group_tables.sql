@@ -1,10 +1,9 @@
--- One row per row of the tables of conditions and group of samples that have the same values in some fields: the first queries of
+-- One row per row of the tables of conditions and group of samples that have values of some fields in common: the first queries of
 -- `group_scores` and `group_comparisons`. A condition in a group is taken for a condition of its own, whose id has the group's
 -- number in it.
 sample_group as (
     select sample_id, "by", dense_rank() over (order by "by") as number
-    from (select sample_id, $by as "by" from samples)
-    where "by" is not null
+    from (select sample_id, unnest($by) as "by" from samples)
 ),
 group_name as (
     select distinct number, "by" from sample_group

@@ -1,2 +1,3 @@
--- One row per set of samples, which is the log: how many of them lack a field by which groups are to be made, or have null there.
-select count(*) as count from samples where $by is null
+-- One row per set of samples, which is the log: how many of them are in no group, because they lack a field by which groups are to
+-- be made, or have null or an empty list there.
+select count(*) as count from samples where len($by) = 0

@@ -95,8 +95,8 @@ def compose(
     """Return the report of the logs that a connection of `keval.projections.connect` has views of.
 
     `logs` are these, where the reasons of what was retracted stand. `aggregates` are the bodies of `aggregate` and
-    `comparison` events; None computes them. `by`: fields of the samples, for numbers of each group of samples with the
-    same values; the connection needs its views of texts for that.
+    `comparison` events; None computes them. `by`: fields of the samples, for numbers of each group of samples that have
+    values in common; the connection needs its views of texts for that.
     """
     with asked_ahead(connection, always_asked()) as queries:
         return composed(queries, aggregates, by, logs)

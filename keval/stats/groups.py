@@ -21,7 +21,7 @@ _COMPARED = ("paired_samples", "comparisons")
 
 
 def group_rows(connection: DuckDBPyConnection, fields: Sequence[str]) -> Iterator[JsonObject]:
-    """Yield what `condition_scores` says, of each group of samples with the same values of all these fields.
+    """Yield what `condition_scores` says, of each group of samples that have a value of each of these fields in common.
 
     In the order of conditions, metrics and values. The connection needs its views of texts.
     """
@@ -45,7 +45,7 @@ def _named(connection: DuckDBPyConnection, fields: Sequence[str], query: str) ->
 
 
 def ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> int:
-    """Return how many samples are in no group, because they lack a field or have null there."""
+    """Return how many samples are in no group, because they lack a field, or have null or an empty list there."""
     ((count,),) = connection.execute(load("projections", "ungrouped", by=_values(fields))).fetchall()
     return int(count)
 
@@ -63,6 +63,17 @@ def leads_inside(connection: DuckDBPyConnection, steps: Sequence[str | int]) -> 
 
 
 def _values(fields: Sequence[str]) -> str:
-    """Return the SQL of a sample's values as texts, null as soon as one is missing."""
-    found = [f"(sample ->> {literal(json_path(field))})" for field in fields]
-    return f"if({' or '.join(f'{value} is null' for value in found)}, null, [{', '.join(found)}])"
+    """Return the SQL of a sample's groups, each the values of all fields as texts: of a list one of its elements."""
+    groups = "[[]::varchar[]]"
+    for field in fields:
+        each = f"lambda earlier: list_transform({_elements(field)}, lambda value: list_append(earlier, value))"
+        groups = f"flatten(list_transform({groups}, {each}))"
+    return groups
+
+
+def _elements(field: str) -> str:
+    """Return the SQL of the different values that a sample has of a field, none where it lacks it or has null there."""
+    inside = (
+        f"if(json_type(sample, {literal(json_path(field))}) = 'ARRAY', sample ->> {literal(json_path(field) + '[*]')}, "
+    )
+    return f"list_distinct({inside}[sample ->> {literal(json_path(field))}]))"

@@ -110,6 +110,25 @@ def test_several_fields_divide_by_all_of_their_values(tmp_path: Path) -> None:
     assert groups[:4] == [("how", "false"), ("how", "true"), ("why", "false"), ("why", "true")]
 
 
+def test_a_sample_is_in_the_group_of_each_element_of_a_list(tmp_path: Path) -> None:
+    """Once, however often the list has it, and beside each value of another field; without an element it is in none."""
+    tags = {"s1": ["sql", "cli", "sql", None], "s2": ["cli"], "s3": "cli", "s4": [], "s5": [None]}
+    events = grouped()
+    for event in events:
+        if event["type"] == "response":
+            event["sample"]["tags"] = tags.get(event["sample"]["id"])
+    found = bodies(tmp_path, events, asked=Asked(by=("tags", "hard")))
+    groups = [
+        (body["by"]["tags"], body["by"]["hard"], body["n_samples"])
+        for body in found
+        if body.get("level") == "group" and body["condition"] == "A"
+    ]
+    assert groups == [("cli", "false", 2), ("cli", "true", 1), ("sql", "false", 1)]
+    with projections.connect([write_log(tmp_path / "log.jsonl", events)]) as connection:
+        assert ungrouped(connection, ["tags"]) == 3
+        assert ungrouped(connection, ["tags", "hard"]) == 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("field", "count"), [("kind of question", 1), ("nowhere", 6), ("hard", 0)])
 def test_samples_without_the_field_are_counted(tmp_path: Path, field: str, count: int) -> None:
