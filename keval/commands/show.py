@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import IO
@@ -34,6 +35,8 @@ from keval.transcripts.transcript import Transcript, transcripts
 @click.option("--failed", is_flag=True, help="Only what the agent or a judge failed.")
 @click.option("--answered", is_flag=True, help="Only what the agent answered.")
 @click.option("--unverified", is_flag=True, help="Only answers in which a judge found claims that it could not verify.")
+@click.option("--regressed", is_flag=True,
+              help="Only samples that scored lower than under the baseline, with its answers.")  # fmt: skip
 @click.option("--worst", type=click.IntRange(min=1), metavar="N", help="Only the N tasks with the lowest scores.")
 @click.option("-f", "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text",
               show_default=True, help="How the tasks are written; json is a list of them.")  # fmt: skip
@@ -48,6 +51,7 @@ def command(
     failed: bool,
     answered: bool,
     unverified: bool,
+    regressed: bool,
     worst: int | None,
     form: str,
     full: bool,
@@ -59,14 +63,22 @@ def command(
     the beginning of an ID of an answer, failure, judgment or label, or any of the options; without
     them all that the newest plan asks for. --worst goes by the lowest score of each task, put on a
     scale from 0 to 1; failures that count as the worst score come first, unless --answered leaves
-    them out. On a terminal a pager shows the text.
+    them out. Of a sample that --regressed shows the answers of other conditions that scored no lower
+    are left out. On a terminal a pager shows the text.
     """
-    narrowed = samples or conditions or repetition or failed or answered or unverified or worst
-    if event_id is not None and narrowed:
-        raise UsageError("an ID says already which task is meant; leave the other options out, or the ID")
     selection = Selection(
-        event_id, samples, conditions, repetition, failed, answered=answered, unverified=unverified, worst=worst
+        event_id,
+        samples,
+        conditions,
+        repetition,
+        failed,
+        answered=answered,
+        unverified=unverified,
+        regressed=regressed,
+        worst=worst,
     )
+    if event_id is not None and selection != Selection(event_id):
+        raise UsageError("an ID says already which task is meant; leave the other options out, or the ID")
     read = chosen([] if log is None else [log])
     with ExitStack() as open_:
         files = open_.enter_context(collected(read, warn, skip_invalid=skip_invalid))
@@ -76,10 +88,18 @@ def command(
         found = transcripts(connection, files, selection)
         first = next(found, None)
         if first is None:
-            only_failed = failed and not (samples or conditions or repetition or unverified)
-            warn("nothing failed" if only_failed else "no task is like that")
+            warn(_none_like(selection))
         with paged() as out:
             _write(out, () if first is None else chain([first], found), form, full=full)
+
+
+def _none_like(selection: Selection) -> str:
+    """Return what is said where no task is chosen."""
+    said = {
+        Selection(failed=True): "nothing failed",
+        Selection(regressed=True): "no sample scored lower than under the baseline",
+    }
+    return said.get(replace(selection, worst=None), "no task is like that")
 
 
 def _write(out: IO[str], found: Iterable[Transcript], form: str, *, full: bool) -> None:

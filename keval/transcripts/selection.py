@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+_REGRESSED = ("condition_id", "agent_id", "sample_id")
+_KEYS = {"regressed": _REGRESSED, "worst": (*_REGRESSED, "repetition")}
+"""What rows of these files are of."""
+
 JUDGMENTS_HERE = "(from here where type = 'judgment')"
 
 
@@ -36,6 +40,8 @@ class Selection:
     """Only what the agent answered."""
     unverified: bool = False
     """Only answers in which a judge found claims that it could not verify."""
+    regressed: bool = False
+    """Only samples that scored lower than under the baseline, with its answers; the largest loss first."""
     worst: int | None = None
     """Only so many tasks, those with the lowest scores."""
 
@@ -53,13 +59,24 @@ class Selection:
             answered=str(self.answered).lower(),
             unverified=str(self.unverified).lower(),
             most=_given(self.worst),
-            place="null" if self.worst is None else "{score: worst.score, answered: a.type <> 'failure'}",
-            joined="" if self.worst is None else self._ranking(),
+            place=self._place(),
+            joined=self._joined(),
         )
 
-    def _ranking(self) -> str:
-        keys = "condition_id, agent_id, sample_id, repetition"
-        return f"join ({load('transcripts', 'worst')}) as worst using ({keys})"
+    def _place(self) -> str:
+        """Return the SQL of what tasks are ordered by before all else, null for nothing."""
+        if self.worst is not None:
+            return "{score: worst.score, answered: a.type <> 'failure'}"
+        return "-regressed.loss" if self.regressed else "null"
+
+    def _joined(self) -> str:
+        """Return the SQL of the joins that leave only tasks with a score, or with a loss."""
+        ranked = {"worst": self.worst is not None, "regressed": self.regressed}
+        return "\n".join(
+            f"join ({load('transcripts', name)}) as {name} using ({', '.join(_KEYS[name])})"
+            for name, is_asked in ranked.items()
+            if is_asked
+        )
 
 
 def lines(connection: DuckDBPyConnection, selection: Selection) -> Iterator[JsonObject]:

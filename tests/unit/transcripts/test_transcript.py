@@ -129,6 +129,32 @@ def test_the_worst_come_first(found: Found) -> None:
     assert names(found.of(worst=2, answered=True))[0] == "q1 · with_docs · repetition 1"
 
 
+def test_regressed_are_samples_that_lost_beside_the_baselines_answers(tmp_path: Path) -> None:
+    """The largest loss first; answers of conditions that scored no lower than the baseline are left out."""
+    scored = {
+        "q1": {"baseline": 4, "with_docs": 3},
+        "q2": {"baseline": 3, "with_docs": 4},
+        "q3": {"baseline": 5, "with_docs": 2},
+        "q4": {"baseline": 3, "with_docs": 3},
+    }
+    answers = [(response_event(sample, each), score) for sample, of in scored.items() for each, score in of.items()]
+    judged = [judgment_event(answer, score) for answer, score in answers]
+    failed = [
+        response_event("q5"),
+        judgment_event(response_event("q5"), 4),
+        failure_event(response_event("q5", "with_docs")),
+    ]
+    log = write_log(tmp_path / "run.jsonl", [run_event(), *(answer for answer, _ in answers), *judged, *failed])
+    with projections.connect([log]) as connection:
+        found = Found(connection, log)
+        assert [title(each).removesuffix(" · repetition 1") for each in found.of(regressed=True)] == [
+            "q3 · baseline", "q3 · with_docs", "q5 · baseline", "q5 · with_docs", "q1 · baseline", "q1 · with_docs",
+        ]  # fmt: skip
+        assert names(found.of(regressed=True, conditions=("with_docs",), worst=2, answered=True)) == [
+            "q3 · with_docs · repetition 1", "q1 · with_docs · repetition 1",
+        ]  # fmt: skip
+
+
 def test_what_was_retracted_gives_no_sample_its_place(tmp_path: Path) -> None:
     """Samples stand as their answers that count do: one that was asked again comes last."""
     first, again, other = response_event("q1"), response_event("q1", text="Again."), response_event("q2")
