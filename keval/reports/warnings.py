@@ -186,13 +186,20 @@ def _asked_again(queries: Queries, conditions: Sequence[ConditionSummary]) -> It
 
 
 def answered_after_failures(queries: Queries) -> Iterator[str]:
-    """Yield of each condition whose failures a later run tried again: the more it fails, the more tries it got."""
+    """Yield of each condition whose tasks one run answered and another one failed: who fails more gets more tries."""
     for row in queries.ask("answered_after_failures"):
-        yield (
-            f"{row['condition']}: {counted(row['answers'], 'answer')} came in a later run, after the agent had failed "
-            "the task; the failures are in no mean, which favours a condition that fails often (keval run "
-            "--no-retry-failed would have kept them)"
-        )
+        if row["later"]:
+            yield (
+                f"{row['condition']}: {counted(row['later'], 'answer')} came in a later run, after the agent had "
+                "failed the task; the failures are in no mean, which favours a condition that fails often (keval run "
+                "--no-retry-failed would have kept them)"
+            )
+        if row["earlier"]:
+            yield (
+                f"{row['condition']}: {counted(row['earlier'], 'answer')} came in an earlier run, and the task failed "
+                "when it was asked again; the old answer counts and the failure is in no mean (a log of its own for "
+                "each run, -o NEW.jsonl, says how that run was)"
+            )
 
 
 def _each(

@@ -678,6 +678,15 @@ def test_answers_of_tasks_that_the_agent_failed_before_are_pointed_out(tmp_path:
 
 
 @pytest.mark.slow
+def test_answers_of_tasks_that_failed_when_asked_again_are_pointed_out(tmp_path: Path) -> None:
+    """They count on, also where it was an outage; of the agent's failures before them nothing else is said."""
+    first, other = response_event("q1"), response_event("q2")
+    log = [run_event(), failure_event(first), first, other, failure_event(first), failure_event(other, "infra_error")]
+    (told,) = [warning.text for warning in built(log, tmp_path).warnings if warning.code == "answered_after_failures"]
+    assert told.startswith("baseline: 2 answers came in an earlier run, and the task failed when it was asked again")
+
+
+@pytest.mark.slow
 def test_a_condition_that_was_asked_until_its_gate_let_an_answer_through_is_pointed_out(tmp_path: Path) -> None:
     """Only attempts that a gate refused count, and only of answers that are in the numbers."""
     refused = ATTEMPT | {"kind": "mcp_unused"}
