@@ -68,7 +68,7 @@ def _mistakes(rule: Rule, config: Config, known: Mapping[str, Collection[_Scale]
     conditions = [condition.name for condition in config.conditions]
     if rule.condition is not None and rule.condition not in conditions:
         yield unknown_condition(rule.condition, conditions, known)
-    if not isinstance(rule, Comparison):
+    if rule.reference is None:
         return
     baseline = str(config.as_written.get("baseline", conditions[0]))
     if rule.reference not in {BEFORE, baseline} and (rule.reference != BASELINE or BASELINE in conditions):

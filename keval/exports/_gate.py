@@ -109,6 +109,8 @@ def _found(each: Finding) -> str:
     shown = _shown(each, each.value, sign)
     if each.lower is not None and each.upper is not None:
         shown += f" [{_shown(each, each.lower, sign)}, {_shown(each, each.upper, sign)}]"
+    if each.reference is not None:
+        shown += f", beside {_shown(each, each.reference, sign)}"
     return f"{shown}, {each.of}" if each.of else shown
 
 
@@ -117,7 +119,7 @@ def _shown(each: Finding, value: float | None, sign: str) -> str:
     if value is None:
         return NOTHING
     shown = _rounded(each.unit, value, sign)
-    if value == each.limit or shown != _rounded(each.unit, each.limit, sign):
+    if each.limit is None or value == each.limit or shown != _rounded(each.unit, each.limit, sign):
         return shown
     exact = ([_with_digits(each.unit, one, sign, digits) for one in (value, each.limit)] for digits in DIGITS)
     return next((found for found, limit in exact if found != limit), shown)

@@ -46,7 +46,8 @@ class Finding:
     verdict: Verdict
     why: str
     sign: Sign
-    limit: float
+    limit: float | None
+    """None where it is a share of what is not known."""
     unit: Unit
     value: float | None
     lower: float | None
@@ -55,6 +56,8 @@ class Finding:
     level: float
     """The confidence level of the interval from `lower` to `upper`."""
     is_difference: bool = False
+    reference: float | None = None
+    """Of what the limit is a share; None for a limit that the rule says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ def judge_rules(rules: Iterable[Rule], now: Facts, before: Facts | None, *, on_m
     findings: list[Finding] = []
     for rule in rules:
         try:
-            found = _level(rule, now) if isinstance(rule, Level) else _comparison(rule, now, before)
+            found = _level(rule, now, before) if isinstance(rule, Level) else _comparison(rule, now, before)
             findings += [_judged(rule, each, on_mean=on_mean) for each in found]
         except UsageError as error:
             problems += error.problems
@@ -102,10 +105,15 @@ class _Asked:
     about: str
     found: Found
     unit: Unit
+    reference: float | None = None
+    """Where the rule's limit is a share of another's, that one's; None where that is not known, and else."""
 
 
-def _level(rule: Level, now: Facts) -> Iterator[_Asked]:
+def _level(rule: Level, now: Facts, before: Facts | None) -> Iterator[_Asked]:
     conditions = [_condition(rule.text, rule.condition, now)] if rule.condition is not None else now.conditions
+    if rule.reference is not None:
+        yield from _beside(rule, rule.reference, conditions, now, before)
+        return
     if not rule.quantity.is_metric:
         asked = [_Asked(name, _quantity(rule, now, name), rule.quantity.unit) for name in conditions]
         # Of no calls nothing can be said, and nothing needs to be said of a condition without tools.
@@ -118,6 +126,26 @@ def _level(rule: Level, now: Facts) -> Iterator[_Asked]:
             raise UsageError(f"rule {rule.text!r}: the scale of {metric} is {table.min:g} to {table.max:g}")
         for name in conditions:
             yield _Asked(f"{name}, {full_name(table.judge, table.metric)}", now.score(table, name), "score")
+
+
+def _beside(
+    rule: Level, reference: str, conditions: Sequence[str], now: Facts, before: Facts | None
+) -> Iterator[_Asked]:
+    """Yield a quantity of conditions, each with the one of which the limit is a share: the baseline's, or before."""
+    unit = rule.quantity.unit
+    if rule.condition is None and reference != BEFORE:
+        conditions = [name for name in conditions if name != now.baseline]
+    for name in conditions:
+        earlier = _earlier(rule.text, reference, name, now, before)
+        about = f"{name}, beside {now.baseline if earlier is None else BEFORE}"
+        if earlier is not None and name not in earlier.conditions:
+            yield _Asked(about, unknown("the earlier log does not have the condition"), unit)
+            continue
+        against = _quantity(rule, now, now.baseline) if earlier is None else _quantity(rule, earlier, name)
+        if against.value is None:
+            yield _Asked(about, unknown(f"of what it is held to: {against.unknown}"), unit)
+        else:
+            yield _Asked(about, _quantity(rule, now, name), unit, against.value)
 
 
 def _quantity(rule: Level, now: Facts, condition: str) -> Found:
@@ -137,7 +165,7 @@ def _quantity(rule: Level, now: Facts, condition: str) -> Found:
 
 def _comparison(rule: Comparison, now: Facts, before: Facts | None) -> Iterator[_Asked]:
     condition = _condition(rule.text, rule.condition, now)
-    earlier = _earlier(rule, condition, now, before)
+    earlier = _earlier(rule.text, rule.reference, condition, now, before)
     minus = "before" if earlier is not None else now.baseline
     judged = [table for table in now.tables if table.computed is None]
     if rule.metric is None and not judged:
@@ -147,18 +175,17 @@ def _comparison(rule: Comparison, now: Facts, before: Facts | None) -> Iterator[
         yield _Asked(f"{condition} minus {minus}, {full_name(table.judge, table.metric)}", found, "score")
 
 
-def _earlier(rule: Comparison, condition: str, now: Facts, before: Facts | None) -> Facts | None:
-    """Return the earlier log if a comparison refers to that, None if it refers to the baseline of the same log."""
-    reference = rule.reference
+def _earlier(text: str, reference: str, condition: str, now: Facts, before: Facts | None) -> Facts | None:
+    """Return the earlier log if a rule refers to that, None if it refers to the baseline of the same log."""
     if reference == BEFORE or (reference == BASELINE and before is not None and BASELINE not in now.conditions):
         if before is None:
-            raise UsageError(f"rule {rule.text!r}: there is nothing before; name the earlier log with --baseline LOG")
+            raise UsageError(f"rule {text!r}: there is nothing before; name the earlier log with --baseline LOG")
         return before
     called = {now.baseline} if BASELINE in now.conditions else {now.baseline, BASELINE}
     if reference not in called:
-        raise UsageError(f"rule {rule.text!r}: {not_the_baseline(reference, now.baseline, now.conditions)}")
+        raise UsageError(f"rule {text!r}: {not_the_baseline(reference, now.baseline, now.conditions)}")
     if condition == now.baseline:
-        raise UsageError(f"rule {rule.text!r}: {condition!r} is the baseline itself")
+        raise UsageError(f"rule {text!r}: {condition!r} is the baseline itself")
     return None
 
 
@@ -180,18 +207,20 @@ def _tables(text: str, name: str, tables: Sequence[MetricTable]) -> list[MetricT
 
 
 def _judged(rule: Rule, asked: _Asked, *, on_mean: bool) -> Finding:
-    found = asked.found
-    if found.conclusion is not None and rule.limit == 0 and not on_mean:
+    found, limit = asked.found, _limit(rule, asked)
+    if limit is None:
+        verdict, why = _UNKNOWN, found.unknown or "unknown"
+    elif found.conclusion is not None and limit == 0 and not on_mean:
         verdict, why = _concluded(found, found.conclusion, rule.sign)
     else:
-        verdict, why = _verdict(found, rule.sign, rule.limit, on_mean=on_mean)
+        verdict, why = _verdict(found, rule.sign, limit, on_mean=on_mean)
     return Finding(
         rule=rule.text,
         about=asked.about,
         verdict=verdict,
         why=why,
         sign=rule.sign,
-        limit=rule.limit,
+        limit=limit,
         unit=asked.unit,
         value=found.value,
         lower=found.lower,
@@ -199,7 +228,15 @@ def _judged(rule: Rule, asked: _Asked, *, on_mean: bool) -> Finding:
         of=found.of,
         level=found.level,
         is_difference=isinstance(rule, Comparison),
+        reference=asked.reference,
     )
+
+
+def _limit(rule: Rule, asked: _Asked) -> float | None:
+    """Return the limit that a rule says, or comes to; None if that of which it is a share is not known."""
+    if isinstance(rule, Comparison) or rule.reference is None:
+        return rule.limit
+    return None if asked.reference is None else rule.limit * asked.reference
 
 
 def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[Verdict, str]:
@@ -250,4 +287,5 @@ def _concluded(found: Found, conclusion: Conclusion, sign: Sign) -> tuple[Verdic
     return _BY[(conclusion == "higher") == (sign == ">")], f"concluded: {conclusion}{qualified}"
 
 
+_UNKNOWN: Verdict = "cannot tell"
 _BY: dict[bool, Verdict] = {True: "met", False: "not met"}

@@ -168,7 +168,9 @@ class Facts:
         if not scores:
             return unknown("no metric was judged")
         score = max(scores, key=lambda each: each.agent_failed / each.expected)
-        return Found(score.agent_failed / score.expected, counted=True, of=counted(score.expected, "answer"))
+        share, open_share = score.agent_failed / score.expected, (score.not_done or 0) / score.expected
+        found = Found(share, counted=True, of=counted(score.expected, "answer"), missing=open_share)
+        return found if open_share <= MOST_MISSING else replace(found, worst=share + open_share, best=share)
 
     def tool_errors(self, condition: str) -> Found:
         """Return the share of tool calls that failed."""
@@ -182,7 +184,9 @@ class Facts:
     def cost_per_answer(self, condition: str) -> Found:
         """Return what the agent's answers cost on the mean, in US dollars; unknown if one of them is."""
         row = self._row(condition, 0.5)
-        if row["priced"] < row["answers"] or not row["answers"]:
+        if not row["answers"]:
+            return unknown("no answers")
+        if row["priced"] < row["answers"]:
             return unknown(f"the cost of {row['answers'] - row['priced']} of {row['answers']} answers is not known")
         return Found(row["cost_usd"], counted=True, of=counted(row["answers"], "answer"))
 

@@ -84,6 +84,8 @@ _COMPARISON = re.compile(
 )
 _SIGN_BETWEEN_NAMES = re.compile(r"(?P<left>(?:\S+? of )?[^\s<>=]+) ?(?P<sign>[<>]=?) ?(?P<right>[^\s<>=]+)")
 _LIMIT = re.compile(r"(?P<usd>\$)?(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|ms|s)?")
+_SHARE_OF = re.compile(r"(?P<percent>\d+\.?\d*|\.\d+)\s*% of (?P<reference>\S+)")
+_BY_MARGIN = "compare scores by `METRIC of CONDITION not lower than baseline by 0.2`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,9 @@ class Level:
     condition: str | None
     sign: Sign
     limit: float
+    """Where it is a share of a reference's, that share."""
+    reference: str | None = None
+    """The condition, or the earlier log, of whose quantity the limit is a share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +167,8 @@ class _Quoted:
         text = self.put_back(rule.text)
         if isinstance(rule, Level):
             quantity = replace(rule.quantity, name=self._named(rule.quantity.name, text))
-            condition = rule.condition and self._named(rule.condition, text)
-            return replace(rule, text=text, quantity=quantity, condition=condition)
+            condition, reference = (name and self._named(name, text) for name in (rule.condition, rule.reference))
+            return replace(rule, text=text, quantity=quantity, condition=condition, reference=reference)
         metric = rule.metric and self._named(rule.metric, text)
         condition, reference = (self._named(name, text) for name in (rule.condition, rule.reference))
         return replace(rule, text=text, metric=metric, condition=condition, reference=reference)
@@ -201,7 +206,12 @@ def _level(text: str, found: re.Match[str]) -> Level:
     if found["sign"] not in signs:
         raise UsageError(f"rule {text!r}: {found['sign']!r} is not >=, >, <= or <{_range_meant(text, found)}")
     quantity = _quantity(found["quantity"], text)
-    return Level(text, quantity, found["condition"], signs[found["sign"]], _limit(found["limit"], quantity, text))
+    sign = signs[found["sign"]]
+    if (share := _SHARE_OF.fullmatch(found["limit"].strip())) is not None:
+        if quantity.unit not in {"usd", "seconds"}:
+            raise UsageError(f"rule {text!r}: a share of another's is a limit of costs and times; {_BY_MARGIN}")
+        return Level(text, quantity, found["condition"], sign, float(share["percent"]) / 100, share["reference"])
+    return Level(text, quantity, found["condition"], sign, _limit(found["limit"], quantity, text))
 
 
 def _quantity(written: str, text: str) -> Quantity:
@@ -274,6 +284,9 @@ def _what_is_missing(text: str) -> str:
     words = text.split()
     phrases = [" ".join(words[place : place + size]) for size in (2, 3) for place in range(len(words) - size + 1)]
     if (relation := next((phrase for phrase in phrases if phrase in RELATIONS), None)) is not None:
+        if text.startswith(("cost per answer", "latency p")):
+            quantity = text.partition(f" {max((each for each in phrases if each in RELATIONS), key=len)}")[0]
+            return f"only scores are compared so; write `{quantity} <= 120% of baseline`"
         _, by, margin = text.partition(f" {relation} ")[2].partition(" by ")
         if by:
             return _NO_SPACES if 0 <= _number(margin) < math.inf else f"{margin!r} is no margin; {_MARGIN}"

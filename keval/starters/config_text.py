@@ -233,6 +233,7 @@ def _gate(start: Start) -> Iterator[str]:
     yield _line("gate:", "what `keval gate` holds a log to, such as in CI; docs/gate.md")
     yield "  rules:"
     yield _line("    - missing <= 5%", "answers that were not measured")
+    yield _line("    - failures <= 10%", "answers that the agent failed")
     for number, name in enumerate(start.conditions):
         rule = f"    - {name} not lower than {BASELINE} by {margin}"
         yield rule if number else _line(rule, "in points of the scale")

@@ -127,6 +127,38 @@ def test_what_is_counted_needs_no_interval(facts: Facts) -> None:
     ]  # fmt: skip
 
 
+def test_costs_and_times_are_held_to_those_of_the_baseline_or_of_before(facts: Facts) -> None:
+    """Of all conditions but the baseline, or of those that are named; in another log of each condition."""
+    costs, times = held(facts, "cost per answer <= 95% of baseline", "latency p50 of with_docs > 90% of baseline")
+    assert (costs.about, costs.verdict) == ("with_docs, beside baseline", "not met")
+    assert costs.reference == 0.25
+    assert costs.limit == pytest.approx(0.2375)
+    assert times.limit == pytest.approx(0.9 * 4.5)
+    before = judge_rules([read_rule("cost per answer <= 100% of before")], facts, facts, on_mean=False).findings
+    assert [(each.about, each.verdict) for each in before] == [
+        ("baseline, beside before", "met"), ("with_docs, beside before", "met"),
+    ]  # fmt: skip
+
+
+def test_nobody_can_tell_of_a_share_of_what_is_not_known(tmp_path: Path) -> None:
+    """The rule names why; the baseline itself is not held to its own."""
+    answers = [response_event("q1", cost_usd=None), response_event("q1", "with_docs", cost_usd=0.5)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", [run_event(), *answers])], texts=False) as connection:
+        (found,) = held(Facts(connection, {}), "cost per answer <= 120% of baseline")
+        assert (found.verdict, found.limit) == ("cannot tell", None)
+        assert found.why == "of what it is held to: the cost of 1 of 1 answers is not known"
+        with pytest.raises(UsageError, match="'baseline' is the baseline itself"):
+            held(Facts(connection, {}), "cost per answer of baseline <= 120% of baseline")
+
+
+def test_a_share_of_failures_may_still_be_turned_round_by_what_is_not_done(tmp_path: Path) -> None:
+    """Of a condition that nobody asked yet, or of which much is open, it is not known how much fails."""
+    log = [run_event(planned=4), response_event("q1"), judgment_event(response_event("q1"), 4)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", log)], texts=False) as connection:
+        found = held(Facts(connection, {}), "failures of baseline <= 5%", "failures of baseline <= 80%")
+    assert [each.verdict for each in found] == ["cannot tell", "met"]
+
+
 def test_passes_are_those_of_all_planned_trials(facts: Facts) -> None:
     """Of 8 samples 7 pass both times, one passes once and fails once; the pass rate is pass^1."""
     found = held(facts, "pass^2 of with_docs >= 0.5", "pass@2 of with_docs >= 0.5", "pass rate of with_docs > 0.5")

@@ -54,6 +54,8 @@ MISTAKES = [
     ("missing <= 5", "missing is a share, from 0% to 100%; 5 is none"),
     ("latency p95 <= 5%", "'5%' is no time, such as 30s or 500ms"),
     ("cost per answer <= 3s", "'3s' is no amount of dollars, such as $0.05"),
+    ("cost per answer of a not higher than baseline by 0.1", "write `cost per answer of a <= 120% of baseline`"),
+    ("failures <= 120% of baseline", "a share of another's is a limit of costs and times"),
     ("pass^0 >= 0.5", "pass^K begins at 1"),
     ("a hihger than b", "did you mean 'higher than' by 'hihger than'?"),
     ("a not lower than b", "does not say by how much; add, for example, `by 0.2`"),
@@ -118,6 +120,16 @@ def test_any_line_is_a_rule_or_a_usage_error(text: str) -> None:
     except UsageError:
         return
     assert rule.limit == rule.limit
+
+
+def test_a_limit_may_be_a_share_of_anothers() -> None:
+    """Of costs and times: the limit is the share, and the rule says of whose."""
+    cost = Quantity("cost per answer", "usd")
+    assert read_rule("cost per answer of a <= 120% of baseline") == Level(
+        "cost per answer of a <= 120% of baseline", cost, "a", "<=", 1.2, "baseline"
+    )
+    slow = read_rule('latency p95 < 99.5 % of "my base"')
+    assert slow == Level(slow.text, Quantity("latency pNN", "seconds", 95), None, "<", 0.995, "my base")
 
 
 def test_presets_are_rules_of_two_levels() -> None:

@@ -48,7 +48,7 @@ def test_without_servers_two_prompts_are_compared(tmp_path: Path) -> None:
     start = started(tmp_path)
     config = load(tmp_path / "eval.yaml")
     assert [each.name for each in config.conditions] == ["baseline", *start.conditions]
-    assert config.as_written["gate"]["rules"][1] == f"{start.conditions[0]} not lower than baseline by 0.5"
+    assert config.as_written["gate"]["rules"][2] == f"{start.conditions[0]} not lower than baseline by 0.5"
 
 
 def test_a_hostile_name_changes_nothing(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_without_golden_answers_the_judge_needs_none(tmp_path: Path) -> None:
     started(tmp_path, of_records([{"question": "Why?"}]))
     config = load(tmp_path / "eval.yaml")
     assert (config.datasets[0].layout.answer_key, config.judges[0].judge.metrics[0].name) == (None, "relevance")
-    assert config.as_written["gate"]["rules"][1].endswith("by 0.1")
+    assert config.as_written["gate"]["rules"][2].endswith("by 0.1")
 
 
 def test_the_template_is_a_dataset(tmp_path: Path) -> None:
