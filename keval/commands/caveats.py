@@ -11,14 +11,17 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str]) -> None:
-    """Tell people how many samples are in no group by these fields. Raises UsageError for one that no sample has."""
+def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str], asked: str = "--by") -> None:
+    """Tell people how many samples are in no group by these fields, which they `asked` for by this word.
+
+    Raises UsageError for a field that no sample has.
+    """
     from keval.reports.grouping import check_known
     from keval.stats.groups import ungrouped
 
     if not (lacking := ungrouped(connection, fields)):
         return
-    check_known(connection, fields)
+    check_known(connection, fields, asked)
     warn(f"samples in no group, because they lack {' or '.join(fields)} or have nothing there: {lacking}")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keval.commands.caveats import warn_of_several
+from keval.commands.caveats import warn_of_several, warn_of_ungrouped
 from keval.commands.messages import say, warn
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, INPUT_FILE, LOGS, PASS_FROM, SKIP_INVALID
 from keval.config import gate_section
@@ -71,13 +71,13 @@ def command(
     from keval.reports.warnings import answered_after_failures
 
     given = gate_section.given([*(gate_section.read_file(rules_file) if rules_file else ()), *rules], preset)
+    # Texts tell whether records were edited since the earlier log, and to which group a sample belongs.
+    with_texts = baseline is not None or not given or any(rule.by for rule in given)
     with ExitStack() as open_:
 
         def facts_of(paths: Sequence[Path]) -> Facts:
             files = open_.enter_context(collected(paths, warn, skip_invalid=skip_invalid))
             check_not_empty(files)
-            # Whether records were edited since the earlier log, their texts tell.
-            with_texts = baseline is not None
             connection = open_.enter_context(projections.connect(files, everything=everything, texts=with_texts))
             for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
                 warn(sentence)
@@ -88,6 +88,8 @@ def command(
         before = None if baseline is None else facts_of([baseline])
         asked = Rules(given) if given else _recorded(now)
         on_mean = asked.on_mean if on is None else on == "mean"
+        for by in dict.fromkeys(rule.by for rule in asked.rules if rule.by is not None):
+            warn_of_ungrouped(now.connection, [by], "for each")
         outcome = judge_rules(asked.rules, now, before, on_mean=on_mean)
         favouring = list(answered_after_failures(now.queries))
         if before is not None:

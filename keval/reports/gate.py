@@ -120,12 +120,25 @@ def _level(rule: Level, now: Facts, before: Facts | None) -> Iterator[_Asked]:
         called = [each for each in asked if each.found.unknown != NO_CALLS]
         yield from called if rule.condition is None and called else asked
         return
-    for table in _tables(rule.text, rule.quantity.name, now.tables):
-        if not table.min <= rule.limit <= table.max:
+    for group, tables in _groups(rule, now):
+        for table in _tables(rule.text, rule.quantity.name, tables):
             metric = full_name(table.judge, table.metric)
-            raise UsageError(f"rule {rule.text!r}: the scale of {metric} is {table.min:g} to {table.max:g}")
-        for name in conditions:
-            yield _Asked(f"{name}, {full_name(table.judge, table.metric)}", now.score(table, name), "score")
+            if not table.min <= rule.limit <= table.max:
+                raise UsageError(f"rule {rule.text!r}: the scale of {metric} is {table.min:g} to {table.max:g}")
+            for name in conditions:
+                yield _Asked(f"{name}, {metric}{group}", now.score(table, name), "score")
+
+
+def _groups(rule: Rule, now: Facts) -> Iterator[tuple[str, Sequence[MetricTable]]]:
+    """Yield the metrics of all samples, or those of each group that a rule asks for, with what is said of the group."""
+    if rule.by is None:
+        yield "", now.tables
+        return
+    found = now.groups(rule.by)
+    if not found:
+        raise UsageError(f"rule {rule.text!r}: no sample with a score has a value of {rule.by!r}")
+    for value, tables in found.items():
+        yield f", {rule.by}={value}", tables
 
 
 def _beside(
@@ -167,12 +180,13 @@ def _comparison(rule: Comparison, now: Facts, before: Facts | None) -> Iterator[
     condition = _condition(rule.text, rule.condition, now)
     earlier = _earlier(rule.text, rule.reference, condition, now, before)
     minus = "before" if earlier is not None else now.baseline
-    judged = [table for table in now.tables if table.computed is None]
-    if rule.metric is None and not judged:
-        yield _Asked(f"{condition} minus {minus}", unknown("no metric was judged"), "score")
-    for table in judged if rule.metric is None else _tables(rule.text, rule.metric, now.tables):
-        found = now.difference(table, condition) if earlier is None else now.since(earlier, table, condition)
-        yield _Asked(f"{condition} minus {minus}, {full_name(table.judge, table.metric)}", found, "score")
+    for group, tables in _groups(rule, now):
+        judged = [table for table in tables if table.computed is None]
+        if rule.metric is None and not judged:
+            yield _Asked(f"{condition} minus {minus}{group}", unknown("no metric was judged"), "score")
+        for table in judged if rule.metric is None else _tables(rule.text, rule.metric, tables):
+            found = now.difference(table, condition) if earlier is None else now.since(earlier, table, condition)
+            yield _Asked(f"{condition} minus {minus}, {full_name(table.judge, table.metric)}{group}", found, "score")
 
 
 def _earlier(text: str, reference: str, condition: str, now: Facts, before: Facts | None) -> Facts | None:

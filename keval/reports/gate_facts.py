@@ -18,6 +18,7 @@ from keval.reports.tool_use import tool_use
 from keval.reports.trials import alike_trials
 from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
+from keval.stats.asked import Asked
 from keval.stats.conclusions import MOST_MISSING, Conclusion
 from keval.stats.intervals import LEVEL
 from keval.stats.reasons import ALL_ALIKE
@@ -80,6 +81,9 @@ class Facts:
         default_factory=dict, init=False, repr=False, compare=False
     )
     """The differences to earlier logs, by the facts of these."""
+    _groups: dict[str, dict[str, tuple[MetricTable, ...]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def queries(self) -> Queries:
@@ -90,6 +94,20 @@ class Facts:
     def tables(self) -> tuple[MetricTable, ...]:
         """The metrics with their scores and differences, those that are computed last."""
         return metric_tables(aggregate(self.connection, levels={"condition"}))
+
+    def groups(self, field: str) -> dict[str, tuple[MetricTable, ...]]:
+        """Return the metrics of each group of samples by a field, as `tables` has them, in the order of its values.
+
+        The connection needs its views of texts.
+        """
+        if field not in self._groups:
+            grouped: dict[str, list[JsonObject]] = {}
+            for body in aggregate(self.connection, levels={"condition"}, asked=Asked(by=(field,))):
+                if "by" in body:
+                    of_group = {name: value for name, value in body.items() if name != "by"} | {"level": "condition"}
+                    grouped.setdefault(body["by"][field], []).append(of_group)
+            self._groups[field] = {value: metric_tables(bodies) for value, bodies in sorted(grouped.items())}
+        return self._groups[field]
 
     @cached_property
     def conditions(self) -> list[str]:

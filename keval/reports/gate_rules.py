@@ -84,6 +84,7 @@ _COMPARISON = re.compile(
 )
 _SIGN_BETWEEN_NAMES = re.compile(r"(?P<left>(?:\S+? of )?[^\s<>=]+) ?(?P<sign>[<>]=?) ?(?P<right>[^\s<>=]+)")
 _LIMIT = re.compile(r"(?P<usd>\$)?(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|ms|s)?")
+_FOR_EACH = re.compile(r"(?P<rule>.+) for each (?P<field>\S+)")
 _SHARE_OF = re.compile(r"(?P<percent>\d+\.?\d*|\.\d+)\s*% of (?P<reference>\S+)")
 _BY_MARGIN = "compare scores by `METRIC of CONDITION not lower than baseline by 0.2`"
 
@@ -115,6 +116,8 @@ class Level:
     """Where it is a share of a reference's, that share."""
     reference: str | None = None
     """The condition, or the earlier log, of whose quantity the limit is a share."""
+    by: str | None = None
+    """A field of the samples: it is asked of each group of samples with a value of it in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,8 @@ class Comparison:
     reference: str
     sign: Sign
     limit: float
+    by: str | None = None
+    """As for `Level`."""
 
 
 Rule = Level | Comparison
@@ -165,6 +170,7 @@ class _Quoted:
     def in_rule(self, rule: Rule) -> Rule:
         """Return a rule with the names that words stand for. Raises UsageError."""
         text = self.put_back(rule.text)
+        rule = replace(rule, by=rule.by and self._named(rule.by, text))
         if isinstance(rule, Level):
             quantity = replace(rule.quantity, name=self._named(rule.quantity.name, text))
             condition, reference = (name and self._named(name, text) for name in (rule.condition, rule.reference))
@@ -184,11 +190,23 @@ class _Quoted:
 
 def _read(written: str) -> Rule:
     text = " ".join(written.split())
+    if (found := _FOR_EACH.fullmatch(text)) is not None:
+        return _for_each(text, _read(found["rule"]), found["field"])
     if (compared := _COMPARISON.fullmatch(text)) is not None:
         return _comparison(text, compared)
     if (level := _LEVEL.fullmatch(text)) is not None:
         return _level(text, level)
     raise UsageError(f"rule {text!r}: {_what_is_missing(text)}")
+
+
+def _for_each(text: str, rule: Rule, by: str) -> Rule:
+    if rule.by is not None:
+        raise UsageError(f"rule {text!r}: asks for each of two fields; one `for each` is possible")
+    if isinstance(rule, Level) and not rule.quantity.is_metric:
+        raise UsageError(f"rule {text!r}: of groups of samples only scores are known, no {rule.quantity.name}")
+    if rule.reference == BEFORE:
+        raise UsageError(f"rule {text!r}: groups of samples are compared with the baseline of the same log alone")
+    return replace(rule, text=text, by=by)
 
 
 def _comparison(text: str, found: re.Match[str]) -> Comparison:

@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-def check_known(connection: DuckDBPyConnection, fields: Sequence[str]) -> None:
-    """Raise UsageError for a field of --by that no sample has, with its likely name or what makes one of a path.
+def check_known(connection: DuckDBPyConnection, fields: Sequence[str], asked: str = "--by") -> None:
+    """Raise UsageError for a field that no sample has, with its likely name or what makes one of a path.
+
+    `asked`: how the user named it.
 
     The connection needs its views of texts.
     """
     known = known_fields(connection)
     for field in fields:
         if field not in known:
-            raise UsageError(f"--by {field}: {_no_field(field, known, is_inside=_is_path(connection, field))}")
+            wrong = _no_field(field, known, asked, is_inside=_is_path(connection, field))
+            raise UsageError(f"{asked} {field}: {wrong}")
 
 
 def _is_path(connection: DuckDBPyConnection, name: str) -> bool:
@@ -33,9 +36,9 @@ def _is_path(connection: DuckDBPyConnection, name: str) -> bool:
         return False
 
 
-def _no_field(name: str, known: Sequence[str], *, is_inside: bool) -> str:
+def _no_field(name: str, known: Sequence[str], asked: str, *, is_inside: bool) -> str:
     """Return what is wrong with the name of a field that no sample has."""
     if not is_inside:
         return f"no sample has such a field; {near(name, known)}"
     made, makes_it = way_out(name, known)
-    return f"it stands inside a field, and --by takes a field: {makes_it} in the config's dataset makes {made} one"
+    return f"it stands inside a field, and {asked} takes a field: {makes_it} in the config's dataset makes {made} one"

@@ -159,6 +159,36 @@ def test_a_share_of_failures_may_still_be_turned_round_by_what_is_not_done(tmp_p
     assert [each.verdict for each in found] == ["cannot tell", "met"]
 
 
+@pytest.mark.slow
+def test_a_rule_for_each_value_of_a_field_is_asked_of_each_group(tmp_path: Path) -> None:
+    """Each group's numbers are those of its samples alone: a gain on the whole hides no topic that got worse."""
+    events: list[JsonObject] = [run_event(samples=12)]
+    for number in range(12):
+        topic = "billing" if number < 6 else "login"
+        for condition, score in (("baseline", 3), ("with_docs", 2 if topic == "billing" else 5)):
+            sample = {"id": f"q{number}", "question": "?", "answer": "!", "topic": [topic, "all"]}
+            answer = response_event(f"q{number}", condition, sample=sample)
+            events += [answer, judgment_event(answer, score)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        facts = Facts(connection, {})
+        found = held(
+            facts, "with_docs not lower than baseline by 0.2",
+            "with_docs not lower than baseline by 0.2 for each topic",
+            "completeness of with_docs >= 3 for each topic", on_mean=True,
+        )  # fmt: skip
+        assert [(each.about, each.verdict, each.value) for each in found] == [
+            ("with_docs minus baseline, rubric/completeness", "met", 0.5),
+            ("with_docs minus baseline, rubric/completeness, topic=all", "met", 0.5),
+            ("with_docs minus baseline, rubric/completeness, topic=billing", "not met", -1),
+            ("with_docs minus baseline, rubric/completeness, topic=login", "met", 2),
+            ("with_docs, rubric/completeness, topic=all", "met", 3.5),
+            ("with_docs, rubric/completeness, topic=billing", "not met", 2),
+            ("with_docs, rubric/completeness, topic=login", "met", 5),
+        ]
+        with pytest.raises(UsageError, match="no sample with a score has a value of 'level'"):
+            held(facts, "completeness >= 3 for each level")
+
+
 def test_passes_are_those_of_all_planned_trials(facts: Facts) -> None:
     """Of 8 samples 7 pass both times, one passes once and fails once; the pass rate is pass^1."""
     found = held(facts, "pass^2 of with_docs >= 0.5", "pass@2 of with_docs >= 0.5", "pass rate of with_docs > 0.5")

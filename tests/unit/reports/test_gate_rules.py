@@ -56,6 +56,9 @@ MISTAKES = [
     ("cost per answer <= 3s", "'3s' is no amount of dollars, such as $0.05"),
     ("cost per answer of a not higher than baseline by 0.1", "write `cost per answer of a <= 120% of baseline`"),
     ("failures <= 120% of baseline", "a share of another's is a limit of costs and times"),
+    ("missing <= 5% for each topic", "of groups of samples only scores are known, no missing"),
+    ("x of a lower than before for each topic", "compared with the baseline of the same log alone"),
+    ("x >= 1 for each topic for each level", "asks for each of two fields"),
     ("pass^0 >= 0.5", "pass^K begins at 1"),
     ("a hihger than b", "did you mean 'higher than' by 'hihger than'?"),
     ("a not lower than b", "does not say by how much; add, for example, `by 0.2`"),
@@ -130,6 +133,14 @@ def test_a_limit_may_be_a_share_of_anothers() -> None:
     )
     slow = read_rule('latency p95 < 99.5 % of "my base"')
     assert slow == Level(slow.text, Quantity("latency pNN", "seconds", 95), None, "<", 0.995, "my base")
+
+
+def test_a_rule_may_be_asked_of_each_group() -> None:
+    """Of samples, by a field whose name may be quoted; nothing else of the rule changes."""
+    rule = read_rule('x of a not lower than b by 1 for each "my topic"')
+    assert rule == Comparison(rule.text, "x", "a", "b", ">", -1, "my topic")
+    level = read_rule("x >= 3 for each topic")
+    assert level == Level(level.text, Quantity("x"), None, ">=", 3, by="topic")
 
 
 def test_presets_are_rules_of_two_levels() -> None:
