@@ -1,8 +1,15 @@
-"""Says how many there are of something: one thing in the singular, thousands with separators."""
+"""Says how many there are of something: one thing in the singular, thousands with separators, the first by name."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 def counted(times: int, noun: str) -> str:
     """Return a count with its noun, whose plural is made with an s."""
     return f"{times:,} {noun}" if times == 1 else f"{times:,} {noun}s"
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return the first so many of some names, with a sign that there are more."""
+    return ", ".join([*names[:most], *(["…"] if len(names) > most else [])])

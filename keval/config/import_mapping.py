@@ -58,8 +58,9 @@ class ForeignJudge:
 
     @property
     def judge_id(self) -> str:
-        """The identity of the judge: what is known of it are its name, its model and its scales."""
-        scales = [{key: metric.scale[key] for key in ("name", "min", "max")} for metric in self.metrics.values()]
+        """The identity of the judge: what is known of it are its name, its model and its scales, in whatever order."""
+        metrics = (metric.scale for _, metric in sorted(self.metrics.items()))
+        scales = [{key: scale[key] for key in ("name", "min", "max")} for scale in metrics]
         return ids.judge_id(IMPORTED, self.model, {"name": self.name, "metrics": scales})
 
     def described(self) -> JsonObject:

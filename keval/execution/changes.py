@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keval.config.model import Condition
-from keval.counted import counted
+from keval.counted import counted, first_of
 from keval.execution.config_past import ConfigPast
 from keval.execution.preparation import Prepared
 from keval.ids import JsonObject
@@ -141,9 +141,8 @@ class _Changes:
         edited = self.edited
         if edited:
             number = counted(len(edited), "question")
-            named = [str(self.prepared.samples[place]["id"]) for place in edited[:MOST_NAMED]]
-            named += ["…"] if len(edited) > MOST_NAMED else []
-            yield from self._cause(number, named, self._conditions(), edited_only=True)
+            named = first_of([str(self.prepared.samples[place]["id"]) for place in edited], MOST_NAMED)
+            yield from self._cause(number, [named], self._conditions(), edited_only=True)
 
     def _cause(
         self, what: str, parts: Sequence[str], conditions: Sequence[Condition], *, edited_only: bool = False

@@ -6,66 +6,64 @@ fields two records differ, judgments by the earlier one count no more.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import orjson
 
-from keval.counted import counted
-from keval.events import event
+from keval.counted import counted, first_of
+from keval.execution.changes import MOST_NAMED
 from keval.execution.remembered import Remembered
-from keval.ids import JsonObject, changed_fields, digest
-
-MOST_NAMED = 3
-"""Samples that a message names before it only counts the rest."""
+from keval.execution.sample_changes import concerned, sample_change
+from keval.ids import JsonObject, changed_fields
 
 
 @dataclass
 class ImportedChanges:
     """The newest record of each question that a log has, and those of which a file brings another one."""
 
-    given: Collection[str]
-    """The fields that judges elsewhere were given."""
     newest: Remembered
-    _outdating: dict[str, None]
-    """The samples that differ in what judges were given."""
-
-    @classmethod
-    def of(cls, given: Collection[str], newest: Remembered) -> ImportedChanges:
-        """Return those of a log of which nothing was read yet; `newest` has nothing else in it."""
-        return cls(given, newest, {})
+    """By question; it has nothing else in it."""
+    _given: dict[str, set[str] | None] = field(default_factory=dict)
+    """Which fields of samples the judges of the log's judgments were given."""
+    _outdating: dict[tuple[str, ...], dict[str, None]] = field(default_factory=dict)
+    """The samples that differ in what judges were given, by all fields in which they differ."""
 
     def take(self, line: JsonObject) -> None:
         """Take note of an event of the log."""
         if line["type"] in {"response", "sample_change"}:
             self.newest.set(line["question_id"], orjson.dumps(line["sample"]).decode())
+        if line["type"] == "judgment":
+            name, fields = line["judge"]["name"], line["sample_fields"]
+            known = self._given.setdefault(name, set())
+            self._given[name] = None if known is None or fields is None else known | {*fields}
 
-    def before(self, response: JsonObject) -> JsonObject | None:
-        """Return the event that has to come before a new response: None where the log has no other record of it."""
+    def change_before(self, response: JsonObject, *, is_there: bool = False) -> JsonObject | None:
+        """Return the event that has to come before a response: None where the log has no other record of its sample.
+
+        Of a response that `is_there` already it is needed only where scores of it would not count without it.
+        """
         known = self.newest.get(response["question_id"])
-        self.take(response)
         changed = [] if known is None else changed_fields(orjson.loads(str(known)), response["sample"])
+        if is_there and not concerned(self._given, changed):
+            return None
+        self.take(response)
         if not changed:
             return None
-        if not set(changed).isdisjoint(self.given):
-            self._outdating[str(response["sample"]["id"])] = None
-        return event(
-            "sample_change",
-            digest("sample_change", response["sample_sha256"], response["run_id"]),
-            response["run_id"],
-            sample=response["sample"],
-            sample_sha256=response["sample_sha256"],
-            question_id=response["question_id"],
-            changed=changed,
-        )
+        if concerned(self._given, changed):
+            self._outdating.setdefault(tuple(changed), {})[str(response["sample"]["id"])] = None
+        return sample_change(response["sample"], response["run_id"], changed)
 
-    def told(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield of which samples earlier scores count no more."""
-        if self._outdating:
-            number = counted(len(self._outdating), "sample")
-            names = [*self._outdating][:MOST_NAMED] + ["…"] * (len(self._outdating) > MOST_NAMED)
+        for fields, samples in self._outdating.items():
             yield (
-                f"the golden answer of {number} ({', '.join(names)}) is another one than in the log: of the "
-                "scores of their answers only those of this file count now; to keep the others, import it "
-                "into a log of its own, and keval compare both"
+                f"{counted(len(samples), 'sample')} ({first_of([*samples], MOST_NAMED)}) of this file and of the log "
+                f"{'differs' if len(samples) == 1 else 'differ'} in {_named(fields)}, which "
+                f"{', '.join(concerned(self._given, fields))} judged by: scores of the log's answers to them count no "
+                "more; to keep them, import the file into a log of its own, and keval compare both"
             )
+
+
+def _named(fields: Sequence[str]) -> str:
+    return ", ".join("the golden answer" if name == "answer" else name for name in fields)

@@ -25,6 +25,9 @@ from keval.usage import LARGEST_COST_USD, LARGEST_COUNT
 NONE = (None, "")
 """How rows say that they do not know; a CSV file has nothing but texts."""
 
+NO_SCORE = "the imported row has no score"
+"""What is said of a score that a row should have; one that it cannot have says why, as {"not_applicable": REASON}."""
+
 LARGEST_REPETITION = 10_000
 
 _TRUTHS = {"True": True, "true": True, "TRUE": True, "False": False, "false": False, "FALSE": False}
@@ -308,6 +311,15 @@ def _score(record: JsonObject, name: str, metric: ForeignMetric, problems: list[
     score, reasoning = None, None
     try:
         value = metric.score.of(record)
+        if isinstance(value, Mapping) and isinstance(why_none := value.get("not_applicable"), str):
+            return {
+                "score": None,
+                "reasoning": None,
+                "min": low,
+                "max": high,
+                "passed": None,
+                "not_applicable": why_none,
+            }
         truth = _TRUTHS.get(value.strip()) if isinstance(value, str) else value
         score = (high if truth else low) if isinstance(truth, bool) else _number(value)
         if score is not None and not low <= score <= high:
@@ -316,5 +328,5 @@ def _score(record: JsonObject, name: str, metric: ForeignMetric, problems: list[
     except UnfitError as error:
         problems.append(f"{name}: {error}")
     passed = None if passes is None or score is None else score >= passes
-    why = {} if score is not None else {"not_applicable": "the imported row has no score"}
+    why = {} if score is not None else {"not_applicable": NO_SCORE}
     return {"score": score, "reasoning": reasoning, "min": low, "max": high, "passed": passed, **why}

@@ -24,8 +24,7 @@ from keval.documents.row_problems import RowProblems
 from keval.errors import InputError, Warn
 from keval.events import InvalidEventError, event, written
 from keval.execution import interrupt
-from keval.execution.imported_changes import ImportedChanges
-from keval.execution.imported_judges import ImportedJudges
+from keval.execution.import_target import ImportTarget
 from keval.execution.imported_rows import ImportedRow, RowReader, written_time
 from keval.execution.plan import plan_events, plan_id
 from keval.execution.remembered import Remembered
@@ -277,18 +276,14 @@ def import_answers(
 
     Returns how many were written, and how many were there already. Raises InterruptError when the user ends it.
     """
-    new = there_already = 0
-    with closing(Remembered()) as there, closing(Remembered()) as newest:
-        changes, judges = ImportedChanges.of(GIVEN, newest), ImportedJudges()
+    new = 0
+    with ImportTarget(is_empty=log is None or not log.stat().st_size) as target:
         if log is not None:
-            for line in read(log, warn, skip_invalid=skip_invalid):
-                there.set(line.event["id"], _content(line.event))
-                changes.take(line.event)
-                judges.take(line.event)
-        is_empty = log is None or not log.stat().st_size
+            for each in read(log, warn, skip_invalid=skip_invalid):
+                target.take(each.event)
 
         async def main(stop: asyncio.Event) -> None:
-            nonlocal new, there_already
+            nonlocal new
             sink.tell(stop)
             waiting: list[asyncio.Future[UntilSafe]] = []
             for number, each in enumerate(events.all()):
@@ -297,23 +292,15 @@ def import_answers(
                     await asyncio.sleep(0)  # where all is there already nothing else lets a signal be heard
                     if stop.is_set():
                         break
-                event_, line = written(each)
-                known = None if is_empty else there.get(event_["id"])
-                if known is None and _has_no_score(event_):
-                    continue
-                if known is not None and known == _content(event_):
-                    there_already += 1
-                    continue
-                change = changes.before(event_) if event_["type"] == "response" and not is_empty else None
-                lines = [line] if change is None else [written(change)[1], line]
+                lines = target.lacking(*written(each))
                 new += len(lines)
-                waiting.extend(asyncio.ensure_future(sink.write(each)) for each in lines)
+                waiting.extend(asyncio.ensure_future(sink.write(line)) for line in lines)
             await _all(waiting)
 
         interrupt.run(main, warn)
-        for said in (*changes.told(), *judges.others(events.answers.mapping.judges)):
+        for said in target.warnings(events.answers.mapping.judges):
             warn(said)
-    return new, there_already
+    return new, target.there_already
 
 
 async def _all(waiting: list[asyncio.Future[UntilSafe]]) -> None:
@@ -322,15 +309,3 @@ async def _all(waiting: list[asyncio.Future[UntilSafe]]) -> None:
         if until_safe is not None:
             await until_safe
     waiting.clear()
-
-
-def _has_no_score(event_: JsonObject) -> bool:
-    """Whether an event is a judgment that says nothing, but for taking back what an earlier one said."""
-    return event_["type"] == "judgment" and all(given["score"] is None for given in event_["scores"].values())
-
-
-def _content(event_: JsonObject) -> str:
-    """Return the hash of what an event says; a run, which has the time and the machine in it, is known by its id."""
-    if event_["type"] == "run":
-        return str(event_["id"])
-    return digest({name: value for name, value in event_.items() if name not in {"time", "run_id"}})

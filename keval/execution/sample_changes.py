@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from keval.config.model import JudgeConfig
-from keval.counted import counted
+from keval.counted import counted, first_of
 from keval.events import event
 from keval.execution.changes import MOST_NAMED
 from keval.execution.config_past import ConfigPast
@@ -33,12 +33,12 @@ def told_of_samples(changes: Sequence[JsonObject], past: Past, judges: Sequence[
     if not edited:
         return None
     fields = dict.fromkeys(field for change in edited for field in change["changed"])
-    own = _concerned({judge.name: judge.sample_fields for judge in judges}, fields)
-    added = _concerned(_given_to_added(past, {judge.judge_id for judge in judges}), fields)
+    own = concerned({judge.name: judge.sample_fields for judge in judges}, fields)
+    added = concerned(_given_to_added(past, {judge.judge_id for judge in judges}), fields)
     if not own and not added:
         return None
-    named = [str(change["sample"]["id"]) for change in edited[:MOST_NAMED]] + ["…"] * (len(edited) > MOST_NAMED)
-    changed = f"{counted(len(edited), 'record')} of the dataset changed ({', '.join(named)}: {', '.join(fields)})"
+    named = first_of([str(change["sample"]["id"]) for change in edited], MOST_NAMED)
+    changed = f"{counted(len(edited), 'record')} of the dataset changed ({named}: {', '.join(fields)})"
     told = [f"{changed}, for which no answer is asked again"]
     if own:
         told.append(f"{_judge(own)} anew what has no judgment of it as it is now")
@@ -51,7 +51,8 @@ def _judge(names: Sequence[str]) -> str:
     return f"{', '.join(names)} judge{'s' * (len(names) == 1)}"
 
 
-def _concerned(given: Given, fields: Collection[str]) -> list[str]:
+def concerned(given: Given, fields: Collection[str]) -> list[str]:
+    """Return the judges that are given any of these fields."""
     return [name for name, taken in given.items() if taken is None or not set(fields).isdisjoint(taken)]
 
 
@@ -66,13 +67,18 @@ def sample_changes(about: ConfigPast, run_id: str) -> Iterator[JsonObject]:
     """Yield an event for each sample of which the log has another record than the dataset."""
     for place, line in about.changed_samples:
         sample = about.prepared.samples[place]
-        sha256 = sample_sha256(sample)
-        yield event(
-            "sample_change",
-            digest("sample_change", sha256, run_id),
-            run_id,
-            sample=sample,
-            sample_sha256=sha256,
-            question_id=question_id(sample),
-            changed=changed_fields(record_at(about.past.log, line), sample),
-        )
+        yield sample_change(sample, run_id, changed_fields(record_at(about.past.log, line), sample))
+
+
+def sample_change(sample: JsonObject, run_id: str, changed: Sequence[str]) -> JsonObject:
+    """Return the event that a sample has another record from here on, which differs in these fields."""
+    sha256 = sample_sha256(sample)
+    return event(
+        "sample_change",
+        digest("sample_change", sha256, run_id),
+        run_id,
+        sample=sample,
+        sample_sha256=sha256,
+        question_id=question_id(sample),
+        changed=changed,
+    )

@@ -43,6 +43,8 @@ class Results:
     judge: str
     metrics: Mapping[str, str] = field(default_factory=dict)
     """The tool's metrics, each with the field of a record that has its score, from 0 to 1."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Of those the ones of which the tool says why, each with the field of a record that says it."""
     scaled: Mapping[str, JsonObject] = field(default_factory=dict)
     """Metrics of which the tool says more, each as a mapping writes it: its scale, and where its reasoning stands."""
     sample_fields: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +59,13 @@ class Results:
         """Return how the records become events, as the file of a mapping says it."""
         call = {"each": "tool_calls", "name": "{name}", **{name: {"field": name} for name in OF_A_CALL}}
         unscaled = {
-            name: {"score": {"field": place}, "min": 0, "max": 1, "type": "continuous"}
+            name: {
+                "score": {"field": place},
+                **({"reasoning": {"field": self.reasons[name]}} if name in self.reasons else {}),
+                "min": 0,
+                "max": 1,
+                "type": "continuous",
+            }
             for name, place in self.metrics.items()
         }
         metrics = {**self.scaled, **unscaled}

@@ -68,16 +68,19 @@ class Inspect(Origin):
         header, samples = _archive(path) if _is_archive(path) else _json(path)
         about = header.get("eval") or {}
         scores, errors, has_golden, metadata = [], 0, True, _Metadata()
+        explained: set[str] = set()
         for sample in samples():
             if sample.get("error"):
                 errors += 1
             else:
                 scores.append(_scores(sample))
+                explained |= _explanations(sample).keys()
                 metadata.take(sample)
                 has_golden = has_golden and bool(_target(sample.get("target")).strip())
         metrics, without_scale = named_scores(scores)
         left_out = told(Counter({"the sample ended in an error": errors} if errors else {}))
         unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
+        reasons = {name: f"reason_{place}" for place, name in enumerate(metrics) if name in explained}
         named = {name: f"metadata_{place}" for place, name in enumerate(metadata.of_samples)}
 
         def records() -> Iterator[JsonObject]:
@@ -86,11 +89,13 @@ class Inspect(Origin):
                     record = _record(sample, str(about.get("model") or "model"), about.get("created"), metrics)
                     known = sample.get("metadata") or {}
                     record |= {place: known.get(name) for name, place in named.items()}
+                    said = _explanations(sample)
+                    record |= {place: said.get(name) for name, place in reasons.items()}
                     yield record if has_golden else {name: each for name, each in record.items() if name != "answer"}
 
         name = str(about.get("task") or path.name.partition(".")[0])
         return Results(
-            name, records, "inspect", metrics, sample_fields=named,
+            name, records, "inspect", metrics, reasons=reasons, sample_fields=named,
             has_golden_answers=has_golden, has_tool_calls=True, left_out=[*left_out, *unscaled],
         )  # fmt: skip
 
@@ -155,6 +160,16 @@ def _scores(sample: JsonObject) -> dict[str, object]:
             found |= {f"{scorer},{name}": _graded(each) for name, each in value.items()}
         else:
             found[scorer] = _graded(value)
+    return found
+
+
+def _explanations(sample: JsonObject) -> dict[str, str]:
+    """Return why each score was given, by its name in `_scores`, where the scorer says it."""
+    found: dict[str, str] = {}
+    for scorer, score in (sample.get("scores") or {}).items():
+        why, value = (score.get("explanation"), score.get("value")) if isinstance(score, dict) else (None, None)
+        if isinstance(why, str):
+            found |= dict.fromkeys([f"{scorer},{name}" for name in value] if isinstance(value, dict) else [scorer], why)
     return found
 
 

@@ -37,6 +37,8 @@ ROW = jsonschema_rs.validator_for({
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|-?inf", re.ASCII)
 """How likely a choice is, as a logarithm."""
 
+SCORED_TOGETHER = {"not_applicable": "lm-evaluation-harness scores repeated answers together, in the first"}
+
 _LIKELIHOOD = 2
 """A choice has a pair: how likely it is, and whether it would be the greedy answer."""
 
@@ -103,7 +105,7 @@ def _records(row: JsonObject, condition: str, scores: JsonObject, *, has_golden:
             "text": text,
             "condition": condition,
             "repetition": repetition,
-            **(scores if repetition == 1 else dict.fromkeys(scores)),
+            **(scores if repetition == 1 else dict.fromkeys(scores, SCORED_TOGETHER)),
         }
 
 

@@ -1,6 +1,6 @@
 """Results of promptfoo, as `promptfoo eval -o results.json` or `.jsonl` writes them.
 
-A condition is what differs between columns there: the provider, the prompt, or both. A repeated test is a repetition.
+A condition is the provider, and the prompt where there are several. A repeated test is a repetition.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ERROR = 2
 
 ROW = shape(
     response={"type": ["object", "null"], "properties": {"tokenUsage": OBJECT}}, vars=OBJECT, tokenUsage=OBJECT,
-    namedScores=OBJECT, cost=NUMBER, latencyMs=NUMBER, promptIdx={"type": ["integer", "null"]},
+    gradingResult=OBJECT, namedScores=OBJECT, cost=NUMBER, latencyMs=NUMBER, promptIdx={"type": ["integer", "null"]},
     prompt=OBJECT, provider={"type": ["object", "string", "null"]},
     testCase={"type": ["object", "null"], "properties": {"assert": OBJECTS}},
 )  # fmt: skip
@@ -35,6 +35,12 @@ QUESTIONS = ("question", "query", "input", "prompt", "message", "text")
 
 EXPECTED = ("equals", "iequals", "contains", "icontains", "similar", "factuality", "levenshtein", "rouge-n", "bleu")
 """Assertions whose value is a golden answer."""
+
+OWN = ("pass", "score")
+"""The scores that promptfoo itself gives each row."""
+
+REASON = "reason"
+"""The field of a record that says why."""
 
 LONGEST_LABEL = 60
 
@@ -69,8 +75,9 @@ class Promptfoo(Origin):
         name = described if isinstance(described, str) and described else path.name.partition(".")[0]
         unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
         return Results(
-            name, records, "promptfoo", metrics, has_golden_answers=has_golden, left_out=[*told(left_out), *unscaled]
-        )
+            name, records, "promptfoo", metrics, reasons={name: REASON for name in OWN if name in metrics},
+            has_golden_answers=has_golden, left_out=[*told(left_out), *unscaled],
+        )  # fmt: skip
 
 
 def _read(path: Path) -> tuple[JsonObject, list[JsonObject]]:
@@ -99,27 +106,27 @@ def _has_answer(row: JsonObject) -> bool:
 
 
 def _scores(row: JsonObject) -> JsonObject:
-    own = {"pass": row.get("success"), "score": row.get("score")}
+    own = dict(zip(OWN, (row.get("success"), row.get("score")), strict=True))
     return own | {
         f"named {name}" if name in own else name: score for name, score in (row.get("namedScores") or {}).items()
     }
 
 
 def _condition_names(rows: Sequence[JsonObject]) -> Callable[[JsonObject], str]:
-    """Return what names the condition of a row: the prompt, the provider, or both, as far as they differ.
+    """Return what names the condition of a row: the provider, and the prompt where there are several.
+
+    The provider always: another file of the same prompts may be another one's.
 
     promptfoo numbers its columns in `promptIdx`, of which each is one provider with one prompt. Columns that nothing
     else tells apart, as of one provider with two configs, have their number in the name.
     """
-    providers = {_provider(row) for row in rows}
     in_order = sorted(rows, key=_column)
     numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(map(_prompt, in_order)), start=1)}
 
     def name(row: JsonObject) -> str:
         prompt = _prompt(row)
         said = prompt if len(prompt) <= LONGEST_LABEL and "\n" not in prompt else f"prompt {numbers[prompt]}"
-        parts = [_provider(row)] if len(providers) > 1 or len(numbers) == 1 else []
-        return ", ".join([*parts, *([said] if len(numbers) > 1 else [])])
+        return ", ".join([_provider(row), *([said] if len(numbers) > 1 else [])])
 
     columns: dict[str, set[int]] = {}
     for row in rows:
@@ -154,9 +161,10 @@ def _record(
     response, scores = row["response"], _scores(row)
     output, usage = response["output"], row.get("tokenUsage") or response.get("tokenUsage") or {}
     cost, latency = row.get("cost"), row.get("latencyMs")
-    variables = row.get("vars") or {}
+    variables, test = row.get("vars") or {}, row.get("testCase") or {}
     return {
-        "id": digest("promptfoo", variables, (row.get("testCase") or {}).get("description")),
+        # Two tests may ask the same and look for something else.
+        "id": digest("promptfoo", variables, test.get("description"), test.get("assert")),
         "question": _question(variables, row),
         **({"answer": _golden(row)} if has_golden else {}),
         "text": output if isinstance(output, str) else orjson.dumps(output).decode(),
@@ -166,6 +174,7 @@ def _record(
         "output_tokens": usage.get("completion") or None,
         "cost_usd": cost or None,  # 0 where promptfoo knows no price
         "duration_ms": round(latency) if isinstance(latency, int | float) else None,
+        REASON: (row.get("gradingResult") or {}).get("reason"),
         **{place: as_score(scores.get(name)) for name, place in metrics.items()},
     }
 

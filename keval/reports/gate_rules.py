@@ -30,9 +30,9 @@ PHRASES: dict[str, Unit] = {
 """What can be asked beside metrics, and in which unit; pass@K, pass^K and latency pNN have a number in them."""
 
 NUMBERED: dict[str, tuple[re.Pattern[str], Unit]] = {
-    "pass@K": (re.compile(r"pass@(\d+)"), "share"),
-    "pass^K": (re.compile(r"pass\^(\d+)"), "share"),
-    "latency pNN": (re.compile(r"latency p(\d{1,2})"), "seconds"),
+    "pass@K": (re.compile(r"pass@(\d+)", re.ASCII), "share"),
+    "pass^K": (re.compile(r"pass\^(\d+)", re.ASCII), "share"),
+    "latency pNN": (re.compile(r"latency p(\d{1,2})", re.ASCII), "seconds"),
 }
 
 BASELINE, BEFORE = "baseline", "before"
@@ -83,9 +83,9 @@ _COMPARISON = re.compile(
     rf"(?P<relation>{'|'.join(map(re.escape, RELATIONS))}) (?P<reference>\S+)(?: by (?P<margin>\S+))?"
 )
 _SIGN_BETWEEN_NAMES = re.compile(r"(?P<left>(?:\S+? of )?[^\s<>=]+) ?(?P<sign>[<>]=?) ?(?P<right>[^\s<>=]+)")
-_LIMIT = re.compile(r"(?P<usd>\$)?(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|ms|s)?")
+_LIMIT = re.compile(r"(?P<usd>\$)?(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|ms|s)?", re.ASCII)
 _FOR_EACH = re.compile(r"(?P<rule>.+) for each (?P<field>\S+)")
-_SHARE_OF = re.compile(r"(?P<percent>\d+\.?\d*|\.\d+)\s*% of (?P<reference>\S+)")
+_SHARE_OF = re.compile(r"(?P<percent>\d+\.?\d*|\.\d+)\s*% of (?P<reference>\S+)", re.ASCII)
 _BY_MARGIN = "compare scores by `METRIC of CONDITION not lower than baseline by 0.2`"
 
 

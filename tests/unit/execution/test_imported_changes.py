@@ -9,9 +9,12 @@ import pytest
 
 from keval import projections
 from keval.config.import_mapping import load
+from keval.execution.imported_changes import ImportedChanges
 from keval.execution.importing import AnswerFile, import_answers
+from keval.execution.remembered import Remembered
 from keval.ids import JsonObject
 from keval.logs.writer import open_log
+from tests.builders import judgment_event, response_event
 
 MAPPING = """
 sample: {id: "{id}", question: "{question}", answer: "{answer}", tries: "{tries}"}
@@ -29,12 +32,12 @@ def rows(model: str, scores: list[int], **fields: object) -> list[JsonObject]:
     ]  # fmt: skip
 
 
-def imported(folder: Path, answers: list[JsonObject]) -> tuple[int, list[str]]:
+def imported(folder: Path, answers: list[JsonObject], mapped: str = MAPPING) -> tuple[int, list[str]]:
     """Import rows into one log; return how many events that were, and what was warned of."""
     path, mapping, log = folder / "rows.jsonl", folder / "mapping.yaml", folder / "log.jsonl"
     said: list[str] = []
     path.write_bytes(b"".join(map(orjson.dumps, answers)).replace(b"}{", b"}\n{"))
-    mapping.write_text(MAPPING)
+    mapping.write_text(mapped)
     events = AnswerFile(path, load(mapping, {}, "saved")).events()
     with open_log(log, ("generate",), said.append) as sink:
         new, _ = import_answers(events, sink, log, said.append)
@@ -54,13 +57,70 @@ def test_scores_stay_where_another_file_has_another_field(tmp_path: Path) -> Non
     assert imported(tmp_path, second) == (1 + 3 * 3, [])  # a run; of each row a change, a response and a judgment
     assert means(tmp_path) == pytest.approx({"a": 2 / 3, "b": 1 / 3})
     lines = [orjson.loads(line) for line in (tmp_path / "log.jsonl").read_bytes().splitlines()]
-    assert {tuple(each["changed"]) for each in lines if each["type"] == "sample_change"} == {("tries",)}
+    changes = [each for each in lines if each["type"] == "sample_change"]
+    assert {tuple(each["changed"]) for each in changes} == {("tries",)}
+    assert len({each["id"] for each in changes}) == 3
     assert [imported(tmp_path, again) for again in (first, second)] == [(0, []), (0, [])]
+
+
+def test_a_record_that_changed_is_noted_once(tmp_path: Path) -> None:
+    """Before the first answer that has it, be it in this file or in one that an earlier import brought."""
+    imported(tmp_path, rows("a", [1]))
+    new, _ = imported(tmp_path, [*rows("b", [1], tries="2"), *rows("c", [1], tries="2")])
+    assert new == 1 + 1 + 2 * 2  # a run, a change; of each row a response and a judgment
+    assert imported(tmp_path, rows("d", [1], tries="2"))[0] == 1 + 2
 
 
 def test_it_is_said_where_another_golden_answer_outdates_scores(tmp_path: Path) -> None:
     """They were given for another answer, and no number says so."""
-    imported(tmp_path, rows("a", [1, 1]))
-    _, (said,) = imported(tmp_path, rows("b", [0, 1], answer="other"))
-    assert said.startswith("the golden answer of 2 samples (q0, q1) is another one than in the log: of the scores")
-    assert means(tmp_path) == {"a": None, "b": 0.5}
+    imported(tmp_path, rows("a", [1, 1, 1, 1]))
+    _, (said,) = imported(tmp_path, rows("b", [0, 1, 1, 1], answer="other"))
+    assert said.startswith(
+        "4 samples (q0, q1, q2, …) of this file and of the log differ in the golden answer, which tool judged by"
+    )
+    assert means(tmp_path) == {"a": None, "b": 0.75}
+
+
+@pytest.mark.parametrize("fields", [["question", "tries"], None])
+def test_it_is_said_where_a_field_that_a_judge_of_the_log_was_given_outdates_scores(fields: list[str] | None) -> None:
+    """Judges that were given all fields of a sample judged by this one, too."""
+    changes = ImportedChanges(Remembered())
+    response = response_event(sample={"id": "q1", "question": "?", "answer": "!", "tries": "1"})
+    for event in (response, judgment_event(response, 3, sample_fields=fields)):
+        changes.take(event)
+    assert list(changes.warnings()) == []
+    later = response_event("q1", "b", sample={**response["sample"], "tries": "2"})
+    assert changes.change_before(later) is not None
+    (said,) = changes.warnings()
+    assert said.startswith("1 sample (q1) of this file and of the log differs in tries, which rubric judged by")
+
+
+def test_an_earlier_file_that_is_imported_again_counts_again(tmp_path: Path) -> None:
+    """Its plan, its judge's scale and its golden answers: what the log has since takes its place no longer."""
+    whole, part, other = rows("a", [1, 0, 0]), rows("a", [1]), rows("a", [0, 0, 1], answer="other")
+    for _ in range(2):
+        assert imported(tmp_path, whole)[0] > 0
+        assert means(tmp_path) == {"a": pytest.approx(1 / 3)}
+        assert imported(tmp_path, whole) == (0, [])
+        assert imported(tmp_path, part)[0] > 0
+        assert means(tmp_path) == {"a": 1}
+        imported(tmp_path, other)
+        assert means(tmp_path) == {"a": pytest.approx(1 / 3)}
+        imported(tmp_path, whole, MAPPING.replace("max: 1", "max: 2"))
+        assert means(tmp_path) == {"a": pytest.approx(1 / 3)}
+
+
+def test_the_order_of_metrics_makes_no_other_judge(tmp_path: Path) -> None:
+    """Tools write scores in the order in which they come."""
+    both = "metrics: {match: {score: {field: match}, min: 0, max: 1}, n: {score: {field: n}, min: 0, max: 1}}"
+    turned = "metrics: {n: {score: {field: n}, min: 0, max: 1}, match: {score: {field: match}, min: 0, max: 1}}"
+    begin = MAPPING.partition("metrics:")[0]
+    imported(tmp_path, rows("a", [1], n=1), f"{begin}{both}}}]")
+    assert imported(tmp_path, rows("b", [1], n=1), f"{begin}{turned}}}]")[1] == []
+
+
+def test_another_metric_of_a_judge_is_said(tmp_path: Path) -> None:
+    """An import tells of it: the scores of two judges are compared nowhere."""
+    imported(tmp_path, rows("a", [1]))
+    _, (said,) = imported(tmp_path, rows("b", [1]), MAPPING.replace("match: {score", "words: {score"))
+    assert said.startswith("the judge tool has words from 0 to 1 here, and match from 0 to 1 in the log")

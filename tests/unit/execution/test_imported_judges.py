@@ -8,11 +8,11 @@ from keval.execution.imported_judges import ImportedJudges
 from keval.ids import JsonObject
 
 
-def judge(*metrics: str) -> ForeignJudge:
+def judge(*metrics: str, model: str | None = None) -> ForeignJudge:
     """Return a judge elsewhere with these metrics."""
     scales = ({"name": name, "min": 0, "max": 1} for name in metrics)
     return ForeignJudge(
-        "inspect", None, {str(each["name"]): ForeignMetric(Value("score"), None, each) for each in scales}
+        "inspect", model, {str(each["name"]): ForeignMetric(Value("score"), None, each) for each in scales}
     )
 
 
@@ -22,10 +22,13 @@ def run(*judges: JsonObject) -> JsonObject:
 
 
 def test_a_judge_with_another_metric_is_told() -> None:
-    """With both lists of metrics; the same judge, and one of that name that no file brought, are not."""
+    """With all lists of metrics; the same judge, and one of that name that no file brought, are not."""
     known = ImportedJudges()
     known.take(run(judge("match").described(), judge("words").described() | {"type": "rubric"}))
-    (told,) = known.others([judge("match", "words")])
+    (told,) = known.warnings_of([judge("match", "words")])
     assert told.startswith("the judge inspect has match from 0 to 1, words from 0 to 1 here, and match from 0 to 1 in")
-    assert list(known.others([judge("match")])) == []
-    assert list(ImportedJudges().others([judge("match", "words")])) == []
+    assert list(known.warnings_of([judge("match")])) == []
+    known.take(run(judge("match", model="m1").described()))
+    (told,) = known.warnings_of([judge("match", model="m2")])
+    assert "has match from 0 to 1 by m2 here, and match from 0 to 1 or match from 0 to 1 by m1 in the log" in told
+    assert list(ImportedJudges().warnings_of([judge("match", "words")])) == []

@@ -45,6 +45,21 @@ def test_messages_and_lists_of_targets_are_texts(tmp_path: Path) -> None:
     assert (record["question"], record["answer"]) == ("How?", "x | y")
 
 
+def test_scores_bring_the_explanation_of_their_scorer(tmp_path: Path) -> None:
+    """One that gives several scores has one for all of them; one that says nothing has none."""
+    scores = {
+        "match": {"value": "C", "explanation": "It is there."},
+        "both": {"value": {"x": 1, "y": 0}, "explanation": "x, not y."},
+        "other": {"value": 0.5},
+    }
+    found = Inspect().read(inspect_json(tmp_path, [inspect_sample("a", 1, "C", scores=scores)]))
+    (record,) = found.rows()
+    assert {name: record[place] for name, place in found.reasons.items()} == {
+        "match": "It is there.", "both,x": "x, not y.", "both,y": "x, not y."
+    }  # fmt: skip
+    assert found.mapping()["judges"][0]["metrics"]["match"]["reasoning"] == {"field": found.reasons["match"]}
+
+
 def test_what_the_metadata_says_of_a_sample_becomes_its_fields(tmp_path: Path) -> None:
     """What differs by epoch a solver wrote, so it says nothing of the sample."""
     samples = [

@@ -8,7 +8,7 @@ import pytest
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins.lm_eval import LmEval
+from keval.origins.lm_eval import SCORED_TOGETHER, LmEval
 from tests.origins import lm_eval_answer, lm_eval_choice, lm_eval_file
 
 
@@ -31,7 +31,7 @@ def test_repeats_are_repetitions_of_which_the_first_has_the_score(tmp_path: Path
     """The harness scores them as one."""
     found = LmEval().read(lm_eval_file(tmp_path, [lm_eval_answer(0, ["a", "b"], "none", 1.0)]))
     assert [(each["repetition"], each["text"], each["score_0"]) for each in found.rows()] == [
-        (1, "a", 1.0), (2, "b", None)
+        (1, "a", 1.0), (2, "b", SCORED_TOGETHER)
     ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from keval.errors import InputError
+from keval.ids import JsonObject
 from keval.origins.promptfoo import Promptfoo
 from tests.origins import PROMPTFOO_ROWS, promptfoo_file, promptfoo_row
 
@@ -40,7 +41,7 @@ def test_prompts_that_differ_are_conditions(tmp_path: Path) -> None:
     long = "Answer as a pirate. " * 10
     rows = [promptfoo_row(0, "a", "yes"), promptfoo_row(0, "a", "no", promptIdx=1, prompt={"raw": long, "label": long})]
     conditions = [each["condition"] for each in Promptfoo().read(promptfoo_file(tmp_path, rows)).rows()]
-    assert conditions == ["Answer: {{question}}", "prompt 2"]
+    assert conditions == ["a, Answer: {{question}}", "a, prompt 2"]
 
 
 def test_columns_that_only_their_number_tells_apart_are_conditions(tmp_path: Path) -> None:
@@ -65,6 +66,24 @@ def test_a_named_score_does_not_take_the_place_of_promptfoos_own(tmp_path: Path)
     assert {name: record[place] for name, place in found.metrics.items()} == {
         "pass": 1.0, "score": 1.0, "named score": 0.25, "named pass": 0.0
     }  # fmt: skip
+
+
+def test_tests_that_look_for_something_else_are_samples_of_their_own(tmp_path: Path) -> None:
+    """They ask the same, and their scores are not repetitions of each other."""
+    checks: list[JsonObject] = [{"type": "equals", "value": "yes"}, {"type": "javascript", "value": "true"}]
+    rows = [promptfoo_row(0, "a", "yes", testCase={"assert": [check]}) for check in checks]
+    assert len({each["id"] for each in Promptfoo().read(promptfoo_file(tmp_path, rows)).rows()}) == 2
+
+
+def test_promptfoos_own_scores_bring_their_reason(tmp_path: Path) -> None:
+    """It is one for the row; named scores have none."""
+    row = promptfoo_row(0, "a", "yes", namedScores={"tone": 1}, gradingResult={"reason": "All assertions passed"})
+    found = Promptfoo().read(promptfoo_file(tmp_path, [row]))
+    metrics = found.mapping()["judges"][0]["metrics"]
+    assert {name: metric.get("reasoning") for name, metric in metrics.items()} == {
+        "pass": {"field": "reason"}, "score": {"field": "reason"}, "tone": None
+    }  # fmt: skip
+    assert next(found.rows())["reason"] == "All assertions passed"
 
 
 def test_json_lines_are_read_alike(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ MISTAKES = [
     ("missing <= 5% for each topic", "of groups of samples only scores are known, no missing"),
     ("x of a lower than before for each topic", "compared with the baseline of the same log alone"),
     ("x >= 1 for each topic for each level", "asks for each of two fields"),
+    ("completeness >= \uff10.5", "'\uff10.5' is not a number"),
     ("pass^0 >= 0.5", "pass^K begins at 1"),
     ("a hihger than b", "did you mean 'higher than' by 'hihger than'?"),
     ("a not lower than b", "does not say by how much; add, for example, `by 0.2`"),

@@ -1,0 +1,86 @@
+"""What a log holds of a file that is imported into it: what is missing is written, and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from types import TracebackType
+from typing import Self
+
+from keval.config.import_mapping import ForeignJudge
+from keval.events import written
+from keval.execution.imported_changes import ImportedChanges
+from keval.execution.imported_judges import ImportedJudges
+from keval.execution.imported_rows import NO_SCORE
+from keval.execution.remembered import Remembered
+from keval.ids import JsonObject, digest
+
+_Imported = tuple[str | None, frozenset[str]]
+"""What an import is of: the name of the evaluation, and the conditions."""
+
+
+class ImportTarget:
+    """The events of a log, each of which `take` is told, and what it lacks of a file's."""
+
+    def __init__(self, *, is_empty: bool) -> None:
+        self.there_already = 0
+        """How many events of the file the log had."""
+        self._is_empty = is_empty
+        self._open = ExitStack()
+        self._contents = self._open.enter_context(closing(Remembered()))
+        """By the id of an event: what it says."""
+        self._changes = ImportedChanges(self._open.enter_context(closing(Remembered())))
+        self._judges = ImportedJudges()
+        self._newest_runs: dict[_Imported, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._open.close()
+
+    def take(self, line: JsonObject) -> None:
+        """Take note of an event of the log."""
+        self._contents.set(line["id"], _content(line))
+        self._changes.take(line)
+        self._judges.take(line)
+        if line["type"] == "run":
+            self._newest_runs[_imported(line)] = line["id"]
+
+    def lacking(self, event: JsonObject, line: bytes) -> list[bytes]:
+        """Return the lines that are to be written of an event of the file, which comes with its own line."""
+        known = None if self._is_empty else self._contents.get(event["id"])
+        if known is None and _has_no_score(event):
+            return []
+        is_there = known == _content(event) and not self._is_replaced(event)
+        self.there_already += is_there
+        # In one file a sample has one record: of an empty log none has to be remembered.
+        is_response = event["type"] == "response" and not self._is_empty
+        change = self._changes.change_before(event, is_there=is_there) if is_response else None
+        return ([] if change is None else [written(change)[1]]) + ([] if is_there else [line])
+
+    def warnings(self, judges: Sequence[ForeignJudge]) -> Iterator[str]:
+        """Yield what is to be said of scores that do not count, or are not compared, once all is written."""
+        yield from self._changes.warnings()
+        yield from self._judges.warnings_of(judges)
+
+    def _is_replaced(self, event: JsonObject) -> bool:
+        """Whether a later import took the place of this run: it takes that one's then, and is written once more."""
+        return event["type"] == "run" and bool(self._newest_runs.get(_imported(event)) != event["id"])
+
+
+def _imported(run: JsonObject) -> _Imported:
+    return run["config_name"], frozenset(run["conditions"])
+
+
+def _has_no_score(event_: JsonObject) -> bool:
+    """Whether an event is a judgment that says nothing, but for taking back what an earlier one said."""
+    is_judgment = event_["type"] == "judgment"
+    return is_judgment and all(given.get("not_applicable") == NO_SCORE for given in event_["scores"].values())
+
+
+def _content(event_: JsonObject) -> str:
+    """Return the hash of what an event says; a run, which has the time and the machine in it, is known by its id."""
+    if event_["type"] == "run":
+        return str(event_["id"])
+    return digest({name: value for name, value in event_.items() if name not in {"time", "run_id"}})
