@@ -155,6 +155,11 @@ class Agent(ABC):
         return True
 
     @property
+    def says_costs(self) -> bool:
+        """Whether its answers say themselves what they cost, so that a budget holds it without a known price."""
+        return not self.uses_models
+
+    @property
     def is_given_system_prompts(self) -> bool:
         """Whether the system prompt of a condition reaches whoever answers, as far as the config can tell."""
         return True

@@ -132,6 +132,11 @@ class Command(Agent):
         return self.input == "json" if self._adapted is None else self._adapted.takes_turns
 
     @property
+    def says_costs(self) -> bool:
+        """Whether its output has what an answer cost; an adapter's may lack it."""
+        return self.cost_path is not None
+
+    @property
     def reports_tool_calls(self) -> bool:
         """Plain output has no place for them."""
         return self._adapted is not None and self._adapted.reports_tool_calls

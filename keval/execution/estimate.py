@@ -59,11 +59,11 @@ def _answers(config: Config, condition: Condition, number: int, so_far: Measured
     paid = so_far.of_answers(config.agent.agent_id, account)
     if config.agent.agent.is_free:
         return _free(name, account, number)
-    if not config.agent.agent.uses_models and paid is None:
+    usage = ASSUMED_ANSWER_WITH_SERVERS if condition.mcp_servers else ASSUMED_ANSWER
+    assumed = config.prices.cost_usd(config.agent.model, usage) if config.agent.agent.uses_models else None
+    if paid is None and assumed is None and config.agent.agent.says_costs:
         # What it asks is its own affair; a budget holds it by what its answers say that they cost.
         return Item(name, account, number, None, 0.0, measured=False)
-    usage = ASSUMED_ANSWER_WITH_SERVERS if condition.mcp_servers else ASSUMED_ANSWER
-    assumed = config.prices.cost_usd(config.agent.model, usage)
     return _item(name, account, number, paid, assumed)
 
 

@@ -75,7 +75,14 @@ def test_an_unknown_price_makes_an_unknown_cost(tmp_path: Path) -> None:
     assert costs["rubric"][1] is not None
 
 
-@pytest.mark.parametrize(("agent", "cost"), [("{type: echo}", 0.0), ("{type: python, function: 'm.py:f'}", None)])
+@pytest.mark.parametrize(
+    ("agent", "cost"),
+    [
+        ("{type: echo}", 0.0),
+        ("{type: python, function: 'm.py:f'}", None),
+        ("{type: command, command: [cat], answer_path: $.answer, cost_path: $.cost}", None),
+    ],
+)
 def test_an_agent_of_which_nobody_knows_the_price_is_not_free(tmp_path: Path, agent: str, cost: float | None) -> None:
     """What a function asks is its own affair: nothing was measured, and a budget is no mistake all the same."""
     (tmp_path / "m.py").write_text("def f(question): return question\n")
