@@ -17,6 +17,7 @@ from keval.commands.report import reports, with_details
 from keval.errors import UsageError
 from keval.logs.collect import check_named_not_empty, collected
 from keval.logs.outputs import STDIN, check_no_input, check_output, replaced
+from keval.metric_names import names
 from keval.nearest import near
 from keval.plots.kinds import KINDS, drawn
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from keval.commands.report import Adding
     from keval.projections.log_file import LogFile
+    from keval.reports.conclusions import MetricTable
     from keval.reports.model import Report
 
 
@@ -64,7 +66,7 @@ def command(
     check_output(output, read or [STDIN], lambda head: is_own(head, ending))
     with collected(read, warn, skip_invalid=skip_invalid) as files:
         check_named_not_empty(read, files)
-        chosen_metrics = _Metrics(metrics, with_details if KINDS[kind].of_samples else None)
+        chosen_metrics = _ChosenMetrics(metrics, with_details if KINDS[kind].of_samples else None)
         found = reports(files, chosen_metrics, everything=everything, allow_mixed=allow_mixed)
         chosen_metrics.check()
         found = [report for report in found if report.metrics or not metrics]
@@ -76,17 +78,17 @@ def command(
         warn(f"the font lacks {len(lacking)} of the characters, such as {lacking[0]}; an .svg keeps them as text")
 
 
-@dataclass(frozen=True)
-class _Metrics:
+@dataclass
+class _ChosenMetrics:
     """Leaves in a report the metrics that are wanted, all if none is named; and adds to it what is shown of these."""
 
     wanted: Sequence[str]
     adding: Adding | None
-    _known: list[str] = field(default_factory=list)
-    """The names of all metrics of all reports."""
+    _tables: list[MetricTable] = field(default_factory=list)
+    """All metrics of all reports."""
 
     def __call__(self, report: Report, connection: DuckDBPyConnection, logs: Sequence[LogFile]) -> Report:
-        self._known.extend(name for table in report.metrics for name in table.names)
+        self._tables.extend(report.metrics)
         if self.wanted:
             left = tuple(table for table in report.metrics if not set(self.wanted).isdisjoint(table.names))
             report = replace(report, metrics=left)
@@ -95,8 +97,9 @@ class _Metrics:
     def check(self) -> None:
         """Raise UsageError for a metric that no report has."""
         for name in self.wanted:
-            if name not in self._known:
-                raise UsageError(f"--metric {name}: no such metric; {near(name, self._known)}")
+            if not any(name in table.names for table in self._tables):
+                called = dict.fromkeys(each for table in self._tables for each in names(table.metric, table.judge))
+                raise UsageError(f"--metric {name}: no such metric; {near(name, called)}")
 
 
 def _ending(output: Path) -> str:

@@ -19,9 +19,6 @@ Side = Literal["better", "worse", "equal", "none"]
 AnswerState = Literal["scored", "failed", "unmeasured", "undone"]
 """What became of a part of the answers that were planned."""
 
-MOST_DOTS = 200
-"""Samples of a row that are drawn as a dot each; of more all rows are counted in columns."""
-
 MOST_STACKED = 12
 """Dots that stand on each other; where more would, they are counted in columns too."""
 
@@ -145,8 +142,6 @@ class Axis:
         self, rows: Sequence[Sequence[tuple[str, float]]], *, compared: bool = False
     ) -> list[tuple[Dot, ...]] | None:
         """Return the dots of each row of a plot; None if those of any are too many: then all rows have columns."""
-        if any(len(row) > MOST_DOTS for row in rows):  # of a million samples no dot is made in vain
-            return None
         made = [self.dots(row, compared=compared) for row in rows]
         return None if any(dot.level >= MOST_STACKED for dots in made for dot in dots) else made
 

@@ -29,7 +29,8 @@ class SampleValues:
     values: tuple[tuple[float, int], ...] = ()
     """How many samples have each number, ascending."""
     named: tuple[tuple[str, float], ...] = ()
-    """Samples with their numbers, ascending: all of `MOST_SAMPLES` at most; of more, those that are shown, if any."""
+    """Samples with their numbers, ascending: all of `MOST_SAMPLES` at most; of more, those that are shown of means, and
+    none of differences."""
 
     @property
     def are_all_named(self) -> bool:

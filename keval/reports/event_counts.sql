@@ -6,7 +6,7 @@ with counted as (
     group by type
 )
 select
-    -- Asked of few rows here; of the lines, millions of names would be compared.
+    -- Filtered after grouping: few rows, not millions of names.
     min(first_time) filter (type in ('run', 'response', 'judgment', 'failure')) as first_time,
     max(last_time) filter (type in ('run', 'response', 'judgment', 'failure')) as last_time,
     coalesce(sum(count) filter (type = 'run'), 0)::bigint as runs,

@@ -13,16 +13,16 @@ judge as (
 -- Read twice rather than kept: where no judge judges a share, nothing is read the second time.
 current_line as not materialized (
     -- What the newest plan leaves out nobody is to judge, also where --all takes it.
-    select type, stage, judge_id, replicate, repetition, sample_id, question_id, condition_id, agent_id
+    select type, judge_id, replicate, repetition, sample_id, question_id, condition_id, agent_id
     from current_lines
     where condition_id in (select unnest(map_values(conditions)).condition_id from run)
         and position not in (select position from standing where not coalesce(planned, true))
 ),
 line as (
     -- Lines are counted by what they are before they meet the judges: there are millions of them, and few judges of a share.
-    select type, stage, judge_id, replicate, count(*) as number
+    select type, judge_id, replicate, count(*) as number
     from current_line
-    group by type, stage, judge_id, replicate
+    group by type, judge_id, replicate
 ),
 comparing as (
     select p.* from judge_baselines as p join judge as j using (judge_id) where j.of_pairs
@@ -42,14 +42,14 @@ told as (
     where below is null
         and if(
             type = 'response', not of_pairs,
-            stage is distinct from 'generate' and line.judge_id = judge.judge_id and replicate <= replicates
+            line.judge_id = judge.judge_id and replicate <= replicates
         )
     union all
     select judge.*, type, 1
     from current_line as line, (from judge where below is not null) as judge
     where if(
             type = 'response', not of_pairs,
-            stage is distinct from 'generate' and line.judge_id = judge.judge_id and replicate <= replicates
+            line.judge_id = judge.judge_id and replicate <= replicates
         )
         and session.in_share(seed, below, repetition, sample_id)
     union all

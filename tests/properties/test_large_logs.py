@@ -42,7 +42,13 @@ def check(lines: list[JsonObject]) -> None:
 def test_what_was_taken_back_is_left_out_of_a_large_log() -> None:
     """Also by what is made while the tables are not on disk yet."""
     kept, gone = response_event("q1"), response_event("q2", "gone")
-    check([run_event(), kept, judgment_event(kept), gone, retraction_event(gone)])
+    said = {"labeler": "me", "verdict": "valid_failure", "note": None}
+    labels = [
+        {name: answer[name] for name in ("v", "time", "run_id")}
+        | {"type": "label", "id": 16 * name, "response_id": answer["id"], **said}
+        for name, answer in (("a", kept), ("b", kept), ("c", gone))
+    ]
+    check([run_event(), kept, judgment_event(kept), gone, *labels, retraction_event(gone), retraction_event(labels[0])])
 
 
 @pytest.mark.slow

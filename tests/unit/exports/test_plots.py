@@ -6,7 +6,8 @@ import dataclasses
 
 from keval.exports import _plots
 from keval.reports.conclusions import MetricTable
-from tests.reports import difference, score, small_details, small_report
+from keval.reports.details import SampleDifferences
+from tests.reports import difference, sample_values, score, small_details, small_report
 
 (TABLE,) = small_report().metrics
 
@@ -71,6 +72,18 @@ def test_each_sample_stands_by_its_difference() -> None:
     (strip,) = panel.strips
     assert [(dot.side, dot.name) for dot in strip.dots] == [("worse", "own-failures -0.75"), ("better", "a +3.50")]
     assert strip.words == "better on 1, equal on 0, worse on 1"
+
+
+def test_samples_that_are_not_all_known_by_name_are_counted() -> None:
+    """All of them, in columns; dots of the named ones alone would look like all there are."""
+    values = sample_values({"a": 1.0, "b": 1.0, "c": -2.0}, shown=("a",))
+    details = dataclasses.replace(
+        small_details(),
+        differences=(SampleDifferences("judge-id", "completeness", "with_docs", "baseline", values),),
+    )
+    ((strip,),) = (panel.strips for panel in _plots.samples_compared([TABLE], details))
+    assert (strip.words, strip.dots) == ("better on 2, equal on 0, worse on 1", ())
+    assert sum(column.times for column in strip.columns) == 3
 
 
 def test_scores_are_counted_and_what_has_none_is_told() -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.exports._strips import BINS, MOST_DOTS, MOST_STACKED, Axis, Panel, Strip, bar
+from keval.exports._strips import BINS, MOST_STACKED, Axis, Panel, Strip, bar
+from keval.reports.details import MOST_SAMPLES
 
 VALUES = st.floats(min_value=-4, max_value=4)
 
@@ -32,7 +33,7 @@ def test_what_lies_beyond_the_axis_stands_at_its_end() -> None:
     assert Axis(1, 5).mark(None) is None
 
 
-@given(st.lists(VALUES, max_size=MOST_DOTS))
+@given(st.lists(VALUES, max_size=MOST_SAMPLES))
 def test_no_two_dots_stand_on_one_place(values: list[float]) -> None:
     """Each sample has a dot of its own; where they pile up too high, columns are drawn instead."""
     dots = Axis(-4, 4).dots([(str(place), value) for place, value in enumerate(sorted(values))], compared=True)
@@ -46,8 +47,6 @@ def test_too_many_samples_are_counted() -> None:
     axis, few = Axis(0, 1), [("a", 0.5)] * MOST_STACKED
     assert axis.rows_of_dots([few, ()]) == [axis.dots(few), ()]
     assert axis.rows_of_dots([few, [*few, ("b", 0.5)]]) is None
-    assert axis.rows_of_dots([[("a", place / MOST_DOTS) for place in range(MOST_DOTS)]]) is not None
-    assert axis.rows_of_dots([[("a", place / MOST_DOTS) for place in range(MOST_DOTS + 1)]]) is None
 
 
 @given(st.dictionaries(VALUES, st.integers(min_value=1, max_value=1000)))

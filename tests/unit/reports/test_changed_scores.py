@@ -49,3 +49,15 @@ def test_a_sample_stands_once_in_each_direction_with_its_largest_change(tmp_path
             ChangedScore("q4", "rubric", "clarity", 3.0, 4.0, 1.0),
         )[:most],
     )
+
+
+def test_equal_changes_stand_in_the_order_of_metrics_and_of_samples(tmp_path: Path) -> None:
+    """A sample that changed alike on two metrics has the first; of samples that did, the first by name are kept."""
+    log = [run_event(("baseline", "with_docs"), samples=3, judges=[judge_entry(METRICS)])]
+    for condition, scores in (("baseline", {"clarity": 3, "hit": 1}), ("with_docs", {"clarity": 1, "hit": 0.5})):
+        for name in ("q3", "q1", "q2"):
+            response = response_event(name, condition)
+            log += [response, judgment_event(response, scores)]
+    with projections.connect([write_log(tmp_path / "log.jsonl", log)]) as connection:
+        (found,) = changed_scores(Queries(connection), most=2)
+    assert [(each.sample_id, each.metric) for each in found.lost] == [("q1", "clarity"), ("q2", "clarity")]

@@ -131,7 +131,8 @@ def test_of_many_samples_only_those_are_named_that_are_shown(tmp_path: Path) -> 
     middle = {"completeness": 3.0, "tone": 2.0}
     names = [f"q{number:03}" for number in range(MOST_SAMPLES + 30)]
     alike, worse = dict.fromkeys(names, middle), {name: {**middle, "tone": 1.0} for name in names[-5:]}
-    scores = {"baseline": alike, "a": alike | worse, "few": dict.fromkeys(names[150:210], middle)}
+    most = dict.fromkeys(names[:MOST_SAMPLES], middle)
+    scores = {"baseline": alike, "a": alike | worse, "few": dict.fromkeys(names[150:210], middle), "most": most}
     with projections.connect([log_of(tmp_path, scores)]) as connection:
         found = details(connection, compose(connection).metrics)
     assert (found.samples, found.left_out) == ((*names[-5:], *names[: MOST_SAMPLES - 5]), 30)
@@ -139,8 +140,9 @@ def test_of_many_samples_only_those_are_named_that_are_shown(tmp_path: Path) -> 
     means = {name: of_tone[condition_id(name, "Answer.")].means for name in scores}
     assert means["a"].values == ((1.0, 5), (2.0, MOST_SAMPLES + 25))
     assert {name for name, _ in means["a"].named} == {*found.samples}
-    assert [means[name].are_all_named for name in scores] == [False, False, True]
+    assert [means[name].are_all_named for name in scores] == [False, False, True, True]
     assert len(means["few"].named) == 60
     compared = {each.condition: each.differences for each in found.differences if each.metric == "tone"}
     assert compared["a"] == SampleValues(((-1.0, 5), (0.0, MOST_SAMPLES + 25)))
+    assert compared["most"].are_all_named
     assert compared["few"] == SampleValues(((0.0, 60),), tuple((name, 0.0) for name in names[150:210]))
