@@ -1,7 +1,8 @@
-"""Finds the event that a user wants to retract."""
+"""Finds the events that a user wants to retract."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,10 +21,10 @@ class Target(NamedTuple):
     """Whether a retraction already took back its last event."""
 
 
-def find_target(log: Path, prefix: str, warn: Warn, *, skip_invalid: bool) -> Target:
-    """Return the event whose id is `prefix`, or else the only one whose id begins with it.
+def find_targets(log: Path, prefixes: Sequence[str], warn: Warn, *, skip_invalid: bool) -> list[Target]:
+    """Return for each prefix the event whose id it is, or else the only one whose id begins with it; each event once.
 
-    Raises UsageError for none and for several.
+    Raises UsageError that lists all prefixes of none, of several, and of what cannot be retracted.
     """
     retracted: dict[str, bool] = {}
     types: dict[str, str] = {}
@@ -32,12 +33,27 @@ def find_target(log: Path, prefix: str, warn: Warn, *, skip_invalid: bool) -> Ta
         types[line.event["id"]] = line.event["type"]
         if line.event["type"] == "retraction":
             retracted[line.event["target"]] = True
-    ids = [prefix] if prefix in retracted else [found for found in retracted if found.startswith(prefix)]
+    found: dict[str, Target] = {}
+    problems: list[str] = []
+    for prefix in prefixes:
+        ids = [prefix] if prefix in retracted else [each for each in retracted if each.startswith(prefix)]
+        if problem := _problem(prefix, ids, types):
+            problems.append(f"{log}: {problem}")
+        else:
+            found[ids[0]] = Target(ids[0], retracted[ids[0]])
+    if problems:
+        raise UsageError(*problems)
+    return list(found.values())
+
+
+def _problem(prefix: str, ids: Sequence[str], types: Mapping[str, str]) -> str | None:
+    """Return why there is not one event to be retracted, or None."""
     if len(ids) != 1:
-        what = "no event" if not ids else f"{len(ids)} events"
-        raise UsageError(f"{log}: {what} with an id that begins with {prefix!r}")
-    if types.get(ids[0]) in NOT_RETRACTABLE:
-        raise UsageError(f"{log}: {ids[0]} is a {types[ids[0]]} event, which cannot be retracted; run the config again")
-    if types.get(ids[0]) == "retraction":
-        raise UsageError(f"{log}: {ids[0]} is a retraction, which cannot be retracted; what it took back is made anew")
-    return Target(ids[0], retracted[ids[0]])
+        what = f"{len(ids)} events" if ids else "no event"
+        return f"{what} with an id that begins with {prefix!r}"
+    found = types.get(ids[0])
+    if found in NOT_RETRACTABLE:
+        return f"{ids[0]} is a {found} event, which cannot be retracted; run the config again"
+    if found == "retraction":
+        return f"{ids[0]} is a retraction, which cannot be retracted; what it took back is made anew"
+    return None

@@ -23,6 +23,23 @@ def test_a_retraction_is_appended_and_nothing_is_changed(keval: Keval, tmp_path:
 
 
 @pytest.mark.slow
+def test_several_events_are_retracted_at_once_or_none(keval: Keval, tmp_path: Path) -> None:
+    """Each once; where one of the ids is wrong all that is wrong is said, and the log stays as it is."""
+    log = a_log(tmp_path, "a1", "b1", "c1", "c2")
+    before = log.read_bytes()
+    done = keval("retract", log, "a1", "x", "c", "--reason", "why")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 2), done.stderr
+    assert log.read_bytes() == before
+    assert keval("retract", log, "a1", "--reason", "why").returncode == 0
+    done = keval("retract", log, "a", "b", "b1", "c2", "--reason", "why")
+    assert done.stderr.splitlines() == [
+        "keval: a1 is retracted already; nothing of it was written", "keval: retracted b1", "keval: retracted c2",
+    ]  # fmt: skip
+    lines = log.read_bytes().splitlines()
+    assert [line.partition(b'"target":"')[2][:2] for line in lines if b'"target"' in line] == [b"a1", b"b1", b"c2"]
+
+
+@pytest.mark.slow
 def test_an_id_that_is_not_there_or_not_unique_is_refused(keval: Keval, tmp_path: Path) -> None:
     """Nothing is guessed: no match and two matches are usage errors."""
     log = a_log(tmp_path, "abc", "abd")
