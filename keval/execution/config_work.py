@@ -21,6 +21,7 @@ from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, in_batches, ledger
 from keval.execution.executors import Executor, scorer_of
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
+from keval.execution.interrupt import asking_afresh
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.leftovers import end_orphans, leaving_nothing
@@ -77,7 +78,8 @@ class ConfigWork:
 
     def do(self) -> int:
         """Do what is missing; return how many tasks and judgments failed."""
-        with shown(self.generated, self.judged, quiet=self.request.quiet), self.stack:
+        quiet, fresh = self.request.quiet, self.request.fresh
+        with asking_afresh(fresh=fresh), shown(self.generated, self.judged, quiet=quiet), self.stack:
             leaving_nothing(self._do, self.warn)
         return self.generated.failed + self.judged.failed + self.failed_before
 

@@ -72,6 +72,20 @@ def in_pipe() -> Iterator[None]:
 
 
 @contextmanager
+def asking_afresh(*, fresh: bool) -> Iterator[None]:
+    """Say of an interrupted command with --fresh what goes on with it: with that option all is asked for again."""
+    try:
+        yield
+    except InterruptError:
+        if not fresh:
+            raise
+        raise InterruptError(
+            "interrupted; the same command without --fresh keeps the new answers, and the old ones where none is new; "
+            "with it all are asked for again"
+        ) from None
+
+
+@contextmanager
 def _in_this_folder() -> Iterator[None]:
     """Go back to the folder in which the command runs: a function of the user's may have changed it."""
     here = None

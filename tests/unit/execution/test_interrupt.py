@@ -47,6 +47,13 @@ def test_the_second_signal_stops_at_once() -> None:
     assert cleaned_up
 
 
+@pytest.mark.parametrize(("fresh", "said"), [(False, "^cut$"), (True, "without --fresh keeps the new answers")])
+def test_an_interrupted_fresh_run_is_told_that_it_cannot_go_on(*, fresh: bool, said: str) -> None:
+    """The same command would ask, and pay, for the new answers once more."""
+    with pytest.raises(InterruptError, match=said), interrupt.asking_afresh(fresh=fresh):
+        raise InterruptError("cut")
+
+
 @pytest.fixture
 def _hang_up_counts() -> Iterator[None]:
     """Undo what `nohup` may have set for the tests."""
