@@ -17,6 +17,10 @@ def logs_of(folder: Path) -> list[Path]:
     """
     try:
         named = [path for path in folder.iterdir() if path.suffix == ".jsonl"]
+    except NotADirectoryError as error:
+        raise InputError(
+            f"{folder} is a file, where a folder of logs is asked for; keval summarize tells of one log"
+        ) from error
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}") from error
     found = [(changed_ns, path) for path in named if (changed_ns := _changed_ns(path)) is not None]

@@ -77,7 +77,9 @@ def described(head: bytes) -> str:
             return "binary data" if b"\0" in head or not _is_text(head) else "text"
     found = list(value) if isinstance(value, dict) else _keys(head)
     if not found:
-        return "JSON"
+        return (
+            "JSON" if value is not None else "JSON over several lines; a log has one event in each (jq -c writes it so)"
+        )
     keys = [repr(key[:SHOWN_KEY]) for key in found][:SHOWN_KEYS]
     return f"JSON with the keys {', '.join(keys)}" + (", …" if len(found) > len(keys) else "")
 

@@ -1,6 +1,8 @@
 -- One row per judgment and metric, of the judgments that are current; and one per answer and metric that is computed from
 -- the judges' scores, whose type of formula is computed. score is null where the judge found the metric not applicable, or a
 -- part of what is computed is not known, for the reason in why_null.
+-- passed is what the judge itself said: null of a metric that only grades, as what passes by its pass_from, or another score, is
+-- for `keval trials`, `aggregate` and `gate` to say.
 -- condition is the newest name of the condition; after an edited prompt, `where current` leaves out the condition
 -- that had the name before.
 select said.* replace (if(said.computed is null, j.judgment_id, null) as judgment_id)

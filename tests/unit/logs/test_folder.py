@@ -35,6 +35,16 @@ def test_a_folder_without_a_log_is_an_error_where_one_is_needed(tmp_path: Path) 
         logs_of(tmp_path / "nowhere")
 
 
+def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
+    """With the command that tells of one log."""
+    log = tmp_path / "run.jsonl"
+    log.touch()
+    with pytest.raises(
+        InputError, match="is a file, where a folder of logs is asked for; keval summarize tells of one"
+    ):
+        logs_of(log)
+
+
 def test_a_file_that_nobody_lets_us_read_may_be_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is listed, and never taken for the newest one."""
     log = write_log(tmp_path / "run.jsonl", [response_event()])
