@@ -44,6 +44,8 @@ class Value:
     """Only what follows the last of these in the text."""
     remove: str = ""
     """Characters that are taken out of the text."""
+    split: str | None = None
+    """What stands between the items of a list in the text, as in a cell of a CSV file."""
     choices: str | tuple[str, ...] | None = None
     """The value is a position in these, from 0."""
     optional: bool = False
@@ -61,6 +63,8 @@ class Value:
             value = value.strip()
         if self.remove:
             value = self._as_text(value).translate(dict.fromkeys(map(ord, self.remove)))
+        if self.split is not None:
+            return [item for each in self._as_text(value).split(self.split) if (item := each.strip())]
         return value if self.choices is None else self._choice(value, self.choices)
 
     def _as_text(self, value: object) -> str:
@@ -98,6 +102,8 @@ def rule(written: Written) -> Rule:
     if isinstance(written, list):
         return Listed(tuple(map(rule, written)))
     steps(written["field"])
+    if {"split", "choices"} <= written.keys():
+        raise ValueError("split and choices: a position is no list")
     choices = written.get("choices")
     return Value(**{**written, "choices": tuple(choices) if isinstance(choices, list) else choices})
 

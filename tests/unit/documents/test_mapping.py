@@ -31,6 +31,9 @@ RECORD = {
         ({"field": "none"}, None),
         ({"field": "answer", "after": "####"}, "1,080"),
         ({"field": "answer", "after": "####", "remove": ","}, "1080"),
+        ({"field": "answer", "after": "####", "split": ","}, ["1", "080"]),
+        ({"field": "Correct Answer", "split": ";"}, ["B"]),
+        ({"field": "question", "split": "Why?"}, []),
         ({"field": "index", "choices": "ABCD"}, "B"),
         ({"field": "index", "choices": ["first", "second"]}, "second"),
         (["{choices[1]}", {"field": "index"}], ["no", 1]),
@@ -58,6 +61,7 @@ def test_a_rule_makes_a_field(written: Written, made: object) -> None:
         ({"field": "question", "after": "####"}, "'question' holds no '####'"),
         ({"field": "index", "remove": ","}, "'index' is 1, not text"),
         ({"field": "index", "remove": ",", "optional": True}, "'index' is 1, not text"),
+        ({"field": "choices", "split": ";"}, "'choices' is a list, not text"),
         ({"field": "index", "choices": "A"}, "'index' is 1, not a position from 0 to 0"),
         ({"field": "flag", "choices": "AB"}, "'flag' is true, not a position from 0 to 1"),
         ({"field": "question", "choices": "AB"}, "'question' is 'Why?', not a position from 0 to 1"),
@@ -71,11 +75,13 @@ def test_what_a_record_lacks_is_said(written: Written, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["{question", "question}", "{}", "{question:>5}", "{question!r}", "{a..b}", "{a[x]}", {"field": "a["}]
-)
+    "written",
+    ["{question", "question}", "{}", "{question:>5}", "{question!r}", "{a..b}", "{a[x]}", {"field": "a["},
+     {"field": "a", "split": ";", "choices": "AB"}],
+)  # fmt: skip
 def test_a_rule_that_cannot_be_read_is_refused_with_the_config(written: Written) -> None:
     """A typing error in a template is found before a record is read."""
-    with pytest.raises(ValueError, match=r"brace|not a path|not support"):
+    with pytest.raises(ValueError, match=r"brace|not a path|not support|split and choices"):
         rule(written)
 
 
