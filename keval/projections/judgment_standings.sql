@@ -14,7 +14,7 @@ with response as (
         r.position, r.id, r.sample_id, r.condition_id, r.agent_id, r.repetition, r.answer_sha256,
         coalesce(s.asked, true) as asked, coalesce(s.planned, true) as planned
     from latest as r
-    left join standings as s using (position)
+    left join partly_planned as s using (position)
     where r.type = 'response'
 ),
 judgment as (

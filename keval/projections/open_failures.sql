@@ -9,7 +9,7 @@ with failed as (
 response as (
     select e.id, e.condition_id, e.agent_id, e.sample_id, e.repetition, coalesce(s.current, true) as current
     from latest as e
-    left join standings as s using (position)
+    left join partly_planned as s using (position)
     where e.type = 'response' and exists (from failed)
 ),
 judged as (
@@ -25,7 +25,7 @@ answered as (
 )
 select max(position) as position
 from failed
-anti join (from standings where not current) as s using (position)
+anti join (from partly_planned where not current) as s using (position)
 anti join answered using (condition_id, agent_id, sample_id, repetition)
 anti join response as r on r.id = failed.response_id
 anti join (

@@ -1,6 +1,6 @@
 -- One row per response, without its texts: the last event of its id, unless retracted.
 -- current: it answers the question that counts of its sample, and is planned. Everything computed from responses uses
--- only these. asked, planned: see standings.
+-- only these. asked, planned: see partly_planned.
 select
     position, file, line_offset, id, time, run_id,
     sample_id, sample_sha256, question_id, condition, condition_id, repetition,

@@ -3,7 +3,7 @@
 select
     position, condition_id, agent_id, sample_id, repetition, null as kind, status, coalesce(s.planned, true) as planned, mock
 from latest
-left join standings as s using (position)
+left join partly_planned as s using (position)
 where type = 'response' and coalesce(s.current, true)
 union all
 -- Who was judged, or was to be judged, has answered, even if the log lacks the answer.
@@ -16,5 +16,5 @@ select position, condition_id, agent_id, sample_id, repetition,
     if(stage = 'judge', null, coalesce(s.planned, true)) as planned, mock and stage <> 'judge' as mock
 from latest
 semi join open_failures using (position)
-left join standings as s using (position)
+left join partly_planned as s using (position)
 where type = 'failure'
