@@ -133,8 +133,8 @@ class Command(Agent):
 
     @property
     def says_costs(self) -> bool:
-        """Whether its output has what an answer cost; an adapter's may lack it."""
-        return self.cost_path is not None
+        """Whether its output has what an answer cost; an adapter's may lack it. A model that is named has a price."""
+        return self.cost_path is not None and self.model is None
 
     @property
     def reports_tool_calls(self) -> bool:
