@@ -6,8 +6,8 @@ those there are warnings.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from keval.config import gate_section
 from keval.config.formulas import COMPUTED
@@ -24,8 +24,11 @@ class _Scale(NamedTuple):
     highest: float
 
 
-def check_gate(config: Config, warn: Warn) -> None:
-    """Warn of rules about scores that no judge gives; raises UsageError for conditions that are not there."""
+def check_gate(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn) -> None:
+    """Warn of rules about scores that no judge gives, or groups that no sample is in.
+
+    Raises UsageError for conditions that are not there.
+    """
     known = _scales(config)
     wrong: list[str] = []
     for rule in gate_section.recorded(config.as_written.get("gate")).rules:
@@ -34,8 +37,15 @@ def check_gate(config: Config, warn: Warn) -> None:
         doubts = _of_comparison(rule, config, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
         for doubt in doubts:
             warn(begin + doubt)
+        if rule.by is not None and not any(rule.by in sample for sample in samples):
+            warn(f"{begin}no sample has a field {rule.by!r}; {near(rule.by, _fields(samples))}")
     if wrong:
         raise UsageError(*wrong)
+
+
+def _fields(samples: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the fields of the samples, in the order in which they come."""
+    return list(dict.fromkeys(name for sample in samples for name in sample))
 
 
 def _scales(config: Config) -> dict[str, set[_Scale]]:

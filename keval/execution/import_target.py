@@ -44,7 +44,7 @@ class ImportTarget:
         self._contents.set(line["id"], _content(line))
         self._changes.take(line)
         self._judges.take(line)
-        if line["type"] == "run":
+        if line["type"] == "run" and line["command"] == "import":
             self._newest_runs[_imported(line)] = line["id"]
 
     def lacking(self, event: JsonObject, line: bytes) -> list[bytes]:

@@ -27,7 +27,7 @@ class ImportedChanges:
     _given: dict[str, set[str] | None] = field(default_factory=dict)
     """Which fields of samples the judges of the log's judgments were given."""
     _outdating: dict[tuple[str, ...], dict[str, None]] = field(default_factory=dict)
-    """The samples that differ in what judges were given, by all fields in which they differ."""
+    """The samples that differ in what judges were given, by those fields."""
 
     def take(self, line: JsonObject) -> None:
         """Take note of an event of the log."""
@@ -50,8 +50,9 @@ class ImportedChanges:
         self.take(response)
         if not changed:
             return None
-        if concerned(self._given, changed):
-            self._outdating.setdefault(tuple(changed), {})[str(response["sample"]["id"])] = None
+        judged_by = tuple(name for name in changed if concerned(self._given, [name]))
+        if judged_by:
+            self._outdating.setdefault(judged_by, {})[str(response["sample"]["id"])] = None
         return sample_change(response["sample"], response["run_id"], changed)
 
     def warnings(self) -> Iterator[str]:

@@ -160,7 +160,7 @@ def _record(
 ) -> JsonObject:
     response, scores = row["response"], _scores(row)
     output, usage = response["output"], row.get("tokenUsage") or response.get("tokenUsage") or {}
-    cost, latency = row.get("cost"), row.get("latencyMs")
+    cost, latency, reason = row.get("cost"), row.get("latencyMs"), (row.get("gradingResult") or {}).get("reason")
     variables, test = row.get("vars") or {}, row.get("testCase") or {}
     return {
         # Two tests may ask the same and look for something else.
@@ -174,7 +174,7 @@ def _record(
         "output_tokens": usage.get("completion") or None,
         "cost_usd": cost or None,  # 0 where promptfoo knows no price
         "duration_ms": round(latency) if isinstance(latency, int | float) else None,
-        REASON: (row.get("gradingResult") or {}).get("reason"),
+        REASON: reason if isinstance(reason, str) else None,
         **{place: as_score(scores.get(name)) for name, place in metrics.items()},
     }
 

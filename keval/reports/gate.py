@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from keval.errors import InputError, UsageError
 from keval.metric_names import full_name, names
 from keval.nearest import near
+from keval.readable import cut
 from keval.reports.conclusions import MetricTable
 from keval.reports.gate_facts import NO_CALLS, Facts, Found, unknown
 from keval.reports.gate_rules import (
     BASELINE,
     BEFORE,
     NUMBERED,
+    ONLY_BASELINE,
     PHRASES,
     Comparison,
     Level,
@@ -25,12 +27,15 @@ from keval.reports.gate_rules import (
     not_the_baseline,
     unknown_condition,
 )
+from keval.stats.aggregates import rounded
 from keval.stats.conclusions import Conclusion
 from keval.stats.reasons import ALL_ALIKE
 
 Verdict = Literal["met", "not met", "cannot tell"]
 VERDICTS: tuple[Verdict, ...] = ("met", "not met", "cannot tell")
 
+
+NO_SCORES_HERE = "no scores in this group"
 
 HOLDS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 
@@ -120,25 +125,30 @@ def _level(rule: Level, now: Facts, before: Facts | None) -> Iterator[_Asked]:
         called = [each for each in asked if each.found.unknown != NO_CALLS]
         yield from called if rule.condition is None and called else asked
         return
-    for group, tables in _groups(rule, now):
-        for table in _tables(rule.text, rule.quantity.name, tables):
-            metric = full_name(table.judge, table.metric)
-            if not table.min <= rule.limit <= table.max:
-                raise UsageError(f"rule {rule.text!r}: the scale of {metric} is {table.min:g} to {table.max:g}")
+    for table in _tables(rule.text, rule.quantity.name, now.tables):
+        metric = full_name(table.judge, table.metric)
+        if not table.min <= rule.limit <= table.max:
+            raise UsageError(f"rule {rule.text!r}: the scale of {metric} is {table.min:g} to {table.max:g}")
+        for group, of_group in _groups(rule, table, now):
             for name in conditions:
-                yield _Asked(f"{name}, {metric}{group}", now.score(table, name), "score")
+                found = unknown(NO_SCORES_HERE) if of_group is None else now.score(of_group, name)
+                yield _Asked(f"{name}, {metric}{group}", found, "score")
 
 
-def _groups(rule: Rule, now: Facts) -> Iterator[tuple[str, Sequence[MetricTable]]]:
-    """Yield the metrics of all samples, or those of each group that a rule asks for, with what is said of the group."""
+def _groups(rule: Rule, table: MetricTable, now: Facts) -> Iterator[tuple[str, MetricTable | None]]:
+    """Yield a metric of all samples, or of each group that a rule asks for, with what is said of the group.
+
+    None for a group in which it has no score.
+    """
     if rule.by is None:
-        yield "", now.tables
+        yield "", table
         return
     found = now.groups(rule.by)
     if not found:
-        raise UsageError(f"rule {rule.text!r}: no sample with a score has a value of {rule.by!r}")
+        yield f", each {rule.by}", None
     for value, tables in found.items():
-        yield f", {rule.by}={value}", tables
+        same = (each for each in tables if (each.judge_id, each.metric) == (table.judge_id, table.metric))
+        yield f", {rule.by}={cut(value)}", next(same, None)
 
 
 def _beside(
@@ -146,10 +156,13 @@ def _beside(
 ) -> Iterator[_Asked]:
     """Yield a quantity of conditions, each with the one of which the limit is a share: the baseline's, or before."""
     unit = rule.quantity.unit
-    if rule.condition is None and reference != BEFORE:
+    earlier = _reference(rule.text, reference, now, before)
+    if earlier is None and rule.condition is None:
         conditions = [name for name in conditions if name != now.baseline]
+    if not conditions:
+        yield _Asked(f"beside {now.baseline}", unknown("nothing to compare: there is no other condition"), unit)
     for name in conditions:
-        earlier = _earlier(rule.text, reference, name, now, before)
+        _check_no_baseline(rule.text, name, earlier, now)
         about = f"{name}, beside {now.baseline if earlier is None else BEFORE}"
         if earlier is not None and name not in earlier.conditions:
             yield _Asked(about, unknown("the earlier log does not have the condition"), unit)
@@ -158,7 +171,9 @@ def _beside(
         if against.value is None:
             yield _Asked(about, unknown(f"of what it is held to: {against.unknown}"), unit)
         else:
-            yield _Asked(about, _quantity(rule, now, name), unit, against.value)
+            found = _quantity(rule, now, name)
+            # A share of 1.7 s may differ from 1.717 s in its last digit alone.
+            yield _Asked(about, replace(found, value=rounded(found.value)), unit, against.value)
 
 
 def _quantity(rule: Level, now: Facts, condition: str) -> Found:
@@ -178,18 +193,25 @@ def _quantity(rule: Level, now: Facts, condition: str) -> Found:
 
 def _comparison(rule: Comparison, now: Facts, before: Facts | None) -> Iterator[_Asked]:
     condition = _condition(rule.text, rule.condition, now)
-    earlier = _earlier(rule.text, rule.reference, condition, now, before)
+    earlier = _reference(rule.text, rule.reference, now, before)
+    _check_no_baseline(rule.text, condition, earlier, now)
+    if rule.by is not None and earlier is not None:
+        raise UsageError(f"rule {rule.text!r}: {ONLY_BASELINE}")
     minus = "before" if earlier is not None else now.baseline
-    for group, tables in _groups(rule, now):
-        judged = [table for table in tables if table.computed is None]
-        if rule.metric is None and not judged:
-            yield _Asked(f"{condition} minus {minus}{group}", unknown("no metric was judged"), "score")
-        for table in judged if rule.metric is None else _tables(rule.text, rule.metric, tables):
-            found = now.difference(table, condition) if earlier is None else now.since(earlier, table, condition)
-            yield _Asked(f"{condition} minus {minus}, {full_name(table.judge, table.metric)}{group}", found, "score")
+    judged = [table for table in now.tables if table.computed is None]
+    if rule.metric is None and not judged:
+        yield _Asked(f"{condition} minus {minus}", unknown("no metric was judged"), "score")
+    for table in judged if rule.metric is None else _tables(rule.text, rule.metric, now.tables):
+        about = f"{condition} minus {minus}, {full_name(table.judge, table.metric)}"
+        if earlier is not None:
+            yield _Asked(about, now.since(earlier, table, condition), "score")
+            continue
+        for group, of_group in _groups(rule, table, now):
+            found = unknown(NO_SCORES_HERE) if of_group is None else now.difference(of_group, condition)
+            yield _Asked(f"{about}{group}", found, "score")
 
 
-def _earlier(text: str, reference: str, condition: str, now: Facts, before: Facts | None) -> Facts | None:
+def _reference(text: str, reference: str, now: Facts, before: Facts | None) -> Facts | None:
     """Return the earlier log if a rule refers to that, None if it refers to the baseline of the same log."""
     if reference == BEFORE or (reference == BASELINE and before is not None and BASELINE not in now.conditions):
         if before is None:
@@ -198,9 +220,12 @@ def _earlier(text: str, reference: str, condition: str, now: Facts, before: Fact
     called = {now.baseline} if BASELINE in now.conditions else {now.baseline, BASELINE}
     if reference not in called:
         raise UsageError(f"rule {text!r}: {not_the_baseline(reference, now.baseline, now.conditions)}")
-    if condition == now.baseline:
-        raise UsageError(f"rule {text!r}: {condition!r} is the baseline itself")
     return None
+
+
+def _check_no_baseline(text: str, condition: str, earlier: Facts | None, now: Facts) -> None:
+    if earlier is None and condition == now.baseline:
+        raise UsageError(f"rule {text!r}: {condition!r} is the baseline itself")
 
 
 def _condition(text: str, name: str, now: Facts) -> str:
@@ -250,7 +275,7 @@ def _limit(rule: Rule, asked: _Asked) -> float | None:
     """Return the limit that a rule says, or comes to; None if that of which it is a share is not known."""
     if isinstance(rule, Comparison) or rule.reference is None:
         return rule.limit
-    return None if asked.reference is None else rule.limit * asked.reference
+    return None if asked.reference is None else float(rounded(rule.limit * asked.reference))
 
 
 def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[Verdict, str]:

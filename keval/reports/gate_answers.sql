@@ -8,7 +8,7 @@ with answer as (
     group by condition_id, agent_id
 )
 select
-    c.condition, c.condition_id, c.agent_id, c.planned_repetitions as repetitions,
+    c.condition, c.condition_id, c.agent_id, c.planned, c.planned_repetitions as repetitions,
     coalesce(a.answers, 0) as answers, a.cost_usd, coalesce(a.priced, 0) as priced, a.duration_ms
 from conditions as c
 left join answer as a using (condition_id, agent_id)

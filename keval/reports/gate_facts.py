@@ -186,9 +186,17 @@ class Facts:
         if not scores:
             return unknown("no metric was judged")
         score = max(scores, key=lambda each: each.agent_failed / each.expected)
-        share, open_share = score.agent_failed / score.expected, (score.not_done or 0) / score.expected
+        share, open_share = score.agent_failed / score.expected, self._not_answered(condition, score.agent_failed)
         found = Found(share, counted=True, of=counted(score.expected, "answer"), missing=open_share)
-        return found if open_share <= MOST_MISSING else replace(found, worst=share + open_share, best=share)
+        return found if open_share <= MOST_MISSING else replace(found, worst=min(share + open_share, 1.0), best=share)
+
+    def _not_answered(self, condition: str, failed: int) -> float:
+        """Return the share of planned answers that are not there and that the agent did not fail; 0 without a plan."""
+        row = self._row(condition, 0.5)
+        if not row["planned"]:
+            return 0.0
+        open_ = max(row["planned"] - row["answers"] - failed, 0)
+        return float(open_ / row["planned"])
 
     def tool_errors(self, condition: str) -> Found:
         """Return the share of tool calls that failed."""

@@ -86,6 +86,7 @@ _SIGN_BETWEEN_NAMES = re.compile(r"(?P<left>(?:\S+? of )?[^\s<>=]+) ?(?P<sign>[<
 _LIMIT = re.compile(r"(?P<usd>\$)?(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|ms|s)?", re.ASCII)
 _FOR_EACH = re.compile(r"(?P<rule>.+) for each (?P<field>\S+)")
 _SHARE_OF = re.compile(r"(?P<percent>\d+\.?\d*|\.\d+)\s*% of (?P<reference>\S+)", re.ASCII)
+ONLY_BASELINE = "groups of samples are compared with the baseline of the same log alone"
 _BY_MARGIN = "compare scores by `METRIC of CONDITION not lower than baseline by 0.2`"
 
 
@@ -205,7 +206,7 @@ def _for_each(text: str, rule: Rule, by: str) -> Rule:
     if isinstance(rule, Level) and not rule.quantity.is_metric:
         raise UsageError(f"rule {text!r}: of groups of samples only scores are known, no {rule.quantity.name}")
     if rule.reference == BEFORE:
-        raise UsageError(f"rule {text!r}: groups of samples are compared with the baseline of the same log alone")
+        raise UsageError(f"rule {text!r}: {ONLY_BASELINE}")
     return replace(rule, text=text, by=by)
 
 
@@ -303,7 +304,8 @@ def _what_is_missing(text: str) -> str:
     phrases = [" ".join(words[place : place + size]) for size in (2, 3) for place in range(len(words) - size + 1)]
     if (relation := next((phrase for phrase in phrases if phrase in RELATIONS), None)) is not None:
         if text.startswith(("cost per answer", "latency p")):
-            quantity = text.partition(f" {max((each for each in phrases if each in RELATIONS), key=len)}")[0]
+            longest = max((each for each in phrases if each in RELATIONS), key=len)
+            quantity = text.partition(f" {longest}")[0].removesuffix(" is")
             return f"only scores are compared so; write `{quantity} <= 120% of baseline`"
         _, by, margin = text.partition(f" {relation} ")[2].partition(" by ")
         if by:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import json_path, literal, load
@@ -72,8 +73,11 @@ def _values(fields: Sequence[str]) -> str:
 
 
 def _elements(field: str) -> str:
-    """Return the SQL of the different values that a sample has of a field, none where it lacks it or has null there."""
-    inside = (
-        f"if(json_type(sample, {literal(json_path(field))}) = 'ARRAY', sample ->> {literal(json_path(field) + '[*]')}, "
-    )
-    return f"list_distinct({inside}[sample ->> {literal(json_path(field))}]))"
+    """Return the SQL of the different values that a sample has of a field, none where it lacks it or has null there.
+
+    Raises UsageError for a field called *.
+    """
+    if field == "*":  # in a path it means all fields, however it is quoted
+        raise UsageError("samples cannot be grouped by a field called *; `fields` of the dataset gives it another name")
+    value, items = literal(json_path(field)), literal(json_path(field) + "[*]")
+    return f"list_distinct(if(json_type(sample, {value}) = 'ARRAY', sample ->> {items}, [sample ->> {value}]))"

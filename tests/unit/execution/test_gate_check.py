@@ -26,8 +26,15 @@ def doubts(folder: Path, rule: str, agent: str = "echo", judges: str = "{type: n
     (folder / "questions.jsonl").touch()
     (folder / "eval.yaml").write_text(config + more)
     said: list[str] = []
-    check_gate(load(folder / "eval.yaml"), said.append)
+    check_gate(load(folder / "eval.yaml"), [{"id": "q1", "topic": "billing"}, {"id": "q2"}], said.append)
     return said
+
+
+def test_a_field_of_groups_that_no_sample_has_is_told(tmp_path: Path) -> None:
+    """The gate would refuse it, after everything is paid; one that some samples have is none."""
+    (found,) = doubts(tmp_path, "number >= 0.5 for each topci")
+    assert found.endswith("no sample has a field 'topci'; did you mean 'topic'?")
+    assert not doubts(tmp_path, "number >= 0.5 for each topic")
 
 
 @pytest.mark.parametrize(

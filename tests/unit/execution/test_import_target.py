@@ -29,10 +29,20 @@ def test_a_score_that_a_row_cannot_have_is_written(why: str, lines: int) -> None
 
 def test_a_run_is_written_again_where_another_import_took_its_place() -> None:
     """Of the same evaluation and conditions; one of other conditions stands beside it."""
-    first, second, beside = run_event(), run_event(samples=3), run_event(("c",))
+    first, second, beside = (
+        each | {"command": "import"} for each in (run_event(), run_event(samples=3), run_event(("c",)))
+    )
     with ImportTarget(is_empty=False) as target:
         for each in (first, beside):
             target.take(each)
         assert (lacking(target, first), target.there_already) == (0, 1)
         target.take(second)
         assert (lacking(target, first), lacking(target, second), target.there_already) == (1, 0, 2)
+
+
+def test_runs_of_other_commands_are_no_imports() -> None:
+    """`keval retract` and `keval judge` leave runs without conditions, and a log takes further files after them."""
+    retracting = run_event(()) | {"conditions": None, "command": "retract"}
+    with ImportTarget(is_empty=False) as target:
+        target.take(retracting)
+        assert lacking(target, run_event() | {"command": "import"}) == 1

@@ -89,7 +89,7 @@ def test_it_is_said_where_a_field_that_a_judge_of_the_log_was_given_outdates_sco
     for event in (response, judgment_event(response, 3, sample_fields=fields)):
         changes.take(event)
     assert list(changes.warnings()) == []
-    later = response_event("q1", "b", sample={**response["sample"], "tries": "2"})
+    later = response_event("q1", "b", sample={**response["sample"], "tries": "2"} | ({"new": 1} if fields else {}))
     assert changes.change_before(later) is not None
     (said,) = changes.warnings()
     assert said.startswith("1 sample (q1) of this file and of the log differs in tries, which rubric judged by")

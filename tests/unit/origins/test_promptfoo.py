@@ -84,6 +84,8 @@ def test_promptfoos_own_scores_bring_their_reason(tmp_path: Path) -> None:
         "pass": {"field": "reason"}, "score": {"field": "reason"}, "tone": None
     }  # fmt: skip
     assert next(found.rows())["reason"] == "All assertions passed"
+    strange = promptfoo_row(0, "a", "yes", gradingResult={"reason": ["not", "a", "text"]})
+    assert next(Promptfoo().read(promptfoo_file(tmp_path, [strange])).rows())["reason"] is None
 
 
 def test_json_lines_are_read_alike(tmp_path: Path) -> None:

@@ -140,6 +140,23 @@ def test_costs_and_times_are_held_to_those_of_the_baseline_or_of_before(facts: F
     ]  # fmt: skip
 
 
+def test_a_share_of_a_log_without_another_condition_is_not_met(tmp_path: Path) -> None:
+    """A rule that is asked of nothing would pass whatever it says; a reference that is none is a mistake."""
+    with projections.connect([write_log(tmp_path / "run.jsonl", [run_event(["baseline"]), response_event()])]) as there:
+        (found,) = held(Facts(there, {}), "cost per answer <= 120% of baseline")
+        assert (found.verdict, found.why) == ("cannot tell", "nothing to compare: there is no other condition")
+        with pytest.raises(UsageError, match="conditions are compared with 'baseline'"):
+            held(Facts(there, {}), "cost per answer <= 120% of nonsense")
+
+
+def test_a_share_of_a_time_is_exact(tmp_path: Path) -> None:
+    """101 % of 1.7 s are 1.717 s, whatever the last digit of a product of floats."""
+    answers = [response_event(duration_ms=1700), response_event("q1", "with_docs", duration_ms=1717)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", [run_event(), *answers])], texts=False) as connection:
+        assert verdicts(held(Facts(connection, {}), "latency p50 <= 101% of baseline")) == ["met"]
+        assert verdicts(held(Facts(connection, {}), "latency p50 < 101% of baseline")) == ["not met"]
+
+
 def test_nobody_can_tell_of_a_share_of_what_is_not_known(tmp_path: Path) -> None:
     """The rule names why; the baseline itself is not held to its own."""
     answers = [response_event("q1", cost_usd=None), response_event("q1", "with_docs", cost_usd=0.5)]
@@ -157,6 +174,18 @@ def test_a_share_of_failures_may_still_be_turned_round_by_what_is_not_done(tmp_p
     with projections.connect([write_log(tmp_path / "run.jsonl", log)], texts=False) as connection:
         found = held(Facts(connection, {}), "failures of baseline <= 5%", "failures of baseline <= 80%")
     assert [each.verdict for each in found] == ["cannot tell", "met"]
+
+
+@pytest.mark.parametrize("metrics", [("a", "b"), ("b", "a")])
+def test_an_answer_that_a_judge_has_not_judged_is_no_failure(tmp_path: Path, metrics: tuple[str, str]) -> None:
+    """All answers are there, so it is known how many the agent failed, whichever judge comes first."""
+    judges = [judge_entry([{"name": name, "min": 1, "max": 5}], name=name, judge_id=name) for name in metrics]
+    answers = [response_event(f"q{number}") for number in range(2)]
+    judged = [judgment_event(answers[0], {name: 4}, judge_id=name) for name in metrics]
+    judged.append(judgment_event(answers[1], {"a": 4}, judge_id="a"))
+    log = [run_event(["baseline"], judges=judges), *answers, *judged]
+    with projections.connect([write_log(tmp_path / "run.jsonl", log)], texts=False) as connection:
+        assert verdicts(held(Facts(connection, {}), "failures <= 5%")) == ["met"]
 
 
 @pytest.mark.slow
@@ -185,8 +214,42 @@ def test_a_rule_for_each_value_of_a_field_is_asked_of_each_group(tmp_path: Path)
             ("with_docs, rubric/completeness, topic=billing", "not met", 2),
             ("with_docs, rubric/completeness, topic=login", "met", 5),
         ]
-        with pytest.raises(UsageError, match="no sample with a score has a value of 'level'"):
-            held(facts, "completeness >= 3 for each level")
+        (nowhere,) = held(facts, "completeness of with_docs >= 3 for each level")
+        assert (nowhere.about, nowhere.verdict, nowhere.why) == (
+            "with_docs, rubric/completeness, each level", "cannot tell", "no scores in this group",
+        )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_group_without_scores_of_a_metric_is_one_of_which_nobody_can_tell(tmp_path: Path) -> None:
+    """The other groups are held to the rule, and a metric that no judge gives is a mistake all the same."""
+    judges = [judge_entry([{"name": name, "min": 1, "max": 5} for name in ("a", "b")])]
+    events: list[JsonObject] = [run_event(samples=2, judges=judges)]
+    for number, scores in enumerate(({"a": 4, "b": 4}, {"a": 4})):
+        for condition in ("baseline", "with_docs"):
+            sample = {"id": f"q{number}", "question": "?", "answer": "!", "topic": f"t{number}"}
+            answer = response_event(f"q{number}", condition, sample=sample)
+            events += [answer, judgment_event(answer, scores)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+        facts = Facts(connection, {})
+        rules = ("b of with_docs >= 3 for each topic", "with_docs not lower than baseline by 1 for each topic")
+        found = held(facts, *rules, on_mean=True)
+        assert [(each.about.partition(", ")[2], each.verdict) for each in found] == [
+            ("rubric/b, topic=t0", "met"), ("rubric/b, topic=t1", "cannot tell"),
+            ("rubric/a, topic=t0", "met"), ("rubric/a, topic=t1", "met"),
+            ("rubric/b, topic=t0", "met"), ("rubric/b, topic=t1", "cannot tell"),
+        ]  # fmt: skip
+        with pytest.raises(UsageError, match="no metric is called 'c'"):
+            held(facts, "c >= 3 for each topic")
+
+
+def test_groups_are_compared_within_one_log(tmp_path: Path) -> None:
+    """Also where the word baseline means the earlier log: there its difference would stand beside each group."""
+    log = write_log(tmp_path / "run.jsonl", [run_event(("plain", "with_docs")), response_event("q1", "plain")])
+    with projections.connect([log]) as connection:
+        facts = Facts(connection, {})
+        with pytest.raises(UsageError, match="compared with the baseline of the same log alone"):
+            held(facts, "with_docs not lower than baseline by 1 for each id", before=facts)
 
 
 def test_passes_are_those_of_all_planned_trials(facts: Facts) -> None:

@@ -155,6 +155,24 @@ def test_regressed_are_samples_that_lost_beside_the_baselines_answers(tmp_path: 
         ]  # fmt: skip
 
 
+def test_regressed_samples_stand_by_their_largest_loss_of_all_metrics_and_conditions(tmp_path: Path) -> None:
+    """As a share of the scale: half of 0 to 1 is more than one point of 1 to 5."""
+    metrics = [{"name": "clarity", "min": 1, "max": 5}, {"name": "hit", "min": 0, "max": 1}]
+    scored = {
+        ("q1", "baseline"): (3, 1), ("q1", "a"): (2, 1), ("q1", "b"): (3, 1),
+        ("q2", "baseline"): (3, 1), ("q2", "a"): (3, 0.5), ("q2", "b"): (2.9, 1),
+    }  # fmt: skip
+    log = [run_event(("baseline", "a", "b"), judges=[judge_entry(metrics)])]
+    for (sample, condition), (clarity, hit) in scored.items():
+        answer = response_event(sample, condition)
+        log += [answer, judgment_event(answer, {"clarity": clarity, "hit": hit})]
+    with projections.connect([write_log(tmp_path / "run.jsonl", log)]) as connection:
+        found = Found(connection, tmp_path / "run.jsonl").of(regressed=True)
+    assert [title(each).removesuffix(" · repetition 1") for each in found] == [
+        "q2 · baseline", "q2 · a", "q2 · b", "q1 · baseline", "q1 · a",
+    ]  # fmt: skip
+
+
 def test_what_was_retracted_gives_no_sample_its_place(tmp_path: Path) -> None:
     """Samples stand as their answers that count do: one that was asked again comes last."""
     first, again, other = response_event("q1"), response_event("q1", text="Again."), response_event("q2")
