@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -29,6 +30,9 @@ untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, H
 settings.register_profile("few", untimed, max_examples=20)  # make test
 settings.register_profile("many", untimed, max_examples=40)  # make test-slow has them look further
 settings.load_profile("few")
+
+# A shell starts what is in the background deaf to Ctrl-C, and so would be all that these tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FOREIGN = ("ANTHROPIC_", "CLAUDE", "AWS_", "GOOGLE_", "KEVAL_")
 
