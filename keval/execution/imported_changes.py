@@ -45,12 +45,12 @@ class ImportedChanges:
         """
         known = self.newest.get(response["question_id"])
         changed = [] if known is None else changed_fields(orjson.loads(str(known)), response["sample"])
-        if is_there and not concerned(self._given, changed):
+        judged_by = tuple(name for name in changed if concerned(self._given, [name]))
+        if is_there and not judged_by:
             return None
         self.take(response)
         if not changed:
             return None
-        judged_by = tuple(name for name in changed if concerned(self._given, [name]))
         if judged_by:
             self._outdating.setdefault(judged_by, {})[str(response["sample"]["id"])] = None
         return sample_change(response["sample"], response["run_id"], changed)

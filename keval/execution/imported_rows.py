@@ -308,18 +308,11 @@ def _arguments(value: object) -> JsonObject | None:
 
 def _score(record: JsonObject, name: str, metric: ForeignMetric, problems: list[str]) -> JsonObject:
     low, high, passes = (metric.scale[key] for key in ("min", "max", "pass_from"))
-    score, reasoning = None, None
+    score, reasoning, why_none = None, None, NO_SCORE
     try:
         value = metric.score.of(record)
-        if isinstance(value, Mapping) and isinstance(why_none := value.get("not_applicable"), str):
-            return {
-                "score": None,
-                "reasoning": None,
-                "min": low,
-                "max": high,
-                "passed": None,
-                "not_applicable": why_none,
-            }
+        if isinstance(value, Mapping) and isinstance(value.get("not_applicable"), str):
+            why_none, value = value["not_applicable"], None
         truth = _TRUTHS.get(value.strip()) if isinstance(value, str) else value
         score = (high if truth else low) if isinstance(truth, bool) else _number(value)
         if score is not None and not low <= score <= high:
@@ -328,5 +321,5 @@ def _score(record: JsonObject, name: str, metric: ForeignMetric, problems: list[
     except UnfitError as error:
         problems.append(f"{name}: {error}")
     passed = None if passes is None or score is None else score >= passes
-    why = {} if score is not None else {"not_applicable": NO_SCORE}
+    why = {} if score is not None else {"not_applicable": why_none}
     return {"score": score, "reasoning": reasoning, "min": low, "max": high, "passed": passed, **why}

@@ -247,12 +247,7 @@ def _tables(text: str, name: str, tables: Sequence[MetricTable]) -> list[MetricT
 
 def _judged(rule: Rule, asked: _Asked, *, on_mean: bool) -> Finding:
     found, limit = asked.found, _limit(rule, asked)
-    if limit is None:
-        verdict, why = _UNKNOWN, found.unknown or "unknown"
-    elif found.conclusion is not None and limit == 0 and not on_mean:
-        verdict, why = _concluded(found, found.conclusion, rule.sign)
-    else:
-        verdict, why = _verdict(found, rule.sign, limit, on_mean=on_mean)
+    verdict, why = _said(found, rule.sign, limit, on_mean=on_mean)
     return Finding(
         rule=rule.text,
         about=asked.about,
@@ -276,6 +271,15 @@ def _limit(rule: Rule, asked: _Asked) -> float | None:
     if isinstance(rule, Comparison) or rule.reference is None:
         return rule.limit
     return None if asked.reference is None else float(rounded(rule.limit * asked.reference))
+
+
+def _said(found: Found, sign: Sign, limit: float | None, *, on_mean: bool) -> tuple[Verdict, str]:
+    """Return what is said of a limit: by the report's conclusion where it is 0, else by a number."""
+    if limit is None:
+        return "cannot tell", found.unknown or "unknown"
+    if found.conclusion is not None and limit == 0 and not on_mean:
+        return _concluded(found, found.conclusion, sign)
+    return _verdict(found, sign, limit, on_mean=on_mean)
 
 
 def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[Verdict, str]:
@@ -326,5 +330,4 @@ def _concluded(found: Found, conclusion: Conclusion, sign: Sign) -> tuple[Verdic
     return _BY[(conclusion == "higher") == (sign == ">")], f"concluded: {conclusion}{qualified}"
 
 
-_UNKNOWN: Verdict = "cannot tell"
 _BY: dict[bool, Verdict] = {True: "met", False: "not met"}
