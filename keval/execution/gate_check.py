@@ -31,7 +31,8 @@ def check_gate(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn)
     """
     known = _scales(config)
     wrong: list[str] = []
-    for rule in gate_section.recorded(config.as_written.get("gate")).rules:
+    held_to = gate_section.recorded(config.as_written.get("gate"))
+    for rule in held_to.rules:
         begin = f"{config.path}: gate: rule {rule.text!r}: "
         wrong += (begin + mistake for mistake in _mistakes(rule, config, known))
         doubts = _of_comparison(rule, config, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
@@ -39,6 +40,11 @@ def check_gate(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn)
             warn(begin + doubt)
         if rule.by is not None and not any(rule.by in sample for sample in samples):
             warn(f"{begin}no sample has a field {rule.by!r}; {near(rule.by, _fields(samples))}")
+        elif rule.by is not None and "until" in config.as_written and not held_to.on_mean:
+            warn(
+                f"{begin}groups of a run that stops before its last sample have no intervals, and nobody can tell of "
+                "them; with `on: mean` the numbers alone decide"
+            )
     if wrong:
         raise UsageError(*wrong)
 

@@ -16,13 +16,21 @@ dataset: {path: questions.jsonl}
 agent: {type: AGENT}
 conditions: {plain: {system_prompt: "Answer."}, careful: {system_prompt: "Be careful."}}
 judges: [JUDGES]
-gate: {rules: ["RULE"]}
+gate: {on: interval, rules: ["RULE"]}
 """
 
 
-def doubts(folder: Path, rule: str, agent: str = "echo", judges: str = "{type: number}", more: str = "") -> list[str]:
+def doubts(
+    folder: Path,
+    rule: str,
+    *,
+    agent: str = "echo",
+    judges: str = "{type: number}",
+    more: str = "",
+    template: str = CONFIG,
+) -> list[str]:
     """Return what is said of one rule; `more` follows in the config."""
-    config = CONFIG.replace("RULE", rule).replace("AGENT", agent).replace("JUDGES", judges)
+    config = template.replace("RULE", rule).replace("AGENT", agent).replace("JUDGES", judges)
     (folder / "questions.jsonl").touch()
     (folder / "eval.yaml").write_text(config + more)
     said: list[str] = []
@@ -107,7 +115,7 @@ def test_of_a_rule_that_can_be_met_nothing_is_said(rule: str, tmp_path: Path) ->
 
 def test_tool_errors_of_an_agent_that_reports_no_calls_are_told(tmp_path: Path) -> None:
     """None would be found, whatever the tools did."""
-    (found,) = doubts(tmp_path, "tool errors <= 1%", "command, command: [cat]")
+    (found,) = doubts(tmp_path, "tool errors <= 1%", agent="command, command: [cat]")
     assert "agent command does not report its tool calls" in found
 
 
@@ -122,3 +130,12 @@ def test_a_rule_about_all_metrics_of_a_run_that_stops_is_told(tmp_path: Path) ->
     assert doubts(tmp_path, f"number of {rule}", judges=judges, more=UNTIL) == []
     assert doubts(tmp_path, rule, more=UNTIL) == []
     assert doubts(tmp_path, rule, judges=judges) == []
+
+
+def test_a_rule_about_groups_of_a_run_that_may_stop_is_told(tmp_path: Path) -> None:
+    """Groups of such a run have no intervals, by which the rule would be judged; the numbers alone need none."""
+    rule = "number >= 0.5 for each topic"
+    (found,) = doubts(tmp_path, rule, more=UNTIL)
+    assert found.endswith("nobody can tell of them; with `on: mean` the numbers alone decide")
+    by_numbers = CONFIG.replace("on: interval", "on: mean")
+    assert doubts(tmp_path, rule, more=UNTIL, template=by_numbers) == []
