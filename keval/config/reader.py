@@ -10,10 +10,11 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from keval import ids, nearest, plugins, schema
+from keval import ids, plugins, schema
 from keval.agents import Agent
 from keval.config import (
     comparison_section,
+    conditions_section,
     dataset_section,
     gate_section,
     metrics_section,
@@ -21,7 +22,7 @@ from keval.config import (
     workspace_section,
 )
 from keval.config.hints import with_hint
-from keval.config.model import AgentConfig, Condition, Config, Execution, Gates, JudgeConfig
+from keval.config.model import AgentConfig, Config, Execution, JudgeConfig
 from keval.config.sections import list_in, mapping_in
 from keval.documents import yaml_document
 from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError, UsageError, Warn
@@ -43,8 +44,6 @@ AGENT_KEYS = ("type", "name")
 JUDGE_KEYS = ("type", "name", "replicates", "only_for", "sample_rate")
 """Keys of an agent and of a judge that are not options of the plug-in."""
 
-GATES = ("require_mcp_tool_use", "require_mcp_tool_success", "retry_gates")
-
 JUDGE_AGAIN = "keval run CONFIG judges by the config as it is now, or name a judge with -j JUDGE.yaml"
 """What to do when a log's judge is no longer there."""
 
@@ -62,7 +61,8 @@ def load(path: Path, *, environ: Mapping[str, str] | None = None, with_datasets:
     gate_section.check(draft.written, draft.problem)
     found = dataset_section.read_all(draft.written, path, draft.secrets, draft.problem) if with_datasets else []
     agent, judges = draft.agent(), draft.judges()
-    conditions = draft.conditions(() if agent is None else agent.agent.tool_names)
+    tools = () if agent is None else agent.agent.tool_names
+    conditions = conditions_section.read_all(draft.written, path, tools, draft.secrets, draft.problem)
     draft.check_pairs(judges, [condition.name for condition in conditions])
     for judge in judges:
         if agent is not None and judge.judge.uses_workspace and not agent.agent.uses_workspace:
@@ -330,35 +330,6 @@ class _Draft:
             else:
                 self.problem(keys, line, kind)
 
-    def conditions(self, tools: tuple[str, ...]) -> list[Condition]:
-        """Check each condition's servers, and that no two conditions are the same."""
-        servers = mapping_in(self.written, "mcp_servers")
-        first_of: dict[str, str] = {}
-        conditions = []
-        for name, section in mapping_in(self.written, "conditions").items():
-            if not isinstance(section, dict) or not isinstance(section.get("system_prompt"), str):
-                continue
-            condition = self.condition(name, section, servers, tools)
-            first = first_of.setdefault(condition.condition_id, name)
-            if first != name:
-                self.problem(("conditions", name), f"is the same as {first!r}: nothing could be told apart")
-            conditions.append(condition)
-        return conditions
-
-    def condition(
-        self, name: str, section: JsonObject, servers: Mapping[str, JsonObject], tools: tuple[str, ...]
-    ) -> Condition:
-        used = {}
-        for index, server in enumerate(list_in(section, "mcp_servers")):
-            if not isinstance(server, str):
-                continue
-            if server in servers:
-                used[server] = servers[server]
-            else:
-                self.problem(("conditions", name, "mcp_servers", index), _unknown_server(server, list(servers)))
-        gates = Gates(**{gate: section[gate] for gate in GATES if gate in section})
-        return Condition(name, section["system_prompt"], used, gates, tools)
-
 
 def _built(plugin_class: type[Plugin], values: Mapping[str, Any], folder: Path) -> Plugin:
     """Return a plug-in made from its options; a judge has read its texts.
@@ -394,11 +365,6 @@ def _execution(section: JsonObject) -> Execution:
 def _whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a number such as 3.0 as 3, which JSON Schema takes for an integer too."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _unknown_server(name: str, known: list[str]) -> str:
-    meant = nearest.hint(name, known) or f"; mcp_servers has: {', '.join(known) or 'none'}"
-    return f"unknown server {name!r}{meant}"
 
 
 def _texts(value: object, keys: Keys) -> Iterator[tuple[Keys, str]]:

@@ -283,6 +283,11 @@ def _settings(value: object, section: str = "") -> Iterator[tuple[str, str, str]
             yield from _settings(item)
 
 
+def verbatim(text: str) -> str:
+    """Return what to write in a config for a text in which nothing is to be replaced."""
+    return text.replace("${", "$${")
+
+
 def malformed(text: str) -> list[str]:
     """Return every `${` in a text, with what follows it, that neither names a variable nor is `$${`."""
     return [found for found in MALFORMED.findall(text) if found]

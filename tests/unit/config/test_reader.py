@@ -211,7 +211,7 @@ def test_three_mistakes_are_three_lines(folder: Path) -> None:
             "system_prompt: ''",
             "12: $.conditions.with_docs.system_prompt: must not be empty",
         ),
-        ("    system_prompt: Use the docs tool.\n", "", "11: $.conditions.with_docs: 'system_prompt' is missing"),
+        ("    system_prompt: Use the docs tool.\n", "", "11: $.conditions.with_docs: 'system_prompt' or 'system_"),
         (
             "type: exact_match",
             "type: exact_mtach",
