@@ -22,7 +22,7 @@ from keval.errors import UsageError
 from keval.logs.collect import check_named_not_empty, collected
 from keval.printable import printable_json
 from keval.transcripts.drawing import Drawing
-from keval.transcripts.selection import Selection
+from keval.transcripts.selection import Selection, has_pairs
 from keval.transcripts.transcript import Transcript, transcripts
 
 
@@ -88,16 +88,17 @@ def command(
         found = transcripts(connection, files, selection)
         first = next(found, None)
         if first is None:
-            warn(_none_like(selection))
+            warn(_none_like(selection, has_pairs=has_pairs(connection)))
         with paged() as out:
             _write(out, () if first is None else chain([first], found), form, full=full)
 
 
-def _none_like(selection: Selection) -> str:
-    """Return what is said where no task is chosen."""
+def _none_like(selection: Selection, *, has_pairs: bool) -> str:
+    """Return what is said where no task is chosen, of a log that has samples with a difference or none."""
+    no_lower = "no sample scored lower than under the baseline"
     said = {
         Selection(failed=True): "nothing failed",
-        Selection(regressed=True): "no sample scored lower than under the baseline",
+        Selection(regressed=True): no_lower if has_pairs else "no sample has scores under the baseline and another one",
     }
     return said.get(replace(selection, worst=None), "no task is like that")
 

@@ -110,6 +110,11 @@ def _told_here(fits: str) -> str:
     )
 
 
+def has_pairs(connection: DuckDBPyConnection) -> bool:
+    """Return whether any sample has a difference to the baseline."""
+    return connection.execute("from paired_samples where difference is not null limit 1").fetchone() is not None
+
+
 def check_found(connection: DuckDBPyConnection, selection: Selection) -> None:
     """Raise UsageError for an id, or for names that no task has: what is meant instead may be near."""
     if selection.id is not None:

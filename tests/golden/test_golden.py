@@ -19,7 +19,15 @@ PARTS = ("expout", "experr", "exit")
 SLOW = {
     *("agreement-json", "agreement-markdown", "calibrate-means", "check-gate", "check-program", "check-server-fails"),
     *("check-stray-output", "gate-mistakes", "packed-log", "plan", "report-by-ending", "report-csv", "report-newest"),
-    *("report-retracted", "report-two-evaluations", "report-width", "run-chosen", "show-failed", "show-json"),
+    *(
+        "report-retracted",
+        "report-two-evaluations",
+        "report-width",
+        "run-chosen",
+        "show-failed",
+        "show-json",
+        "show-regressed",
+    ),
     *("show-unknown-sample", "show-worst-markdown", "wrong-key", "aggregate-by", "gate-cannot-tell", "log-not-there"),
     *("report-all-calls-failed", "run-mock-calls-tools", "export"),
     *("init", "run-again-paid", "one-of-each", "compare", "agreement", "plugins-broken", "run-failing"),
