@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
@@ -111,8 +111,8 @@ def _plan(plan: Plan) -> Iterator[str]:
     pilot, now = plan.pilot, plan.pilot.now
     yield f"{pilot.condition} minus {pilot.baseline}: {pilot.metric}, judge {pilot.judge}"
     yield (
-        f"  pilot      {_samples(pilot)}, {counted(now.repetitions, 'repetition')}, "
-        f"{counted(now.replicates, 'judgment')} each; difference {number(pilot.difference, '+')}"
+        f"  pilot      {_samples(pilot)}, {_range(pilot.measured.repetitions, 'repetition')}, "
+        f"{_range(pilot.measured.replicates, 'judgment')} each; difference {number(pilot.difference, '+')}"
     )
     if pilot.components is None:
         yield f"  unknown    nothing can be planned: {pilot.reason}"
@@ -129,6 +129,12 @@ def _plan(plan: Plan) -> Iterator[str]:
             f"  caution    {_samples(pilot)} tell little of the variance; to be {SURE:.0%} sure, take "
             f"{count(plan.samples_if_unlucky)} with {counted(now.repetitions, 'repetition')}"
         )
+
+
+def _range(numbers: Collection[int], noun: str) -> str:
+    """Return how many there are of each, from the fewest to the most."""
+    fewest, most = min(numbers, default=1), max(numbers, default=1)
+    return counted(most, noun) if fewest == most else f"{fewest:,} to {counted(most, noun)}"
 
 
 def _samples(pilot: Pilot) -> str:
@@ -211,8 +217,12 @@ def _stops_as_object(found: PlannedStops) -> JsonObject:
 
 
 def _as_object(plan: Plan) -> JsonObject:
+    pilot = asdict(plan.pilot)
+    del pilot["measured"]
     return {
-        **asdict(plan.pilot),
+        **pilot,
+        "now": asdict(plan.pilot.now),
+        "responses": plan.pilot.measured.responses(plan.pilot.now.repetitions),
         "power": plan.power,
         "smallest_difference": plan.smallest_difference,
         "reached": plan.reached,

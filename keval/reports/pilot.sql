@@ -1,4 +1,6 @@
--- One row per current comparison: what its numbers vary by, as a pilot for a plan.
+-- One row per current comparison: what there is of it, and what its numbers vary by, as a pilot for a plan.
+-- repetitions and baseline_repetitions: how many of the paired samples were answered so often; replicates and baseline_replicates:
+-- how many answers have so many judgments.
 -- var_difference is the variance of the samples' differences, or, of samples in clusters, of as many independent ones that
 -- would give the larger standard error; var_within that of a sample's repetitions, summed over both
 -- conditions, and weighed by how many repetitions each sample has in noise; var_judgments that of a response's judgments, summed
@@ -13,7 +15,7 @@ with judged as (
 of_condition as (
     select
         condition_id, agent_id, judge_id, metric,
-        max(judgments) as replicates,
+        histogram(judgments) as replicates,
         avg(1 / judgments) as share
     from judged
     group by condition_id, agent_id, judge_id, metric
@@ -21,7 +23,7 @@ of_condition as (
 repeated as (
     select
         condition_id, baseline_id, agent_id, judge_id, metric,
-        max(greatest(n, baseline_n)) as repetitions,
+        histogram(n) as repetitions, histogram(baseline_n) as baseline_repetitions,
         avg(1 / n) as share, avg(1 / baseline_n) as baseline_share
     from paired_samples
     where difference is not null
@@ -30,8 +32,8 @@ repeated as (
 select
     x.baseline, x.condition, x.agent_id, x.judge, x.judge_id, x.metric, x.min, x.max, x.baseline_id, x.condition_id, x.mock,
     x.n_paired, x.difference,
-    coalesce(r.repetitions, 0) as repetitions,
-    coalesce(greatest(j.replicates, k.replicates), 1) as replicates,
+    coalesce(r.repetitions, map()) as repetitions, coalesce(r.baseline_repetitions, map()) as baseline_repetitions,
+    coalesce(j.replicates, map()) as replicates, coalesce(k.replicates, map()) as baseline_replicates,
     x.se, x.n_clusters, x.unclustered, x.se_clustered,
     case
         when x.n_clusters is null then x.sd_difference ** 2

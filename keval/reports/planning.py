@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from keval.ids import JsonObject
 from keval.metric_names import names
 from keval.reports.queries import ask
 from keval.stats.declared import declared
-from keval.stats.next_spend import Design, Purchase, UnitCosts, purchases
+from keval.stats.next_spend import Design, Measured, Purchase, UnitCosts, purchases
 from keval.stats.power import (
     Aim,
     Components,
@@ -43,10 +44,12 @@ class Pilot:
     is_primary: bool
     """Whether the comparison is one of those that share alpha in a report."""
     mock: bool
-    now: Design
+    measured: Measured
     difference: float | None
+    variance: float | None
+    """The variance of its differences, whatever each sample was repeated; None where that is not known."""
     components: Components | None
-    """What its differences vary by; None where that is not known."""
+    """What they vary by; None where that is not known."""
     reason: str | None
     """Why nothing is known of the variance."""
     clusters: int | None
@@ -54,6 +57,11 @@ class Pilot:
     prices: UnitCosts
     unpriced: tuple[str, ...]
     """What has a part in its cost and no known price: `a response`, and judges as `a judgment by NAME`."""
+
+    @property
+    def now(self) -> Design:
+        """As much as is measured of any sample: what others lack of it is yet to be paid."""
+        return self.measured.most
 
     @property
     def independent(self) -> int:
@@ -102,8 +110,13 @@ def pilots(connection: DuckDBPyConnection, given: UnitCosts) -> Iterator[Pilot]:
             metric=row["metric"],
             is_primary=any(row is each for each in primary),
             mock=row["mock"],
-            now=Design(row["n_paired"], row["repetitions"], row["replicates"]),
+            measured=Measured(
+                row["n_paired"],
+                Counter(row["repetitions"]) + Counter(row["baseline_repetitions"]),
+                Counter(row["replicates"]) + Counter(row["baseline_replicates"]),
+            ),
             difference=row["difference"],
+            variance=None if components is None else max(row["var_difference"], row["noise"] or 0.0),
             components=components,
             reason=None if components else no_t_of_pairs(row),
             clusters=row["n_clusters"],
@@ -115,18 +128,18 @@ def pilots(connection: DuckDBPyConnection, given: UnitCosts) -> Iterator[Pilot]:
 def plan(pilot: Pilot, aim: Aim) -> Plan:
     """Return what a pilot says of the aim."""
     found, now = pilot.components, pilot.now
-    if found is None:
+    if found is None or pilot.variance is None:
         return Plan(pilot, aim, None, None, None, None, None, ())
-    variance = found.variance(now.repetitions, now.replicates)
+    planned = found.variance(now.repetitions, now.replicates)
     clustered = replace(aim, cluster_size=now.samples / pilot.independent)
     repetitions, judgments = _best(pilot, found)
-    bought = purchases(found, now, clustered, pilot.prices)
+    bought = purchases(found, pilot.measured, clustered, pilot.prices)
     return Plan(
         pilot=pilot,
         aim=aim,
-        power=power(aim.difference, variance, now.samples, aim.alpha, pilot.independent),
-        smallest_difference=smallest_difference(variance, now.samples, clustered),
-        samples_if_unlucky=samples_needed(variance * reach_of_variance(pilot.independent, SURE), clustered),
+        power=power(aim.difference, pilot.variance, now.samples, aim.alpha, pilot.independent),
+        smallest_difference=smallest_difference(pilot.variance, now.samples, clustered),
+        samples_if_unlucky=samples_needed(planned * reach_of_variance(pilot.independent, SURE), clustered),
         best_repetitions=repetitions,
         best_judgments=judgments,
         purchases=tuple(bought),

@@ -5,7 +5,7 @@ Numbers of responses and judgments are those of both conditions together; money 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -24,6 +24,42 @@ class Design:
     samples: int
     repetitions: int
     replicates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is there of both conditions: of one sample there may be more than of another."""
+
+    samples: int
+    repetitions: Mapping[int, int]
+    """How many samples were answered so often, counted under each condition."""
+    replicates: Mapping[int, int]
+    """How many responses have so many judgments."""
+
+    @classmethod
+    def evenly(cls, design: Design) -> Measured:
+        """Return what is there of a design that was carried out."""
+        samples = 2 * design.samples
+        return cls(design.samples, {design.repetitions: samples}, {design.replicates: samples * design.repetitions})
+
+    @property
+    def most(self) -> Design:
+        """As much as there is of any sample, or of any response."""
+        return Design(self.samples, max(self.repetitions, default=0), max(self.replicates, default=1))
+
+    def responses(self, most: int) -> int:
+        """Return how many responses there are, of each sample under each condition so many at most."""
+        return _sum_of(self.repetitions, most)
+
+    def judgments(self, most: Design) -> float:
+        """Return how many judgments there are, as far as a design asks for them; of all responses the mean."""
+        responses = sum(self.replicates.values())
+        each = _sum_of(self.replicates, most.replicates) / responses if responses else 0.0
+        return self.responses(most.repetitions) * each
+
+
+def _sum_of(counts: Mapping[int, int], most: int) -> int:
+    return sum(min(number, most) * times for number, times in counts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +87,16 @@ class Purchase:
     """None if a price is unknown."""
 
 
-def purchases(found: Components, now: Design, aim: Aim, prices: UnitCosts) -> Iterator[Purchase]:
+def purchases(found: Components, measured: Measured, aim: Aim, prices: UnitCosts) -> Iterator[Purchase]:
     """Yield the ways to reach the aim that there are: more of one thing each, and the cheapest of all.
 
     Where it is not known what repetitions, or judgments, vary by, no other number of them is planned.
     """
-    ways = [_purchase(name, design, now, prices) for name, design in _of_one_kind(found, now, aim)]
+    now = measured.most
+    ways = [_purchase(name, design, measured, prices) for name, design in _of_one_kind(found, now, aim)]
     repetitions = [now.repetitions] if found.responses is None else _up_to(MOST_REPETITIONS, now.repetitions)
     replicates = [now.replicates] if found.judgments is None else _up_to(MOST_REPLICATES, now.replicates)
-    mixed = [_purchase("", design, now, prices) for design in _designs(found, now, aim, repetitions, replicates)]
+    mixed = [_purchase("", design, measured, prices) for design in _designs(found, now, aim, repetitions, replicates)]
     yield from ways
     if ways or mixed:
         yield replace(min([*ways, *mixed], key=_price), name="cheapest")
@@ -69,8 +106,8 @@ def from_nothing(
     found: Components, aim: Aim, prices: UnitCosts, repetitions: Iterable[int], replicates: Iterable[int]
 ) -> list[Purchase]:
     """Return what it takes to reach the aim where nothing is measured, for each number of repetitions and judgments."""
-    nothing = Design(0, 0, 0)
-    designs = _designs(found, nothing, aim, repetitions, replicates)
+    nothing = Measured(0, {}, {})
+    designs = _designs(found, nothing.most, aim, repetitions, replicates)
     return [_purchase("design", design, nothing, prices) for design in designs]
 
 
@@ -106,16 +143,16 @@ def _up_to(most: int, now: int) -> Iterable[int]:
     return range(1, max(most, now) + 1)
 
 
-def _purchase(name: str, to: Design, now: Design, prices: UnitCosts) -> Purchase:
+def _purchase(name: str, to: Design, there: Measured, prices: UnitCosts) -> Purchase:
     """Return what is to be paid: what is there already is used as far as the design asks for it."""
-    kept = now.samples * min(to.repetitions, now.repetitions)
-    responses = to.samples * to.repetitions - kept
-    judgments = to.samples * to.repetitions * to.replicates - kept * min(to.replicates, now.replicates)
+    asked = 2 * to.samples * to.repetitions
+    responses = asked - there.responses(to.repetitions)
+    judgments = round(asked * to.replicates - there.judgments(to))
     cost = None
     if prices.response is not None and prices.judgment is not None:
-        samples = prices.sample * (to.samples - now.samples)
-        cost = samples + responses * prices.response + judgments * prices.judgment
-    return Purchase(name, to, 2 * responses, 2 * judgments, cost)
+        samples = prices.sample * (to.samples - there.samples)
+        cost = samples + (responses * prices.response + judgments * prices.judgment) / 2
+    return Purchase(name, to, responses, judgments, cost)
 
 
 def _price(purchase: Purchase) -> tuple[float, int, int]:

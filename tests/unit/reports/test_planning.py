@@ -85,6 +85,25 @@ def test_the_components_come_to_the_variance_of_the_differences(tmp_path: Path, 
     assert found.difference == pytest.approx(fmean(differences))
 
 
+def test_a_pilot_of_which_much_is_missing_is_taken_for_what_it_has(tmp_path: Path) -> None:
+    """Two samples of twelve were repeated: power is that of the differences as they are; what is missing is paid."""
+    scores = {
+        name: [each[:1] if number > 1 else each for number, each in enumerate(samples)]
+        for name, samples in random_scores(1).items()
+    }
+    pilot = pilot_of(tmp_path / "run.jsonl", scores)
+    means = {name: [fmean(map(fmean, responses)) for responses in samples] for name, samples in scores.items()}
+    found = variance([b - a for a, b in zip(means["baseline"], means["with_docs"], strict=True)])
+    assert pilot.now == Design(12, 3, 2)
+    assert pilot.components is not None
+    assert pilot.components.variance(3, 2) < found
+    planned = plan(pilot, Aim(0.5))
+    assert planned.power == pytest.approx(power(0.5, found, 12, 0.05))
+    more = planned.purchases[0]
+    assert more.responses == 2 * more.design.samples * 3 - 32
+    assert any("12 samples, 1 to 3 repetitions, 2 judgments each" in line for line in Plans([planned]).as_text())
+
+
 @pytest.mark.slow
 def test_samples_in_clusters_vary_by_their_larger_error(tmp_path: Path) -> None:
     """Pairs of equal differences tell half as much as samples on their own; without a cluster nothing is planned."""
