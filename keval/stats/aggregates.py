@@ -25,7 +25,7 @@ from keval.stats.groups import group_comparison_rows, group_rows
 from keval.stats.intervals import LEVEL
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE, Statistic
-from keval.stats.stopped_run import stopped_run
+from keval.stats.stopped_run import StoppedRun, stopped_run
 
 if TYPE_CHECKING:
     import duckdb
@@ -80,7 +80,8 @@ def aggregate(
     )
     yield from groups if stopped is None else map(stopped.described, groups)
     if "condition" in levels:
-        for body in comparison_bodies(connection, scores, declared(connection), with_friedman=asked.friedman):
+        of_all = declared(connection)
+        for body in comparison_bodies(connection, scores, of_all, stopped, with_friedman=asked.friedman):
             yield body if stopped is None else _rounded(stopped.concluded(body))
     if groups:
         tested = with_tests(group_comparison_rows(connection, asked.by), declared(connection), groups=True)
@@ -96,14 +97,17 @@ def comparison_bodies(
     connection: duckdb.DuckDBPyConnection,
     scores: Sequence[JsonObject],
     declared: Declared,
+    stopped: StoppedRun | None = None,
     *,
     with_friedman: bool = False,
 ) -> Iterator[JsonObject]:
     """Yield the bodies of all `comparison` events of the view `comparisons`.
 
-    `scores` are the bodies of the conditions' `aggregate` events, which tell how much was not measured.
+    `scores` are the bodies of the conditions' `aggregate` events, which tell how much was not measured. Of a run that
+    `stopped` when decided they are of the samples that decide.
     """
-    tested = with_tests(rows_of(connection, "comparisons"), declared)
+    found = rows_of(connection, "comparisons")
+    tested = with_tests(found if stopped is None else map(stopped.of_finished, found), declared)
     if with_friedman:
         of_all = friedman(connection)
         for row in tested:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import fsum
+from math import fsum, sqrt
+from statistics import StatisticsError, correlation, fmean, stdev, variance
 
+from keval.ids import JsonObject
 from keval.stats.conclusions import MOST_MISSING
 from keval.stats.reasons import NOTHING_SCORED
 from keval.stats.recorded_rule import Member, RecordedRule
@@ -31,6 +34,12 @@ class Measured:
     scored: int
     """Those of them that a judge has scored; the others with a value are the agent's failures."""
 
+    @property
+    def failure_rate(self) -> float | None:
+        """The share that the agent failed of what was scored or failed."""
+        known = self.expected - self.missing
+        return (known - self.scored) / known if known else None
+
 
 def measured(values: Sequence[float], missing: int, minimum: float, maximum: float, failed: int = 0) -> Measured:
     """Return a sample of whose repetitions some have values, some were not measured, and others do not count.
@@ -53,6 +62,8 @@ class Series:
     rule: RecordedRule
     member: Member
     found: list[Difference] = field(default_factory=list)
+    pairs: list[tuple[Measured, Measured]] = field(default_factory=list)
+    """Each sample under the condition, and under the baseline."""
     _expected: list[int] = field(default_factory=lambda: [0, 0])
     _missing: list[int] = field(default_factory=lambda: [0, 0])
     _scored: list[int] = field(default_factory=lambda: [0, 0])
@@ -66,6 +77,7 @@ class Series:
         lowest = _without_noise(condition.lowest - baseline.highest, reach)
         highest = _without_noise(condition.highest - baseline.lowest, reach)
         self.found.append(Difference(value, lowest, highest))
+        self.pairs.append((condition, baseline))
         for place, each in enumerate((condition, baseline)):
             self._expected[place] += each.expected
             self._missing[place] += each.missing
@@ -92,6 +104,38 @@ class Series:
         if all(self._scored) or found.outcome in {"higher", "lower"}:
             return found
         return replace(found, lower=None, upper=None, outcome="cannot tell", reason=NOTHING_SCORED)
+
+    def as_row(self) -> JsonObject:
+        """Return what the view `comparisons` would say of its samples if there were no others: columns by name."""
+        values = [each.value for each in self.found if each.value is not None]
+        means = [(a.mean, b.mean) for a, b in self.pairs if a.mean is not None and b.mean is not None]
+        several = len(values) > 1
+        rates = [(a.failure_rate, b.failure_rate) for a, b in self.pairs]
+        failures = [a - b for a, b in rates if a is not None and b is not None]
+        wins, losses = (sum(sign * value > 0 for value in values) for sign in (1, -1))
+        sd = stdev(values) if several else None
+        return {
+            "n_paired": len(values),
+            "n_dropped": sum(each.value is None for each in self.found),
+            "difference": fmean(values) if values else None,
+            "sd_difference": sd,
+            "se": None if sd is None else sd / sqrt(len(values)),
+            "wins": wins, "ties": len(values) - wins - losses, "losses": losses,
+            "differences": Counter(value for value in values if value),
+            "flipped": Counter(values),
+            "correlation": _correlation(means) if several else None,
+            "se_unpaired": sqrt(sum(map(variance, zip(*means, strict=True))) / len(means)) if several else None,
+            "failure_rate_difference": fmean(failures) if failures else None,
+            "failures_flipped": Counter(failures),
+        }  # fmt: skip
+
+
+def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Return Pearson's; None where one of the two does not vary."""
+    try:
+        return correlation(*zip(*pairs, strict=True))
+    except StatisticsError:
+        return None
 
 
 def _without_noise(difference: float, reach: float) -> float:

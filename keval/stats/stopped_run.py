@@ -7,7 +7,7 @@ decided. Numbers that are true only of a number of samples that was fixed before
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import orjson
@@ -48,6 +48,8 @@ class StoppedRun:
     """By the id of each condition that was decided early: of how many samples its answers count."""
     looks: Mapping[MemberKey, Look]
     """What is known of each comparison."""
+    finished: Mapping[MemberKey, JsonObject] = field(default_factory=dict)
+    """The numbers of each comparison's finished samples, as the view `comparisons` calls them."""
 
     @property
     def is_partial(self) -> bool:
@@ -58,6 +60,16 @@ class StoppedRun:
         """Yield each comparison of the family with what is known of it."""
         for member in self.rule.family:
             yield member, self.looks[member.key]
+
+    def of_finished(self, row: JsonObject) -> JsonObject:
+        """Return a row of the view `comparisons` with the numbers of the samples that the rule looks at.
+
+        In a run that was interrupted there may be answers to later ones than the first that is not finished.
+        """
+        found = self.finished.get(self._key(row))
+        if found is None or not self._is_of_family(row) or found["n_paired"] == row["n_paired"]:
+            return row
+        return row | found
 
     def described(self, body: JsonObject) -> JsonObject:
         """Return the body of an `aggregate` event: of a run that stopped, no interval of a condition is one."""
@@ -74,10 +86,10 @@ class StoppedRun:
 
         Of a comparison outside of the family no conclusion is drawn if the run stopped because of others.
         """
-        found = self.looks.get((body["condition_id"], body["judge_id"], body["metric"]))
+        found = self.looks.get(self._key(body))
         if not body["current"] or body["agent_id"] != self.rule.agent_id:
             return body
-        if found is None or body["baseline_id"] != self.rule.baseline_id:
+        if found is None or not self._is_of_family(body):
             return descriptive(body) if self.is_partial else body
         member = next(each for each in self.rule.family if each.key == (*self._key(body),))
         given, reason = _conclusion(found, self.rule.samples)
@@ -98,6 +110,11 @@ class StoppedRun:
         """Return the body of a `comparison` event of groups, of which none is in the family."""
         concerns = self.is_partial and body["current"] and body["agent_id"] == self.rule.agent_id
         return descriptive(body) if concerns else body
+
+    def _is_of_family(self, body: JsonObject) -> bool:
+        """Return whether a comparison is one of those that the rule decides, if its key is that of one."""
+        of_rule = self.rule.agent_id, self.rule.baseline_id
+        return bool(body["current"]) and (body["agent_id"], body["baseline_id"]) == of_rule
 
     @staticmethod
     def _key(body: JsonObject) -> MemberKey:
@@ -135,8 +152,9 @@ def stopped_run(connection: DuckDBPyConnection) -> StoppedRun | None:
     for row in rows(connection, load("projections", "stopping_rule")):
         rule = from_json(orjson.loads(row["rule"]))
         asked = dict(row["asked"] or {})
-        looks = {each.member.key: each.look() for each in _series(connection, rule, row["plan_id"], asked)}
-        return StoppedRun(rule, row["rule_id"], asked, looks)
+        series = {each.member.key: each for each in _series(connection, rule, row["plan_id"], asked)}
+        looks = {key: each.look() for key, each in series.items()}
+        return StoppedRun(rule, row["rule_id"], asked, looks, {key: each.as_row() for key, each in series.items()})
     return None
 
 

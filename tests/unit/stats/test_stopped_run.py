@@ -186,6 +186,35 @@ def test_an_unfinished_run_tells_what_its_finished_samples_say(tmp_path: Path) -
 
 
 @pytest.mark.slow
+def test_answers_after_the_first_unfinished_sample_change_no_number_of_a_comparison(tmp_path: Path) -> None:
+    """Of an interrupted run all numbers of a comparison are of the same samples: those that the rule looks at."""
+    config, log = write_evaluation(tmp_path, 30, concurrent=1), tmp_path / "log.jsonl"
+    config.write_text(config.read_text().replace("repetitions: 1", "repetitions: 2"))
+    run(config, log, Drawn(config, {"plain": 0.5, "other": 0.6}, fails=0.1))
+    order = list(dict.fromkeys(each["sample"]["id"] for each in events(log, "response")))
+
+    def left_without(samples: list[str]) -> JsonObject:
+        gone = {each["id"] for each in events(log, "response") if each["sample"]["id"] in samples}
+        lines = [line for line in log.read_bytes().splitlines() if b'"until_end"' not in line]
+        kept = [
+            line
+            for line, event in zip(lines, map(orjson.loads, lines), strict=True)
+            if not gone & {event["id"], event.get("response_id")} and event.get("sample_id") not in samples
+        ]
+        left = tmp_path / "left.jsonl"
+        left.write_bytes(b"\n".join([*kept, b""]))
+        _, [found] = bodies(left, everything=True)
+        return found
+
+    found, expected = left_without(order[12:13]), left_without(order[12:])
+    assert found["until"]["n"] == 12
+    assert found["wins"] + found["ties"] + found["losses"] == found["n_paired"]
+    of_all_planned = ("difference_lower", "difference_upper")
+    for name in expected.keys() - of_all_planned:
+        assert found[name] == (pytest.approx(expected[name]) if isinstance(expected[name], float) else expected[name])
+
+
+@pytest.mark.slow
 def test_the_complete_dataset_is_also_read_by_the_rule(tmp_path: Path) -> None:
     """A run that found nothing early has the ordinary interval at half of alpha, and condition means have theirs."""
     config, log = write_evaluation(tmp_path, 30), tmp_path / "log.jsonl"
