@@ -15,9 +15,12 @@ import orjson
 from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.stats.aggregates import rounded
+from keval.stats.intervals import FEWEST_SAMPLES
 from keval.stats.proportions import effective_number
 from keval.stats.reasons import few_clusters
 from keval.stats.rogan_gladen import CHANCE, ErrorRates, really_passing
+
+BEYOND = "the pass rate lies beyond what a judge of these error rates comes to: it is wrong in another way here"
 
 NAMES = ("specificity", "sensitivity", "failing", "passing")
 
@@ -91,9 +94,17 @@ def corrected_by(rates: ErrorRates | None, reason: str | None, shares: Mapping[s
     if rates is None:
         return RatesCorrection(rate, number, None, None, None, None, reason)
     corrected, low, high = really_passing(rate, number or len(values), rates)
-    if unclear is not None:
+    reason = CHANCE if corrected is None else unclear or _why_no_interval(len(values), low, high)
+    if reason is not None:
         low = high = None
-    return RatesCorrection(rate, number, rates, corrected, low, high, CHANCE if corrected is None else unclear)
+    return RatesCorrection(rate, number, rates, corrected, low, high, reason)
+
+
+def _why_no_interval(samples: int, low: float | None, high: float | None) -> str | None:
+    """Return why the ends of an interval are none; None if they are."""
+    if samples < FEWEST_SAMPLES:
+        return f"fewer than {FEWEST_SAMPLES} samples"
+    return BEYOND if low == high else None
 
 
 def _why_no_clusters(shares: Collection[PassShare]) -> str | None:

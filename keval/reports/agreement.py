@@ -35,7 +35,7 @@ PARADOX_KAPPA = 0.4
 
 FIXED = "every judgment is repeated exactly: the judge is deterministic or cached, which is no evidence of accuracy"
 
-_NO_STEPS = "a score lies between the whole steps of the scale, so there are no categories"
+_NO_STEPS = "there are no categories: a score lies between whole steps, or the scale has more than 100 of them"
 _ONE_CATEGORY = "both used one and the same category only: chance alone would agree always"
 _NO_VARIATION = "no score differs from another"
 _SAME_DRAWS = "samples drawn again give all the same, or too often nothing that is defined"

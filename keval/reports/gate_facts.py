@@ -221,7 +221,7 @@ class Facts:
         row = self._row(condition, percent / 100)
         if row["duration_ms"] is None:
             return unknown("no answer says how long it took" if row["answers"] else "no answers")
-        return Found(row["duration_ms"] / 1000, counted=True, of=counted(row["answers"], "answer"))
+        return Found(row["duration_ms"] / 1000, counted=True, of=counted(row["timed"], "answer"))
 
     def passes(self, condition: str, k: int, *, every: bool) -> Found:
         """Return pass^k, or pass@k, of a condition's samples; of one trial both are the pass rate."""

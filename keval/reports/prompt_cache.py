@@ -25,7 +25,7 @@ def notes(queries: Queries, header: Header) -> Iterator[str]:
     prices = _prices(queries)
     for row in rows:
         judge = judges[row["judge_id"]]
-        read, written = int(row["read"]), int(row["written"])
+        read, written = row["read"], row["written"]
         saved = _saved_usd(prices, judge.models, Usage(0, 0, read, written))
         served = f"served {read:,} input tokens" if read else f"kept {written:,} input tokens and served none of them"
         yield f"Judge {judge.name}: the prompt cache {served}{_worth(saved)}."

@@ -1,10 +1,11 @@
--- One row per judge whose model was asked with a cached prompt: input tokens that were read from the cache, and written.
+-- One row per judge whose model was asked with a cached prompt: input tokens that were read from the cache, and written; null where
+-- nobody says so.
 select
     judge_id,
-    coalesce(sum(cache_read_input_tokens), 0)::bigint as read,
-    coalesce(sum(cache_creation_input_tokens), 0)::bigint as written
+    sum(cache_read_input_tokens)::bigint as read,
+    sum(cache_creation_input_tokens)::bigint as written
 from costs
 where stage = 'judge'
 group by judge_id
-having read + written > 0
+having coalesce(read, 0) + coalesce(written, 0) > 0
 order by judge_id

@@ -49,6 +49,15 @@ def test_a_mean_is_corrected_by_the_answers_that_were_drawn(tmp_path: Path) -> N
     assert "random draw" in said["requirement"]
 
 
+def test_a_persons_score_beyond_the_scale_does_not_count(tmp_path: Path) -> None:
+    """As `keval agreement` leaves it out: a mean of it could lie beyond the scale."""
+    labels = [label(2 * number) for number in range(24)]
+    labels[0]["scores"]["completeness"] = 50
+    (found,) = corrections(tmp_path, *labels)
+    assert found.found.corrected is not None
+    assert found.found.corrected.n_labelled == 23
+
+
 def test_samples_in_clusters_give_a_wider_interval(tmp_path: Path) -> None:
     """As the report's own interval does, where the config says which samples belong together."""
     labels = [label(2 * number) for number in range(24)]

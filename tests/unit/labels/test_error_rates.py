@@ -8,7 +8,7 @@ import pytest
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.labels.error_rates import ForeignCalibration, PassShare, RatesCorrection, corrected_by, read
+from keval.labels.error_rates import BEYOND, ForeignCalibration, PassShare, RatesCorrection, corrected_by, read
 from keval.stats.proportions import effective_size
 from keval.stats.rogan_gladen import CHANCE, ErrorRates
 
@@ -75,6 +75,16 @@ def test_pass_rates_are_corrected_by_samples() -> None:
     assert (chance.corrected, chance.reason) == (None, CHANCE)
     assert corrected_by(RATES, None, {}).reason == "there is no verdict"
     assert corrected_by(None, "stale", shares).as_json()["reason"] == "stale"
+
+
+def test_ends_that_are_no_interval_are_null() -> None:
+    """Of few samples there is none, nor where both ends are cut off: such a judge would pass a fifth by mistake."""
+    found = ErrorRates(0.8, 0.9, 50, 60)
+    few = corrected_by(found, None, {str(number): PassShare(float(number < 3), 1) for number in range(4)})
+    assert (few.ci_lower, few.ci_upper, few.reason) == (None, None, "fewer than 5 samples")
+    none_passes = corrected_by(found, None, {str(number): PassShare(0.0, 1) for number in range(40)})
+    assert (none_passes.corrected, none_passes.ci_lower, none_passes.ci_upper) == (0.0, None, None)
+    assert none_passes.reason == BEYOND
 
 
 def test_samples_in_clusters_are_as_many_cases_as_there_are_clusters() -> None:

@@ -163,7 +163,10 @@ def test_what_is_not_defined_is_null_with_its_reason(tmp_path: Path) -> None:
         each["scores"] = {"fine": score | {"score": 0.1 * each["replicate"]}}
     (steps,) = compared(log_of(tmp_path, *fine))
     assert (steps.categories, steps.confusion, steps.qwk, steps.within_one) == ((), (), None, None)
-    assert steps.reasons["qwk"] == "a score lies between the whole steps of the scale, so there are no categories"
+    assert (
+        steps.reasons["qwk"]
+        == "there are no categories: a score lies between whole steps, or the scale has more than 100 of them"
+    )
     assert steps.alpha_interval is not None
 
 
@@ -184,6 +187,20 @@ def test_many_pairs_of_different_samples_have_an_interval_by_the_formula(tmp_pat
     ]
     (found,) = compared(log_of(tmp_path, *events, answers=answers))
     assert (found.qwk_method, found.qwk_seed) == ("formula", None)
+
+
+def test_agreement_does_not_depend_on_where_the_scale_begins(tmp_path: Path) -> None:
+    """Scores from 1,000,001 to 1,000,005 agree as those from 1 to 5 do, and have the interval that these have."""
+    found = []
+    for first in (0, 1_000_000):
+        score = {"reasoning": "", "min": first + 1, "max": first + 5, "passed": None}
+        events = [*scored(A), *second(B)]
+        for event, value in zip(events, [*A, *B], strict=True):
+            event["scores"] = {"completeness": score | {"score": first + value}}
+        (each,) = compared(log_of(tmp_path, *events))
+        found.append((each.qwk, each.qwk_lower, each.qwk_upper))
+    assert None not in found[0]
+    assert found[1] == pytest.approx(found[0])
 
 
 @pytest.mark.slow

@@ -127,6 +127,15 @@ def test_what_is_counted_needs_no_interval(facts: Facts) -> None:
     ]  # fmt: skip
 
 
+def test_a_latency_says_of_how_many_answers_it_is(tmp_path: Path) -> None:
+    """An answer without a time is none of them."""
+    answers = [response_event("q1"), response_event("q2"), response_event("q3")]
+    answers[2]["duration_ms"] = None
+    log = write_log(tmp_path / "run.jsonl", [run_event(["baseline"], samples=3, repetitions=1), *answers])
+    with projections.connect([log]) as connection:
+        assert Facts(connection, {}).latency("baseline", 50).of == "2 answers"
+
+
 def test_costs_and_times_are_held_to_those_of_the_baseline_or_of_before(facts: Facts) -> None:
     """Of all conditions but the baseline, or of those that are named; in another log of each condition."""
     costs, times = held(facts, "cost per answer <= 95% of baseline", "latency p50 of with_docs > 90% of baseline")

@@ -24,12 +24,13 @@ OWN = {"input": 100, "output": 1, "cache_read": 0, "cache_write_5m": 100}
             1_000,
             "kept 2,000 input tokens and served none of them, and writing to it cost $0.0025 more",
         ),
+        ("claude-opus-5", 9_000, None, "served 18,000 input tokens; what that saved is unknown"),
         ("own-model", 9_000, 1_000, "served 18,000 input tokens; what that saved is unknown"),
         ("claude-opus-5", 0, 0, None),
     ],
 )
 def test_a_report_says_what_the_prompt_cache_saved(
-    model: str, read: int, written: int, said: str | None, tmp_path: Path
+    model: str, read: int, written: int | None, said: str | None, tmp_path: Path
 ) -> None:
     """Tokens, and dollars where the prices are known; a judge without cached prompts is not mentioned."""
     usage = {
