@@ -4,7 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import plan_event, response_event, retraction_event, sample, sample_change_event, write_log
+from keval import projections
+from keval.labels.labels import Said
+from tests.builders import (
+    JUDGE_ID,
+    failure_event,
+    judgment_event,
+    plan_event,
+    response_event,
+    retraction_event,
+    run_event,
+    sample,
+    sample_change_event,
+    write_log,
+)
 from tests.conftest import Keval
 
 
@@ -74,3 +87,68 @@ def test_an_empty_reason_and_a_second_retraction_write_nothing(keval: Keval, tmp
     again = keval("retract", log, "abc", "--reason", "why")
     assert (again.returncode, again.stderr) == (0, "keval: abc is retracted already; nothing was written\n")
     assert log.read_bytes() == before
+
+
+def numbers(log: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Return what counts in a log, and what is known of it."""
+    asked = {
+        "answers": "select id, run_id, text from responses order by id",
+        "scores": "select response_id, judge_id, run_id, score, current from scores order by all",
+        "labels": "select response_id, labeler, run_id, current from labels order by all",
+        "failures": "select id, kind, current from failures order by id",
+        "paid": "select stage, cost_usd from costs where stage <> 'judge' order by all",
+    }
+    with projections.connect([log]) as connection:
+        return {name: connection.execute(sql).fetchall() for name, sql in asked.items()}
+
+
+def test_without_a_run_all_counts_that_it_replaced(keval: Keval, tmp_path: Path) -> None:
+    """Answers, judgments and labels are as before the run, also where it judged an answer again or failed a task."""
+    old = [response_event(f"q{number}", run_id="first") for number in range(4)]
+    judged = [judgment_event(answer, 4, run_id="first") for answer in old]
+    labelled = Said((old[0]["id"], JUDGE_ID, "completeness"), "ada", score=3).event("first")
+    before = [run_event(samples=5, id="first", run_id="first"), *old, *judged, labelled]
+    new = [response_event(f"q{number}", text="Another.", run_id="second") for number in (0, 1, 4)]
+    later = [judgment_event(answer, 2, run_id="later") for answer in new[:1]]
+    failed = failure_event(old[2], run_id="second")
+    again = judgment_event(old[3], 1, run_id="second")
+    run = run_event(samples=5, id="second", run_id="second")
+    log = write_log(
+        tmp_path / "run.jsonl", [*before, run, *new, judgment_event(new[1], 1, run_id="second"), failed, again, *later]
+    )
+    done = keval("retract", log, "--run", "sec", "--reason", "the server was down")
+    assert done.stderr.splitlines() == [
+        "keval: retracted 3 responses, 2 judgments, 1 failure of run second",
+        "keval: 2 responses, 3 judgments, 1 label from before it count again",
+    ], done.stderr
+    expected = numbers(write_log(tmp_path / "before.jsonl", [*before, run]))
+    found = numbers(log)
+    assert found.pop("paid") != expected.pop("paid")
+    assert found == expected
+    written = log.read_bytes()
+    assert "nothing was written" in keval("retract", log, "--run", "second", "--reason", "why").stderr
+    assert log.read_bytes() == written
+
+
+@pytest.mark.slow
+def test_what_is_meant_is_not_guessed(keval: Keval, tmp_path: Path) -> None:
+    """Ids or a run: one of the two; a run is one that the log has."""
+    log = write_log(
+        tmp_path / "run.jsonl", [response_event("q1", id="a", run_id="r1"), response_event("q2", id="b", run_id="r2")]
+    )
+    for given, told in (
+        ((), "give the IDs of events, or --run"),
+        (("a", "--run", "r1"), "give the IDs of events, or --run"),
+        (("--run", "x"), "no run has an id that begins with 'x'"),
+        (("--run", "r"), "2 runs have ids that begin with 'r'"),
+    ):
+        done = keval("retract", log, *given, "--reason", "why")
+        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.slow
+def test_earlier_answers_that_go_with_a_retracted_one_are_told(keval: Keval, tmp_path: Path) -> None:
+    """A retraction is of an id: who takes back the newer answer alone has to know."""
+    events = [response_event("q1", id="a", run_id="r1"), response_event("q1", id="a", text="Other.", run_id="r2")]
+    done = keval("retract", write_log(tmp_path / "run.jsonl", events), "a", "--reason", "why")
+    assert "1 of them had replaced earlier events of the same id, which do not count either" in done.stderr
