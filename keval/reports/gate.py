@@ -279,6 +279,9 @@ def _said(found: Found, sign: Sign, limit: float | None, *, on_mean: bool) -> tu
         return "cannot tell", found.unknown or "unknown"
     if found.conclusion is not None and limit == 0 and not on_mean:
         return _concluded(found, found.conclusion, sign)
+    if found.all_failed and found.value is not None and not on_mean:
+        # A rule that asks for low scores did not mean those of failures.
+        return ("cannot tell" if HOLDS[sign](found.value, limit) else "not met"), ALL_FAILED
     return _verdict(found, sign, limit, on_mean=on_mean)
 
 
@@ -329,5 +332,7 @@ def _concluded(found: Found, conclusion: Conclusion, sign: Sign) -> tuple[Verdic
     qualified = f", {found.qualification}" if found.qualification else ""
     return _BY[(conclusion == "higher") == (sign == ">")], f"concluded: {conclusion}{qualified}"
 
+
+ALL_FAILED = "the agent failed whatever was asked"
 
 _BY: dict[bool, Verdict] = {True: "met", False: "not met"}

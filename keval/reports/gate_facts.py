@@ -53,6 +53,8 @@ class Found:
     """The ends between which it lies whatever the missing answers would have scored; None where few are missing."""
     missing: float = 0.0
     """The share of answers that are missing, of those that are, or could be, a number."""
+    all_failed: bool = False
+    """Whether the agent failed whatever was asked, so that it is the value of failures alone."""
     conclusion: Conclusion | None = None
     """What a difference shows, as the report says it; None for other numbers."""
     doubt: str | None = None
@@ -146,6 +148,7 @@ class Facts:
             worst=score.mean_lower if lacking else None,
             best=score.mean_upper if lacking else None,
             missing=score.missing_share,
+            all_failed=bool(score.agent_failed) and not score.scored and not lacking,
         )
 
     def difference(self, table: MetricTable, condition: str) -> Found:

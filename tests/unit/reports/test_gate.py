@@ -127,6 +127,17 @@ def test_what_is_counted_needs_no_interval(facts: Facts) -> None:
     ]  # fmt: skip
 
 
+def test_a_run_in_which_everything_failed_reaches_no_score(tmp_path: Path) -> None:
+    """All samples have the same value then, and no interval; a rule that asks for low scores is not met by failures."""
+    failed = [failure_event(response_event(f"q{number}")) for number in range(8)]
+    scored = [response_event("q9", "with_docs"), judgment_event(response_event("q9", "with_docs"), 4)]
+    for number, left in ((8, failed), (20, failed)):
+        log = write_log(tmp_path / f"{number}.jsonl", [run_event(samples=number), *left, *scored])
+        with projections.connect([log], texts=False) as connection:
+            found = held(Facts(connection, {}), "completeness of baseline >= 3", "completeness of baseline <= 2")
+        assert verdicts(found) == (["not met", "cannot tell"] if number == 8 else ["cannot tell", "cannot tell"])
+
+
 def test_a_latency_says_of_how_many_answers_it_is(tmp_path: Path) -> None:
     """An answer without a time is none of them."""
     answers = [response_event("q1"), response_event("q2"), response_event("q3")]
