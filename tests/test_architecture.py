@@ -126,7 +126,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         "what is left, and what is said of it, a command shows that has a choice",
         {"execution.remaining"},
     ),
-    "unit/execution/test_config_check.py": ("it is told before a run", {"execution.agent_doubts", "execution.keys"}),
+    "unit/execution/test_config_check.py": ("they are told before a run", {"execution.keys"}),
     "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.scoring"}),
     "unit/execution/test_labelling.py": (
         "a sheet and a terminal come to labels",

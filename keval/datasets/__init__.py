@@ -210,7 +210,7 @@ class _Checked:
                 options = " and ".join(self._option(name) for name in sorted(names, reverse=True))
                 others = HEADLESS if self._may_lack_names() else ""
                 self.problems = RowProblems()
-                told = f"no column {keys}; it has {fields[0]}: name them with {options}{others}"
+                told = f"no column {keys}; it has {fields[0]}: a config names them with {options}{others}"
                 self.problems.add(str(self.path), told)
 
     def _option(self, name: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from keval.config.model import Config
 
@@ -12,6 +14,7 @@ def agent_doubts(config: Config, *, mock: bool) -> Iterator[str]:
     if mock:
         yield from _beyond_mock(config)
     yield from _unheard_prompts(config)
+    yield from _paths_as_prompts(config)
     yield from _shared_folders(config)
 
 
@@ -33,6 +36,23 @@ def _unheard_prompts(config: Config) -> Iterator[str]:
             f"agent {config.agent.name}: its program is not given the system prompt of {', '.join(prompted)}; write "
             "{system_prompt} into its command or adapter"
         )
+
+
+def _paths_as_prompts(config: Config) -> Iterator[str]:
+    """Yield which conditions have a system prompt that is the path of a file: the agent would be told the path."""
+    for condition in config.conditions:
+        prompt = condition.system_prompt
+        if len(prompt.split()) == 1 and _is_file(config.path.parent / prompt):
+            yield (
+                f"condition {condition.name}: its system prompt is the text {prompt!r}, not what stands in that file; "
+                f"write `system_prompt_file: {prompt}`"
+            )
+
+
+def _is_file(path: Path) -> bool:
+    with suppress(OSError):  # such as that the name is too long
+        return path.is_file()
+    return False
 
 
 def _shared_folders(config: Config) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Says, before anything is paid, which rules of a config's gate ask for what its run will not have.
 
-A rule about conditions that nobody compares is refused. One may be meant for scores that a later judge gives: of
-those there are warnings.
+A rule about conditions that nobody compares is refused, and so is one about groups that no sample is in. A rule may be
+meant for scores that a later judge gives: of those there are warnings.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class _Scale(NamedTuple):
 
 
 def check_gate(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn) -> None:
-    """Warn of rules about scores that no judge gives, or groups that no sample is in.
+    """Warn of rules about scores that no judge gives.
 
-    Raises UsageError for conditions that are not there.
+    Raises UsageError for conditions that are not there, and for fields that no sample has.
     """
     known = _scales(config)
     wrong: list[str] = []
@@ -39,7 +39,7 @@ def check_gate(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn)
         for doubt in doubts:
             warn(begin + doubt)
         if rule.by is not None and not any(rule.by in sample for sample in samples):
-            warn(f"{begin}no sample has a field {rule.by!r}; {near(rule.by, _fields(samples))}")
+            wrong.append(f"{begin}no sample has a field {rule.by!r}; {near(rule.by, _fields(samples))}")
         elif rule.by is not None and "until" in config.as_written and not held_to.on_mean:
             warn(
                 f"{begin}groups of a run that stops before its last sample have no intervals, and nobody can tell of "

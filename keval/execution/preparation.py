@@ -141,7 +141,7 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Warn) -> Prepar
     _check_judges_are_for_some(config, found)
     samples = sum((read.samples[:limit] for read in found), JsonObjects())
     prompts = {condition.name: condition.system_prompt for condition in config.conditions}
-    check_gate(config, samples, warn)
+    check_gate(config, samples if limit is None else sum((read.samples for read in found), JsonObjects()), warn)
     for warning in (
         *agent_doubts(config, mock=prepared.mock),
         *checks.check(config.secrets, samples, prompts),

@@ -24,8 +24,9 @@ from keval.origins._files import rows_of
 TEXT: JsonObject = {"type": "string"}
 NAMED = {"id": TEXT, "input": {"type": ["string", "array"], "items": TEXT}, "hint": {"type": ["string", "null"]}}
 STEPS: JsonObject = {
-    "type": "array", "items": {"type": "object", "properties": {"duration": NUMBER, "name": {"type": "string"}}},
-}  # fmt: skip
+    "type": "array",
+    "items": {"type": "object", "properties": {"duration": NUMBER, "name": {"type": ["string", "null"]}}},
+}
 GRADE: JsonObject = {"pass": {"type": ["boolean", "null"]}, "reasoning": {"type": ["string", "null"]}}
 
 ROW = jsonschema_rs.validator_for({"type": "object", "required": ["id", "input"], "properties": NAMED})

@@ -191,3 +191,9 @@ def test_an_interrupted_command_does_not_wait_for_another_thread() -> None:
     """DuckDB may be at work in it: Python's own end would abort, with a message that nobody understands."""
     done = subprocess.run([sys.executable, "-c", LEAVES_A_THREAD], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_the_choices_of_an_option_that_is_missing_stand_below_each_other(keval: Keval, tmp_path: Path) -> None:
+    """What click indents is shown so, not as a control character."""
+    done = keval("plot", tmp_path, "-o", "plot.png")
+    assert "\n  forest,\n" in done.stderr, done.stderr

@@ -364,3 +364,16 @@ def test_a_damaged_packed_file_is_told_in_words(keval: Keval, tmp_path: Path, na
     refused = keval("import", path, *named, "-o", tmp_path / "run.jsonl")
     assert (refused.returncode, "damaged or not packed as its name says" in refused.stderr) == (3, True)
     assert not (tmp_path / "run.jsonl").exists()
+
+
+@pytest.mark.slow
+def test_what_trials_prints_is_read_back(keval: Keval, tmp_path: Path) -> None:
+    """`keval trials -f jsonl` has the names of agent-eval-harness: all answers come back, with steps of any type."""
+    (tmp_path / "questions.jsonl").write_text('{"id": "q1", "question": "Why?", "answer": "Why?"}\n')
+    config = "name: tried\ndataset: {path: questions.jsonl}\nagent: {type: echo}\njudge: {type: exact_match}\n"
+    (tmp_path / "eval.yaml").write_text(f'{config}conditions: {{plain: {{system_prompt: "Answer."}}}}\n')
+    tried = keval("trials", tmp_path / "eval.yaml", "-k", "2", "-f", "jsonl", cwd=tmp_path)
+    (tmp_path / "trials.jsonl").write_text(tried.stdout)
+    done = keval("import", tmp_path / "trials.jsonl", "-o", tmp_path / "back.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "back.jsonl").read_text().count('"type":"response"') == 2

@@ -187,7 +187,7 @@ def test_what_is_wrong_in_every_row_is_said_once(tmp_path: Path, layout: Layout,
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("ID,Question,Answer\n1,q,a\n", "name them with question_key: Question and answer_key: Answer"),
+        ("ID,Question,Answer\n1,q,a\n", "a config names them with question_key: Question and answer_key: Answer"),
         ("1,Why is it so?,Because\n2,q,a\n", "if its first line is a sample, name all columns with columns"),
         ("question,answer\nq,a\n".encode("utf-16"), "is UTF-16, and UTF-8 is needed; save it as UTF-8"),
     ],
@@ -603,7 +603,8 @@ def test_columns_that_are_called_otherwise_are_told_once(tmp_path: Path) -> None
         datasets.read(path)
     problem, count = caught.value.problems
     assert problem == (
-        f"{path}: no column 'question' or 'answer'; it has 'Nr.', 'Frage': name them with question_key and answer_key"
+        f"{path}: no column 'question' or 'answer'; it has 'Nr.', 'Frage': a config names them with question_key and "
+        "answer_key"
     )
     assert count.startswith("1 problem in ")
     path.write_text("Nr.;Frage\n1;Warum?\n")
