@@ -48,7 +48,7 @@ def run(folder: Path, limit: int | None = None) -> list[str]:
 def is_done(folder: Path, limit: int | None = None) -> bool:
     """Return whether nothing is missing, as far as that can be told without the dataset."""
     config, request = load(folder / "eval.yaml"), Request(limit=limit)
-    with of_log(folder / "log.jsonl", lambda _: None) as past:
+    with of_log(folder / "log.jsonl", lambda _: None, skip_invalid=True) as past:
         same = recorded_plan.is_same(config, past, request)
         return same and recorded_plan.is_done(unread(config, None, folder / "log.jsonl"), past)
 
@@ -90,6 +90,11 @@ def answer_elsewhere(folder: Path) -> None:
     answered = orjson.loads(lines(folder)[-1])
     other = answered | {"run_id": "another", "sample_sha256": "0" * 24}
     write_lines(folder, [*lines(folder), orjson.dumps(other) + b"\n"])
+
+
+def break_a_line(folder: Path) -> None:
+    """Put a line that is no event before the others: what it was is not known."""
+    write_lines(folder, [b"{}\n", *lines(folder)])
 
 
 def run_again(folder: Path) -> None:
@@ -144,6 +149,7 @@ def test_what_was_all_answered_is_done_without_the_dataset(folder: Path) -> None
         retract,
         answer_elsewhere,
         run_again,
+        break_a_line,
         run_another,
         edit_a_judges_file,
         run_limited,

@@ -131,6 +131,7 @@ def test_a_run_that_the_last_sample_decides_is_complete(tmp_path: Path) -> None:
     agent = Drawn(config, {"plain": 0, "other": 1})
     assert run(config, log, agent)[-1].startswith("all 10 samples were asked")
     assert (ended(log)["why"], ended(log)["comparisons"][0]["conclusion"]) == ("dataset", "higher")
+    assert ended(log)["asked"] == {}
     assert run(config, log, agent) == ["nothing to generate: every task has its response"]
 
 

@@ -31,13 +31,15 @@ def prepared(folder: Path, agent: str = "{type: claude, model: mine}", judge: st
     return prepare(load(folder / "eval.yaml", environ={}), None, warn=lambda _: None)
 
 
-def said(found: Prepared, answered: int = 0, failed: int = 0, *, may_stop: bool = False) -> str:
+def said(
+    found: Prepared, answered: int = 0, failed: int = 0, given_up: int | None = 0, *, may_stop: bool = False
+) -> str:
     """Return what is said when so many of the config's four tasks have an answer, each of $0.25, and so many failed."""
     answers = [answer_to(found, task, time=f"2026-11-20T11:5{n}:00.000Z") for n, task in enumerate(tasks_of(found))]
     failures = [failure_event(answer) for answer in answers[answered : answered + failed]]
     with config_past(found, [*answers[:answered], *failures]) as about:
         tasks = work_list(found.config, found.samples, "1" * answered + "0" * (4 - answered) if answered else "")
-        return work_ahead(about, tasks, found.config.judges, may_stop=may_stop)
+        return work_ahead(about, tasks, found.config.judges, given_up, may_stop=may_stop)
 
 
 def test_what_is_there_what_is_asked_for_and_its_cost_stand_in_one_line(tmp_path: Path) -> None:
@@ -58,6 +60,8 @@ def test_of_a_run_that_may_stop_it_is_the_most(tmp_path: Path) -> None:
 def test_what_is_tried_again_is_told_from_what_is_new(failed: int, told: str, tmp_path: Path) -> None:
     """The same command again costs something where tasks failed, and that is why."""
     assert f"; 2 more, {told}, will be asked for" in said(prepared(tmp_path), answered=2, failed=failed)
+    of_others = said(prepared(tmp_path), answered=2, failed=failed, given_up=failed)
+    assert "; 2 more will be asked for" in of_others
 
 
 def test_a_first_run_is_guessed_at_and_says_so(tmp_path: Path) -> None:

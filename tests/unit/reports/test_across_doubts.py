@@ -6,7 +6,7 @@ import dataclasses
 
 from keval.reports.across_doubts import Side, check_comparable, differing, first_of_each, header, rest_of_each, small
 from keval.reports.conclusions import ReportWarning
-from keval.reports.model import AgentInfo, ServerUse
+from keval.reports.model import AgentInfo, Report, ServerUse
 from keval.stats.declared import Declared
 from tests.reports import small_report, summary
 
@@ -39,6 +39,20 @@ def test_agents_models_servers_and_conditions_are_named() -> None:
     }
     assert header(sides).agent is None
     assert header(sides).responses == 2 * REPORT.header.responses
+
+
+def test_the_order_in_which_models_answered_is_no_difference() -> None:
+    """Two models that both answered in each log are the same ones."""
+    names = ("claude-opus-5", "claude-sonnet-5")
+    sides = [
+        Side(place, f"{place}.jsonl", with_models(models), Declared())
+        for place, models in ((1, names), (2, names[::-1]))
+    ]
+    assert "different_models" not in {warning.code for warning in differing(sides, [])}
+
+
+def with_models(models: tuple[str, ...]) -> Report:
+    return dataclasses.replace(REPORT, header=dataclasses.replace(REPORT.header, models=models))
 
 
 def test_a_metric_that_is_computed_otherwise_is_named() -> None:

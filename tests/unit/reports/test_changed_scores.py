@@ -61,3 +61,15 @@ def test_equal_changes_stand_in_the_order_of_metrics_and_of_samples(tmp_path: Pa
     with projections.connect([write_log(tmp_path / "log.jsonl", log)]) as connection:
         (found,) = changed_scores(Queries(connection), most=2)
     assert [(each.sample_id, each.metric) for each in found.lost] == [("q1", "clarity"), ("q2", "clarity")]
+
+
+def test_conditions_stand_in_the_order_of_the_config(tmp_path: Path) -> None:
+    """As everywhere in a report, and not in that of their names."""
+    names = ("baseline", "zeta", "alpha")
+    log = [run_event(names, samples=1, judges=[judge_entry(METRICS)])]
+    for condition, clarity in zip(names, (3, 1, 2), strict=True):
+        response = response_event("q1", condition)
+        log += [response, judgment_event(response, {"clarity": clarity, "hit": 1})]
+    with projections.connect([write_log(tmp_path / "log.jsonl", log)]) as connection:
+        found = changed_scores(Queries(connection), names)
+    assert [each.condition for each in found] == ["zeta", "alpha"]

@@ -39,6 +39,7 @@ def written(path: Path, edited: Mapping[str, object], given: Sequence[str] | Non
     [
         ({"answer": "Other."}, GOLDEN, {"q2": "answer"}, {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")}),
         ({"topic": None}, None, {"q2": "topic"}, {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")}),
+        ({"question": "How?"}, GOLDEN, {}, {(JUDGE_ID, "q1"), (JUDGE_ID, "q2"), (BLIND, "q1"), (BLIND, "q2")}),
         ({"topic": "law"}, GOLDEN, {}, {(JUDGE_ID, "q1"), (JUDGE_ID, "q2"), (BLIND, "q1"), (BLIND, "q2")}),
     ],
 )

@@ -15,6 +15,8 @@ from keval.reports.planned_stops import PlannedStop, pilot_differences, planned_
 from keval.reports.planning import pilots, plan
 from keval.stats.next_spend import UnitCosts
 from keval.stats.power import Aim
+from keval.stats.stopping_forecast import forecast
+from keval.stats.stopping_rule import Compared, StoppingRule
 from tests.builders import write_log
 from tests.stopping_runs import Drawn, run, write_evaluation
 
@@ -47,6 +49,19 @@ def test_a_large_difference_saves_money_and_a_small_one_does_not(pilot: Path) ->
     assert large.complete_usd == pytest.approx(1.6)
     assert large.cost_usd == pytest.approx(0.02 * large.samples)
     assert of_pilot.difference == pytest.approx(0.225)
+
+
+@pytest.mark.slow
+def test_one_of_several_comparisons_is_drawn_with_all_of_alpha_for_all(pilot: Path) -> None:
+    """The rule divides alpha itself: what the plan has divided already is put together again."""
+    with projections.connect([pilot]) as connection:
+        (found,) = pilots(connection, UnitCosts(None, None))
+        differences = pilot_differences(connection)
+        (large, _) = planned_stops(plan(found, Aim(0.4).shared(3)), differences, 80).stops
+    (of_pilot,) = differences.values()
+    drawn = forecast(of_pilot.values, 0.4, StoppingRule(3, alpha=0.05), Compared(of_pilot.reach, 80))
+    assert drawn is not None
+    assert large.samples == drawn.samples
 
 
 @pytest.mark.slow

@@ -27,6 +27,8 @@ def test_what_is_there_is_not_paid_for_again() -> None:
     assert more.design == Design(162, 3, 1)
     assert (more.responses, more.judgments) == (612, 612)
     assert more.cost_usd == pytest.approx(306 * 0.03)
+    questions = bought(prices=UnitCosts(0.02, 0.01, sample=5))["more samples"]
+    assert questions.cost_usd == pytest.approx(306 * 0.03 + 102 * 5)
 
 
 def test_what_some_samples_lack_is_paid_for() -> None:

@@ -131,6 +131,21 @@ def test_of_another_log_nothing_is_concluded(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("stopped", ["old", "new"])
+def test_that_one_of_two_logs_stopped_is_enough(tmp_path: Path, stopped: str) -> None:
+    """Its samples are those that its own results chose, whatever the other log has."""
+    for seed, name in enumerate(("old", "new")):
+        (tmp_path / name).mkdir()
+        config = write_evaluation(tmp_path / name, 30)
+        run(config, tmp_path / f"{name}.jsonl", Drawn(config, CLEAR, seed), *(() if name == stopped else (Given(),)))
+    logs = [as_log_file(tmp_path / f"{name}.jsonl") for name in ("old", "new")]
+    with projections.connect(logs[:1]) as before, projections.connect(logs[1:]) as now:
+        facts = Facts(now, {})
+        since = facts.since(Facts(before, {}), facts.tables[0], "other")
+    assert (since.value is None, since.lower, since.unknown) == (False, None, DESCRIPTIVE)
+
+
+@pytest.mark.slow
 def test_a_missing_score_gives_a_gate_no_interval(tmp_path: Path) -> None:
     """How often a stopped run passes is known within no interval, whatever the missing scores would have been."""
     config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
