@@ -67,7 +67,7 @@ def test_conditions_stand_in_the_order_of_the_config(tmp_path: Path) -> None:
     """As everywhere in a report, and not in that of their names."""
     names = ("baseline", "zeta", "alpha")
     log = [run_event(names, samples=1, judges=[judge_entry(METRICS)])]
-    for condition, clarity in zip(names, (3, 1, 2), strict=True):
+    for condition, clarity in zip(names, (3, 2, 1), strict=True):
         response = response_event("q1", condition)
         log += [response, judgment_event(response, {"clarity": clarity, "hit": 1})]
     with projections.connect([write_log(tmp_path / "log.jsonl", log)]) as connection:
