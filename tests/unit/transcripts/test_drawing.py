@@ -20,7 +20,9 @@ def transcript(text: str) -> Transcript:
 def test_a_long_text_shows_its_beginning_and_its_end() -> None:
     """How much is left out is said; --full leaves out nothing."""
     text = "a" * 4_000 + "b" * 5_000 + "c" * 1_000
-    assert shortened(text) == f"{'a' * 4_000}\n… 5,000 characters more, which --full shows …\n{'c' * 1_000}"
+    assert (
+        shortened(text) == f"{'a' * 4_000}\n… 5,000 characters more, which `keval show --full` shows …\n{'c' * 1_000}"
+    )
     assert shortened("a" * 5_000) == "a" * 5_000
     assert "b" * 5_000 in Drawing(full=True).draw(transcript(text))
 
