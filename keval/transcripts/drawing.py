@@ -69,7 +69,8 @@ def shortened(text: str) -> str:
     left = len(text) - FIRST_CHARACTERS - LAST_CHARACTERS
     if left <= 0:
         return text
-    return f"{text[:FIRST_CHARACTERS]}\n… {left:,} characters more, which `keval show --full` shows …\n{text[-LAST_CHARACTERS:]}"
+    omitted = f"… {left:,} characters more, which `keval show --full` shows …"
+    return f"{text[:FIRST_CHARACTERS]}\n{omitted}\n{text[-LAST_CHARACTERS:]}"
 
 
 def _block(text: str) -> str:
