@@ -29,7 +29,7 @@ EXIT_CODES: dict[int, str] = {
     4: "something is missing in the environment (key, server, program)",
     5: "a plug-in, or a function that a config names, is broken",
     6: "budget reached (the same command resumes)",
-    7: "a gate cannot tell: an interval has the limit within it, or too much is missing",
+    7: "a gate cannot tell: an interval includes the limit, or too much is missing",
     70: "a bug (traceback, where to report)",
     130: "interrupted",
 }

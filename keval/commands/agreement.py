@@ -30,8 +30,8 @@ HEADING = "keval agreement"
 @click.option("--replicates", is_flag=True, help="Compare the judgments that one judge made of one answer.")
 @click.option("--labels", is_flag=True, help="Compare judges with people's scores, and people with each other.")
 @click.option("--diagnostics", "with_diagnostics", is_flag=True,
-              help="Say by what else scores go: length, order, own model, time, the end of the scale.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draws that intervals are made from.")
+              help="Check if scores depend on length, order, own model, time or the end of the scale.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the resampled intervals.")
 @click.option("-f", "--format", "written", type=click.Choice(["text", "markdown", "json"]), default="text",
               show_default=True, help="For people or for programs.")  # fmt: skip
 @EVERYTHING

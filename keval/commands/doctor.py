@@ -1,4 +1,4 @@
-"""Says what is installed, what is missing, and where things are."""
+"""Say what is installed, what is missing, and where things are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes a log into files for other tools: Parquet, Every Eval Ever, OpenTelemetry."""
+"""Write a log into files for other tools: Parquet, Every Eval Ever, OpenTelemetry."""
 
 from __future__ import annotations
 

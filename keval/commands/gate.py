@@ -1,4 +1,4 @@
-"""Hold a log to rules, for CI: the exit code says whether all are met, one is not, or nobody can tell."""
+"""Check a log against rules, for CI: the exit code says whether all are met, one is not, or nobody can tell."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def command(
     allow_mixed: bool,
     skip_invalid: bool,
 ) -> None:
-    """Hold a log to rules.
+    """Check a log against rules.
 
     Without rules, those of the section `gate` of the log's config count. Exit code 0: all are met; 1: one is not
     met; 7: of one nobody can tell, because its interval has the limit within it, or too much is missing.

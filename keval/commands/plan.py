@@ -35,14 +35,14 @@ VARIANCE = FiniteRange(0, 1_000_000)
 @click.option("--power", type=FiniteRange(0.5, 0.999), default=0.8, show_default=True,
               help="How often it is to be found if it is there.")  # fmt: skip
 @click.option("--alpha", type=FiniteRange(0.0001, 0.5), default=0.05, show_default=True,
-              help="How often one may be found that is not there, over all comparisons.")  # fmt: skip
+              help="How often a difference may be found that is not there, over all comparisons.")  # fmt: skip
 @click.option("--tests", type=click.IntRange(1, 100_000), metavar="M",
               help="Comparisons that share alpha (default: all that are planned).")  # fmt: skip
 @click.option("--metric", metavar="[JUDGE/]METRIC", help="Plan for this metric alone (default: the primary ones).")
 @click.option("--cost-sample", type=MONEY, default=0.0, metavar="USD", help="What one more question costs to write.")
 @click.option("--var-samples", type=VARIANCE, metavar="V", help="Without LOG: the variance of true differences.")
 @click.option("--var-responses", type=VARIANCE, metavar="V", help="The variance of repetitions, of both conditions.")
-@click.option("--var-judgments", type=VARIANCE, metavar="V", help="That of judgments, of both conditions.")
+@click.option("--var-judgments", type=VARIANCE, metavar="V", help="The variance of judgments, of both conditions.")
 @click.option(
     "--cost-response", type=MONEY, metavar="USD", help="One response of both conditions (default: what LOG paid)."
 )
@@ -53,7 +53,7 @@ VARIANCE = FiniteRange(0, 1_000_000)
     help="One judgment of both responses (default: what LOG paid each judge).",
 )
 @click.option("--until", type=click.Choice(["decided"]),
-              help="Say also what a run takes that stops when it is decided.")  # fmt: skip
+              help="Also estimate a run that stops as soon as it is decided.")  # fmt: skip
 @click.option("--samples", type=click.IntRange(min=2, max=20_000), metavar="N",
               help="With --until: samples of the complete run (default: as many as are planned).")  # fmt: skip
 @click.option("-f", "--format", "written", type=click.Choice(["text", "json"]), default="text", show_default=True,

@@ -29,7 +29,7 @@ MOST_NAMED = 10
 @APPENDED_LOG
 @click.argument("ids", metavar="[ID...]", nargs=-1)
 @click.option("--run", "run_id", metavar="RUN_ID", help="All that a run wrote, instead of single events.")
-@click.option("--reason", required=True, help="Why the events shall not count.")
+@click.option("--reason", required=True, help="Why these events should not count.")
 @click.option("--author", help="Who says so.")
 @SKIP_INVALID
 def command(

@@ -25,7 +25,7 @@ DRAWN = 10
 @click.command(epilog="Example: keval view run.jsonl --open '/samples?kind=timeout'")
 @click.argument("logs", metavar="[LOG]...", nargs=-1, type=PATH_OR_STDIN)
 @click.option("--open", "page", metavar="PAGE", default="/", show_default=True,
-              help="The page that the address leads to, as its foot says it.")  # fmt: skip
+              help="The page to begin with, as its foot says it.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT",
               help="Serve on this port of 127.0.0.1 (default: a free one).")  # fmt: skip
 @click.option("--label", "labeler", metavar="NAME",

@@ -59,7 +59,7 @@ def _warn_of_gone_workspaces(config: Config, warn: Warn) -> None:
     """Say which judges will find nothing to look at when they are asked later."""
     names = [judge.name for judge in config.judges if judge.judge.uses_workspace]
     if names and config.agent.workspace.keep != "all":
-        warn(f"{', '.join(names)}: looks at workspaces, which are gone then; set `workspace: {{keep: all}}`")
+        warn(f"{', '.join(names)}: needs the workspaces, which will be gone by then; set `workspace: {{keep: all}}`")
 
 
 def run_all(config: Config, log: Path, request: Request, warn: Warn, executor: Executor | None = None) -> int:

@@ -171,7 +171,9 @@ class JudgeWork:
         if self.request.mock and has_real:
             self.warn(f"{past.log}: --mock adds judgments of a stand-in to a log of real ones; reports will say so")
         if not self.request.mock and has_mock and judge_services(judges):
-            self.warn(f"{past.log}: a stand-in gave answers of it, but the judges are paid; with --mock they are not")
+            self.warn(
+                f"{past.log}: some answers are a stand-in's, but judging them costs money; with --mock it does not"
+            )
 
     async def _judge_in_batches(self, session: Session, executor: BatchExecutor, backlog: Backlog, log: Path) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
@@ -188,7 +190,7 @@ class JudgeWork:
         unplanned = load("execution", "unplanned_responses")
         left = len({each.response_line for each in unjudged.missing(unplanned)}) if any(past.rows(unplanned)) else 0
         if self.request.chosen:
-            return "every response that is chosen has its judgments, or none is like that"
+            return "all chosen responses are judged, or no response fits the choice"
         if not left or self.request.judge_all:
             shares = any(judge.sampling.rate < 1 for judge in self.judges(past))
             share = " of the share that is judged" if shares else ""

@@ -84,7 +84,7 @@ def conditions(summaries: Sequence[ConditionSummary]) -> Section | None:
         Row(
             "agent cost per answer",
             lambda c: dollars(c.agent_cost_per_answer_usd),
-            _why_no_cost_per_answer,
+            lambda c: None if c.agent_cost_per_answer_usd is not None else "no answer of known cost",
         ),
         _total("judge cost", lambda c: c.judge_cost_usd, dollars, "attempts"),
         *(_tokens(kind) for kind in dict.fromkeys(kind for c in summaries for kind in c.tokens)),
@@ -129,12 +129,6 @@ def _total(
         return "nothing to add up" if known.value is None else None
 
     return Row(label, cell, reason, nothing="0")
-
-
-def _why_no_cost_per_answer(condition: ConditionSummary) -> str | None:
-    if condition.agent_cost_per_answer_usd is None:
-        return "no answer of known cost"
-    return "the mean of answers whose cost is known" if condition.agent_cost_usd.unknown else None
 
 
 def _tokens(kind: str) -> Row[ConditionSummary]:

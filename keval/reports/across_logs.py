@@ -87,7 +87,7 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
         tables = _tables(sides)
         shared = _compared(connection, of_shared_samples(connection, tables), sides)
         if not shared:
-            raise InputError("of no sample did one judge score two conditions that are compared", *samples)
+            raise InputError("no sample has scores by the same judge under two conditions that are compared", *samples)
         found = _report(connection, sides, tables, shared, samples)
     if strategy is None:
         return found

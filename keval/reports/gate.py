@@ -297,7 +297,7 @@ def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[
     if not holds:
         return "cannot tell", f"no interval: {found.unknown or 'none is given'}"
     if len(holds) > 1:
-        return "cannot tell", "the interval has the limit within it"
+        return "cannot tell", "the interval includes the limit"
     whatever = {HOLDS[sign](end, limit) for end in (found.worst, found.best) if end is not None}
     if whatever - holds:
         return "cannot tell", f"{found.missing:.0%} of the answers are missing, which could turn it round"

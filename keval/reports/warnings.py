@@ -220,7 +220,7 @@ def _older(queries: Queries, bodies: Sequence[JsonObject]) -> Iterator[ReportWar
         )
     ]
     for is_same, what in (
-        (False, "conditions that the newest run does not have, or has otherwise, are not shown"),
+        (False, "conditions that the newest run dropped or changed are not shown"),
         (True, "answers of an agent before it was changed are not shown, of these conditions"),
     ):
         names = [name for name, same in older if same is is_same]
@@ -234,7 +234,7 @@ def _older(queries: Queries, bodies: Sequence[JsonObject]) -> Iterator[ReportWar
         each = ", ".join(f"{name} {number:,}" for name, number in judged.items())
         yield ReportWarning(
             "older_judges",
-            "judgments by judges that the newest run does not have, or has otherwise, are not counted: "
+            "judgments by judges that the newest run dropped or changed are not counted: "
             f"{judged.total():,} ({each}); --all takes them",
         )
     (row,) = queries.ask("older_questions")

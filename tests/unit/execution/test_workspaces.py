@@ -180,7 +180,7 @@ def test_a_later_judge_of_what_is_gone_says_so(tmp_path: Path, monkeypatch: pyte
     """It is a failure of the judge and never a score, and `generate` says it before anything is paid."""
     config, log = written(tmp_path, "{}", LOOKS), tmp_path / "log.jsonl"
     _, said = asked(config, log)
-    assert said == ["command: looks at workspaces, which are gone then; set `workspace: {keep: all}`"]
+    assert said == ["command: needs the workspaces, which will be gone by then; set `workspace: {keep: all}`"]
     monkeypatch.chdir(tmp_path)
     assert judge_log(log, JudgeWork.of([], Request(quiet=True), {}, said.append)) == 8
     failures = events_of(log, "failure")

@@ -260,7 +260,7 @@ def test_logs_of_which_nothing_is_judged_alike_are_refused_for_that(tmp_path: Pa
         edited = answer["sample"] | {"answer": "Other."}
         answer |= {"sample": edited, "sample_sha256": ids.sample_sha256(edited)}
         later += [answer, judgment_event(answer, score)]
-    problem = "of no sample did one judge score two conditions"
+    problem = "no sample has scores by the same judge under two conditions"
     with pytest.raises(InputError, match=problem) as told:
         compared(tmp_path, events(LOW), later)
     assert "judged by other records of q0" in str(told.value)

@@ -94,7 +94,7 @@ def test_a_level_is_met_by_its_whole_interval(facts: Facts) -> None:
     found = held(facts, *rules)
     assert verdicts(found) == ["met", "not met", "cannot tell"]
     assert found[0].value == 2.5
-    assert found[2].why == "the interval has the limit within it"
+    assert found[2].why == "the interval includes the limit"
     assert verdicts(held(facts, *rules, on_mean=True)) == ["met", "not met", "met"]
 
 
