@@ -14,7 +14,7 @@ import orjson
 
 from keval import ids, projections, schema
 from keval.events import encode, event
-from keval.execution import plan
+from keval.execution import plan_events
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject
 from keval.logs.sinks import UntilSafe
@@ -209,7 +209,7 @@ def judge_failure_event(response: JsonObject, kind: str = "judge_error", **field
 
 def plan_event(questions: Sequence[str], *, part: int = 1, parts: int = 1, **fields: object) -> JsonObject:
     """Return a part of a plan of question ids; `plan_id` names the plan, by default that of these questions."""
-    body = {"plan_id": plan.plan_id(questions), "part": part, "parts": parts, "question_ids": list(questions)}
+    body = {"plan_id": plan_events.plan_id(questions), "part": part, "parts": parts, "question_ids": list(questions)}
     return _event("plan", ids.digest("plan part", body | fields), body, fields)
 
 

@@ -17,9 +17,9 @@ from typing import ClassVar
 from keval.agents import Answer
 from keval.execution.budget import Ledger
 from keval.execution.executors import InProcess
+from keval.execution.judge_calls import JudgeCaller
 from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder
-from keval.execution.scoring import Scorer
 from keval.execution.specs import Failed, Outcome
 from keval.execution.stage import Stage
 from keval.ids import JsonObject
@@ -147,7 +147,7 @@ def measure(service: Service, seconds: float, most: int = 100, retry: Retry | No
     """Ask a service for so long, as fast as it goes, and return how much of its capacity was used."""
     stage = Asking(
         service=service,
-        executor=InProcess(None, Scorer(judges={}, env={}, program_env={}, prices=prices.load())),
+        executor=InProcess(None, JudgeCaller(judges={}, env={}, program_env={}, prices=prices.load())),
         recorder=Unwritten(run_id="run", sink=Kept(), mock=True, secrets=Secrets({})),
         progress=Progress("generate"),
         ledger=Ledger(),

@@ -9,7 +9,7 @@ from keval.config.model import Config, Execution, JudgeConfig
 from keval.execution.answering import Answerer
 from keval.execution.budget import Ledger
 from keval.execution.executors import InProcess
-from keval.execution.scoring import Scorer
+from keval.execution.judge_calls import JudgeCaller
 from keval.execution.session import Session
 from keval.logs.sinks import Sink
 from keval.models.prices import Prices
@@ -28,7 +28,7 @@ def session_of(config: Config, sink: Sink, ledger: Ledger, env: Mapping[str, str
         timeout_s=execution.timeout_s,
         idle_timeout_s=execution.idle_timeout_s,
     )
-    executor = InProcess(answerer, Scorer(judges={}, env={}, program_env={}, prices=config.prices))
+    executor = InProcess(answerer, JudgeCaller(judges={}, env={}, program_env={}, prices=config.prices))
     return Session(
         run_id="run", sink=sink, executor=executor, ledger=ledger, execution=execution,
         secrets=config.secrets, mock=True, stop=asyncio.Event(),
@@ -38,9 +38,9 @@ def session_of(config: Config, sink: Sink, ledger: Ledger, env: Mapping[str, str
 def judging_session(judges: Sequence[JudgeConfig], sink: Sink, env: Mapping[str, str], prices: Prices) -> Session:
     """Return a session that asks judges; `env` is what reaches their models."""
     by_id = {judge.judge_id: judge.judge for judge in judges}
-    scorer = Scorer(judges=by_id, env=env, program_env={}, prices=prices)
+    judge_caller = JudgeCaller(judges=by_id, env=env, program_env={}, prices=prices)
     return Session(
-        run_id="run", sink=sink, executor=InProcess(None, scorer), ledger=Ledger(),
+        run_id="run", sink=sink, executor=InProcess(None, judge_caller), ledger=Ledger(),
         execution=Execution(max_concurrent=2, retry=Retry(3, 0, 1)), secrets=Secrets({}),
         mock=True, stop=asyncio.Event(),
     )  # fmt: skip

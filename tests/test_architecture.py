@@ -127,7 +127,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {"execution.remaining"},
     ),
     "unit/execution/test_config_check.py": ("they are told before a run", {"execution.keys"}),
-    "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.scoring"}),
+    "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.judge_calls"}),
     "unit/execution/test_labelling.py": (
         "a sheet and a terminal come to labels",
         {"commands.calibrate", "commands.label"},
@@ -205,7 +205,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/reports/test_gate.py": (
         "a rule and a log come to a verdict, and that to an exit code",
-        {"commands.gate", "exports._gate", "projections.copies", "reports.gate_facts", "reports.since"},
+        {"commands.gate", "exports._gate", "projections.copies", "reports.gate_facts", "reports.earlier_log"},
     ),
     "unit/reports/test_planning.py": (
         "a log comes to a plan, and that to lines",

@@ -131,15 +131,17 @@ def _events(
     allow_mixed: bool,
 ) -> Iterator[JsonObject]:
     from keval import projections
-    from keval.reports import drift
+    from keval.reports import mixed_answers
     from keval.reports.verdicts import verdicts
     from keval.stats.aggregates import READ, aggregate, saved
 
-    needed = projections.ALL if asked.by or pass_from or level != "condition" else (*READ, *drift.READ, "run_facts")
+    needed = (
+        projections.ALL if asked.by or pass_from or level != "condition" else (*READ, *mixed_answers.READ, "run_facts")
+    )
     with projections.connect(
         logs, everything=everything, texts=bool(asked.by), tools=False, asked=needed
     ) as connection:
-        for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
+        for sentence in mixed_answers.refuse_mixed(connection, allow=allow_mixed):
             warn(sentence)
         warn_of_several(connection)
         if pass_from:

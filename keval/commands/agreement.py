@@ -18,7 +18,7 @@ from keval.exports.markdown import Markdown
 from keval.exports.text import Text
 from keval.logs.collect import check_not_empty, collected
 from keval.reports.agreement import Raters, agreements, is_mock, judge_variations
-from keval.reports.diagnostics import diagnostics
+from keval.reports.judge_diagnostics import diagnostics
 from keval.reports.model import BANNER
 
 HEADING = "keval agreement"

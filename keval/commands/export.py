@@ -79,9 +79,9 @@ def _written(
 ) -> list[Path]:
     """Write one evaluation."""
     from keval.formats import Source
-    from keval.reports import builder, drift
+    from keval.reports import builder, mixed_answers
 
-    drift.refuse_mixed(connection, allow=allow_mixed)
+    mixed_answers.refuse_mixed(connection, allow=allow_mixed)
     report = builder.compose(connection, builder.saved_aggregates(connection, logs), logs=logs)
     folder.mkdir(exist_ok=True)
     return list(made.write(Source(connection, report, __version__), folder))

@@ -65,7 +65,7 @@ def command(
     """
     from keval import projections
     from keval.exports._gate import FORMATS
-    from keval.reports import drift
+    from keval.reports import mixed_answers
     from keval.reports.gate import judge_rules
     from keval.reports.gate_facts import Facts
     from keval.reports.warnings import answered_after_failures
@@ -79,7 +79,7 @@ def command(
             files = open_.enter_context(collected(paths, warn, skip_invalid=skip_invalid))
             check_not_empty(files)
             connection = open_.enter_context(projections.connect(files, everything=everything, texts=with_texts))
-            for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
+            for sentence in mixed_answers.refuse_mixed(connection, allow=allow_mixed):
                 warn(sentence)
             warn_of_several(connection)
             return Facts(connection, pass_from)

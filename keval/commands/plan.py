@@ -114,13 +114,13 @@ def _pilots(
     logs: Sequence[Path], prices: UnitCosts, *, everything: bool, allow_mixed: bool, skip_invalid: bool
 ) -> tuple[list[Pilot], Mapping[PilotKey, PilotDifferences]]:
     from keval import projections
-    from keval.reports import drift, planning
+    from keval.reports import mixed_answers, planning
     from keval.reports.planned_stops import pilot_differences
 
     with collected(logs, warn, skip_invalid=skip_invalid) as files:
         check_not_empty(files)
         with projections.connect(files, everything=everything, texts=False, tools=False) as connection:
-            for sentence in drift.refuse_mixed(connection, allow=allow_mixed):
+            for sentence in mixed_answers.refuse_mixed(connection, allow=allow_mixed):
                 warn(sentence)
             warn_of_several(connection)
             return list(planning.pilots(connection, prices)), pilot_differences(connection)

@@ -131,9 +131,9 @@ def _composed(
     *,
     allow_mixed: bool,
 ) -> Report:
-    from keval.reports import builder, drift
+    from keval.reports import builder, mixed_answers
 
-    drift.refuse_mixed(connection, allow=allow_mixed)
+    mixed_answers.refuse_mixed(connection, allow=allow_mixed)
     if by:
         warn_of_ungrouped(connection, by)
     report = builder.compose(connection, builder.saved_aggregates(connection, logs), by, logs=logs)

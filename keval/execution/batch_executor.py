@@ -23,9 +23,9 @@ from keval.events import failure_id
 from keval.execution.answering import Answerer
 from keval.execution.batch_events import Asker, KnownBatches
 from keval.execution.batching import AskerBatches, Pace
+from keval.execution.judge_calls import JudgeCaller
 from keval.execution.limiter import Limiter
 from keval.execution.recording import EncodedEvent
-from keval.execution.scoring import Scorer
 from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Known, Outcome
 from keval.ids import JsonObject, digest
 from keval.judges import Judgment
@@ -44,7 +44,7 @@ TICK_S = 0.25
 class Workers(NamedTuple):
     """Who makes judgments and answers."""
 
-    scorer: Scorer
+    judge_caller: JudgeCaller
     answerer: Answerer | None = None
 
 
@@ -81,7 +81,7 @@ class BatchExecutor:
 
     def judge(self, spec: JudgeSpec) -> Awaitable[Outcome[Judgment]]:
         """Ask one judge once."""
-        return self._done(Asker(spec.judge_id), spec.seed, partial(self._workers.scorer.judge, spec))
+        return self._done(Asker(spec.judge_id), spec.seed, partial(self._workers.judge_caller.judge, spec))
 
     async def _done(
         self, asker: Asker, target_id: str, do: Callable[[Asking | None], Awaitable[Outcome[Known]]]

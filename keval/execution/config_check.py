@@ -41,7 +41,7 @@ from keval.logs.costs import Spent
 from keval.nearest import hint
 from keval.processes.servers import ServerInfo
 from keval.projections.sql_file import load
-from keval.reports.doubts import doubts
+from keval.reports.dataset_doubts import doubts
 from keval.reports.warnings import judge_is_agent
 
 

@@ -13,13 +13,13 @@ from keval.config.model import JudgeConfig
 from keval.counted import counted
 from keval.errors import Warn
 from keval.events import new_run_id, written
-from keval.execution import recorded_plan, rehearsal
+from keval.execution import mock_tools, recorded_plan
 from keval.execution.batch_events import Asker, KnownBatches, known_batches
 from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, agent_caller
 from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast
 from keval.execution.estimate import Item, estimate, in_batches, ledger
-from keval.execution.executors import Executor, scorer_of
+from keval.execution.executors import Executor, judge_caller_of
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.execution.interrupt import asking_afresh
 from keval.execution.job_feed import JobFeed
@@ -133,7 +133,7 @@ class ConfigWork:
         for told in failed_servers(self.prepared, found):
             self.warn(told)
         if self.request.mock_url is not None:
-            await rehearsal.tell_tools(self.request.mock_url, found.values())
+            await mock_tools.tell_tools(self.request.mock_url, found.values())
         self.prepared = identify(self.prepared, found, newest)
 
     def _remaining(self, about: ConfigPast, *, recorded: bool) -> TaskList:
@@ -258,7 +258,9 @@ class ConfigWork:
         config, numbers = self.prepared.config, tasks.by_condition()
         asked = [condition for condition in config.conditions if numbers.get(condition.name)]
         work = BatchWork(
-            workers=Workers(scorer_of((), {}, {}, config.prices), config_answerer(self.prepared, self.prepared.mark)),
+            workers=Workers(
+                judge_caller_of((), {}, {}, config.prices), config_answerer(self.prepared, self.prepared.mark)
+            ),
             callers=[agent_caller(config, asked, self.prepared.agent_env)],
             known=self._known_batches,
             run_id=session.run_id,

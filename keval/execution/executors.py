@@ -13,7 +13,7 @@ from typing import Protocol
 from keval.agents import Answer
 from keval.config.model import JudgeConfig
 from keval.execution.answering import Answerer
-from keval.execution.scoring import Scorer
+from keval.execution.judge_calls import JudgeCaller
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.judges import Judgment
 from keval.models.prices import Prices
@@ -41,9 +41,9 @@ class Executor(Protocol):
 class InProcess:
     """Does the work in this process, on its event loop."""
 
-    def __init__(self, answerer: Answerer | None, scorer: Scorer) -> None:
+    def __init__(self, answerer: Answerer | None, judge_caller: JudgeCaller) -> None:
         self._answerer = answerer
-        self._scorer = scorer
+        self._judge_caller = judge_caller
 
     def answer(self, spec: AnswerSpec) -> Awaitable[Outcome[Answer]]:
         """Ask the agent once."""
@@ -53,7 +53,7 @@ class InProcess:
 
     def judge(self, spec: JudgeSpec) -> Awaitable[Outcome[Judgment]]:
         """Ask one judge once."""
-        return self._scorer.judge(spec)
+        return self._judge_caller.judge(spec)
 
     def release(self, workspace: Path) -> None:
         """Remove the folder of an outcome that is written down."""
@@ -82,12 +82,12 @@ def in_process(
 
     `judge_env` is what reaches the judges' models, `program_env` the whole environment of programs that judges start.
     """
-    return InProcess(answerer, scorer_of(judges, judge_env, program_env, prices))
+    return InProcess(answerer, judge_caller_of(judges, judge_env, program_env, prices))
 
 
-def scorer_of(
+def judge_caller_of(
     judges: Iterable[JudgeConfig], judge_env: Mapping[str, str], program_env: Mapping[str, str], prices: Prices
-) -> Scorer:
+) -> JudgeCaller:
     """Return who asks these judges; the environments as in `in_process`."""
     by_id = {judge.judge_id: judge.judge for judge in judges}
-    return Scorer(judges=by_id, env=judge_env, program_env=program_env, prices=prices)
+    return JudgeCaller(judges=by_id, env=judge_env, program_env=program_env, prices=prices)

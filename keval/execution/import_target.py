@@ -9,10 +9,10 @@ from typing import Self
 
 from keval.config.import_mapping import ForeignJudge
 from keval.events import written
+from keval.execution.disk_map import DiskMap
 from keval.execution.imported_changes import ImportedChanges
 from keval.execution.imported_judges import ImportedJudges
 from keval.execution.imported_rows import NO_SCORE
-from keval.execution.remembered import Remembered
 from keval.ids import JsonObject, digest
 
 _Imported = tuple[str | None, frozenset[str]]
@@ -27,9 +27,9 @@ class ImportTarget:
         """How many events of the file the log had."""
         self._is_empty = is_empty
         self._open = ExitStack()
-        self._contents = self._open.enter_context(closing(Remembered()))
+        self._contents = self._open.enter_context(closing(DiskMap()))
         """By the id of an event: what it says."""
-        self._changes = ImportedChanges(self._open.enter_context(closing(Remembered())))
+        self._changes = ImportedChanges(self._open.enter_context(closing(DiskMap())))
         self._judges = ImportedJudges()
         self._newest_runs: dict[_Imported, str] = {}
 

@@ -13,7 +13,7 @@ import orjson
 
 from keval.counted import counted, first_of
 from keval.execution.changes import MOST_NAMED
-from keval.execution.remembered import Remembered
+from keval.execution.disk_map import DiskMap
 from keval.execution.sample_changes import concerned, sample_change
 from keval.ids import JsonObject, changed_fields
 
@@ -22,7 +22,7 @@ from keval.ids import JsonObject, changed_fields
 class ImportedChanges:
     """The newest record of each question that a log has, and those of which a file brings another one."""
 
-    newest: Remembered
+    newest: DiskMap
     """By question; it has nothing else in it."""
     _given: dict[str, set[str] | None] = field(default_factory=dict)
     """Which fields of samples the judges of the log's judgments were given."""

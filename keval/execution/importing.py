@@ -24,10 +24,10 @@ from keval.documents.row_problems import RowProblems
 from keval.errors import InputError, Warn
 from keval.events import InvalidEventError, event, written
 from keval.execution import interrupt
+from keval.execution.disk_map import DiskMap
 from keval.execution.import_target import ImportTarget
 from keval.execution.imported_rows import ImportedRow, RowReader, written_time
-from keval.execution.plan import plan_events, plan_id
-from keval.execution.remembered import Remembered
+from keval.execution.plan_events import plan_events, plan_id
 from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
 from keval.logs.sinks import Sink, UntilSafe
@@ -113,7 +113,7 @@ class AnswerFile:
 
     def numbered(self) -> Iterator[tuple[str, ImportedRow]]:
         """Yield the rows; one that does not say which repetition it is, is counted."""
-        with closing(Remembered()) as repetitions:
+        with closing(DiskMap()) as repetitions:
             for where, row in self.rows():
                 if row.repetition is None and not row.problems:
                     row.repetition = repetitions.count(digest(row.question_id, row.condition))
@@ -123,7 +123,7 @@ class AnswerFile:
         """Read the whole file. Raises InputError that lists all rows with something wrong in them."""
         survey = Survey()
         events = Events(self, survey)
-        with closing(Remembered()) as seen:
+        with closing(DiskMap()) as seen:
             for where, row in self.numbered():
                 survey.unused |= dict.fromkeys(row.unused)
                 for problem in row.problems or (*self._clashes(where, row, seen, survey), *events.problems(row)):
@@ -142,7 +142,7 @@ class AnswerFile:
         """Return what makes the events. Raises InputError that lists all rows with something wrong in them."""
         return Events(self, self.survey())
 
-    def _clashes(self, where: str, row: ImportedRow, seen: Remembered, survey: Survey) -> Iterator[str]:
+    def _clashes(self, where: str, row: ImportedRow, seen: DiskMap, survey: Survey) -> Iterator[str]:
         """Take a row into the survey; yield in what it contradicts an earlier one."""
         sample_id, repetition = str(row.sample["id"]), row.repetition or 1
         place = where.removeprefix(str(self.path)).strip(": ").removeprefix("row ")

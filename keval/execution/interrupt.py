@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from keval.errors import InterruptError, KevalError, Warn
-from keval.execution.collection import seldom_collected
+from keval.execution.gc_tuning import seldom_collected
 from keval.secrets.variables import Secrets
 
 Result = TypeVar("Result")

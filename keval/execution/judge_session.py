@@ -19,14 +19,14 @@ from keval.execution.batch_events import Batch, KnownBatches, known_batches
 from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Caller, Workers, judge_callers
 from keval.execution.batching import Pace
 from keval.execution.estimate import Item, estimate_judgments, in_batches, ledger
-from keval.execution.executors import Executor, InProcess, scorer_of
+from keval.execution.executors import Executor, InProcess, judge_caller_of
 from keval.execution.jobs import Backlog
+from keval.execution.judge_calls import JudgeCaller
 from keval.execution.keys import check_keys, judge_env, judge_services
 from keval.execution.leftovers import leaving_nothing
 from keval.execution.pairs import configs_of
 from keval.execution.progress import Progress, shown
 from keval.execution.run_events import judge_run_event, thresholds_changed
-from keval.execution.scoring import Scorer
 from keval.execution.session import Request, Session
 from keval.execution.unjudged import Unjudged
 from keval.logs.collect import no_events
@@ -225,8 +225,8 @@ class JudgeWork:
         today = Spent() if execution.daily_budget_usd is None else past.spent_today(mock=mock)
         made = ledger(items, execution, today, self.warn)
         await check_keys(env, judge_services(judges))
-        scorer = scorer_of(judges, env, environment.allowed(self.environ), prices)
-        here = InProcess(None, scorer)
+        judge_caller = judge_caller_of(judges, env, environment.allowed(self.environ), prices)
+        here = InProcess(None, judge_caller)
         session = Session(
             run_id=run_id,
             sink=Announced(sink, redacted(judge_run_event(judges, run_id, mock=mock), self.secrets)),
@@ -238,7 +238,11 @@ class JudgeWork:
             stop=stop,
             silent_agents=past.silent_agents,
         )
-        return self._in_batches(session, scorer, judge_callers(judges, env), known) if self.request.batch else session
+        return (
+            self._in_batches(session, judge_caller, judge_callers(judges, env), known)
+            if self.request.batch
+            else session
+        )
 
     def _items(self, items: Iterable[Item], known: KnownBatches) -> Iterable[Item]:
         """Return what judgments will cost as they are asked for, and tell of open batches that nobody collects."""
@@ -248,10 +252,12 @@ class JudgeWork:
             self.warn(f"{_open_judgments(batches)}; each is asked for again, --batch would collect them")
         return items
 
-    def _in_batches(self, session: Session, scorer: Scorer, callers: Sequence[Caller], known: KnownBatches) -> Session:
+    def _in_batches(
+        self, session: Session, judge_caller: JudgeCaller, callers: Sequence[Caller], known: KnownBatches
+    ) -> Session:
         """Return a session in which the judges' models answer in batches."""
         work = BatchWork(
-            workers=Workers(scorer),
+            workers=Workers(judge_caller),
             callers=callers,
             known=known,
             run_id=session.run_id,

@@ -16,7 +16,7 @@ from keval.errors import EnvironmentLacksError, InputError, PluginError, UsageEr
 from keval.execution.agent_doubts import agent_doubts
 from keval.execution.gate_check import check_gate
 from keval.execution.keys import agent_env, check_keys, judge_env, judge_keys, judge_services, services
-from keval.execution.plan import plan_id
+from keval.execution.plan_events import plan_id
 from keval.execution.tasks import question_id, turns
 from keval.processes import machine, temporary, tree
 from keval.processes.local_files import found_by

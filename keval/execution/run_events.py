@@ -8,7 +8,7 @@ from pathlib import Path
 from keval.config.model import Config, JudgeConfig
 from keval.events import event
 from keval.execution.config_past import ConfigPast
-from keval.execution.plan import plan_events
+from keval.execution.plan_events import plan_events
 from keval.execution.preparation import Prepared
 from keval.ids import JsonObject
 from keval.logs.past import Past

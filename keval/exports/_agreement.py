@@ -8,7 +8,7 @@ from itertools import groupby
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.readable import NOTHING, count, interval, number, percent
 from keval.reports.agreement import FIXED, Agreement, JudgeVariation
-from keval.reports.diagnostics import Diagnostic
+from keval.reports.judge_diagnostics import Diagnostic
 from keval.stats.judge_variance import JudgeVariance
 
 COEFFICIENTS = (

@@ -17,10 +17,9 @@ from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
-from keval.reports import across_doubts, drift
+from keval.reports import across_doubts, mixed_answers
 from keval.reports.across_doubts import Side
 from keval.reports.builder import compose, evaluation_names
-from keval.reports.care import read_with_care
 from keval.reports.changed_scores import changed_scores
 from keval.reports.conclusions import Difference, MetricTable, difference
 from keval.reports.edited_records import leave_out_edited_records, records_of
@@ -28,6 +27,7 @@ from keval.reports.house_scores import house_scores, put_together
 from keval.reports.model import BANNER, Report
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.queries import Queries
+from keval.reports.read_with_care import read_with_care
 from keval.reports.sentences import headlines
 from keval.reports.side_by_side import (
     leave_out_edited,
@@ -110,7 +110,7 @@ def _side(  # noqa: PLR0913 - as compare, which passes them on
         if len(several := evaluation_names(connection)) > 1:
             told = ", ".join(several)
             raise InputError(f"{label}: it has several evaluations ({told}); name the logs that it was made of")
-        drift.refuse_mixed(connection, allow=allow_mixed, log=label)
+        mixed_answers.refuse_mixed(connection, allow=allow_mixed, log=label)
         report, (strategy, pass_from) = compose(connection, logs=[log]), house
         scores = house_scores(strategy, connection, report, pass_from) if strategy else ()
         return Side(number, label, report, declared(connection), scores, has_stopped(connection))

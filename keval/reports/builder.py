@@ -11,9 +11,8 @@ import orjson
 from keval.ids import JsonObject
 from keval.projections import rows_of
 from keval.projections.line_text import descriptors_of, line_in
-from keval.reports import drift, warnings
+from keval.reports import mixed_answers, warnings
 from keval.reports.calibration import calibration
-from keval.reports.care import read_with_care
 from keval.reports.changed_scores import MOST, changed_scores
 from keval.reports.conclusions import MetricTable, in_order, metric_tables, reversals, small_numbers
 from keval.reports.groups import grouped_metrics
@@ -35,6 +34,7 @@ from keval.reports.model import (
 )
 from keval.reports.notes import notes
 from keval.reports.queries import Queries, Rows, ask, asked_ahead, by_condition, query
+from keval.reports.read_with_care import read_with_care
 from keval.reports.retractions import retractions
 from keval.reports.sentences import headlines
 from keval.reports.stopping import stopping
@@ -63,7 +63,7 @@ ALWAYS_ASKED = (
     "server_use",
     "mocked",
     "programs",
-    "drift",
+    "mixed_answers",
     "judgments_left",
     "claims",
     "failure_groups",
@@ -134,7 +134,7 @@ def composed(
         banner=BANNER if mock else None,
         warnings_first=(
             *stopping(queries.connection),
-            *drift.warnings(queries),
+            *mixed_answers.warnings(queries),
             *(warnings.incomplete(conditions, imported=imported) if conditions else warnings.unfinished(tables)),
             *warnings.unjudged(queries, header, conditions, mock=mock),
             *reversals(tables),

@@ -12,8 +12,8 @@ from keval.counted import counted
 from keval.ids import JsonObject
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic
 from keval.reports.condition_trials import ConditionTrials, condition_trials
+from keval.reports.earlier_log import Since, differences_since
 from keval.reports.queries import Queries, Rows
-from keval.reports.since import Since, differences_since
 from keval.reports.tool_use import tool_use
 from keval.reports.trials import alike_trials
 from keval.reports.verdicts import undecided

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keval.ids import JsonObject
 from keval.projections.views import NOISE
-from keval.stats.fisher import quantile
+from keval.stats.f_distribution import quantile
 from keval.stats.intervals import LEVEL, Interval
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keval import projections, schema
-from keval.execution.plan import plan_id
+from keval.execution.plan_events import plan_id
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject
 from keval.stats.aggregates import aggregate

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keval import projections
-from keval.execution.plan import plan_id
+from keval.execution.plan_events import plan_id
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject, answer_sha256
 from keval.stats.aggregates import aggregate

@@ -11,7 +11,7 @@ from keval.events import new_run_id
 from keval.execution.changes import changes, no_longer_counted
 from keval.execution.chosen import Chosen
 from keval.execution.identification import identify
-from keval.execution.plan import plan_events
+from keval.execution.plan_events import plan_events
 from keval.execution.preparation import Prepared, prepare
 from keval.execution.run_events import run_event
 from keval.execution.tasks import work_list

@@ -9,9 +9,9 @@ import pytest
 
 from keval import projections
 from keval.config.import_mapping import load
+from keval.execution.disk_map import DiskMap
 from keval.execution.imported_changes import ImportedChanges
 from keval.execution.importing import AnswerFile, import_answers
-from keval.execution.remembered import Remembered
 from keval.ids import JsonObject
 from keval.logs.writer import open_log
 from tests.builders import judgment_event, response_event
@@ -84,7 +84,7 @@ def test_it_is_said_where_another_golden_answer_outdates_scores(tmp_path: Path) 
 @pytest.mark.parametrize("fields", [["question", "tries"], None])
 def test_it_is_said_where_a_field_that_a_judge_of_the_log_was_given_outdates_scores(fields: list[str] | None) -> None:
     """Judges that were given all fields of a sample judged by this one, too."""
-    changes = ImportedChanges(Remembered())
+    changes = ImportedChanges(DiskMap())
     response = response_event(sample={"id": "q1", "question": "?", "answer": "!", "tries": "1"})
     for event in (response, judgment_event(response, 3, sample_fields=fields)):
         changes.take(event)

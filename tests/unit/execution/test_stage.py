@@ -12,9 +12,9 @@ from keval.agents import Answer
 from keval.errors import EnvironmentLacksError, ItemError
 from keval.execution.budget import Ledger
 from keval.execution.executors import InProcess
+from keval.execution.judge_calls import JudgeCaller
 from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder, attempts_field
-from keval.execution.scoring import Scorer
 from keval.execution.specs import Failed, Outcome
 from keval.execution.stage import ROOM, Stage
 from keval.ids import JsonObject
@@ -31,7 +31,7 @@ class Releasing(InProcess):
     """Notes which folders it is told to release."""
 
     def __init__(self) -> None:
-        super().__init__(None, Scorer(judges={}, env={}, program_env={}, prices=prices.load()))
+        super().__init__(None, JudgeCaller(judges={}, env={}, program_env={}, prices=prices.load()))
         self.released: list[Path] = []
 
     def release(self, workspace: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval.config.model import JudgeConfig
-from keval.execution import plan
+from keval.execution import plan_events
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.pairs import condition_ids
 from keval.execution.unjudged import KnownIds, Unjudged
@@ -283,7 +283,7 @@ def test_a_pair_is_judged_again_when_either_answer_changes(tmp_path: Path) -> No
 def test_a_pair_with_an_earlier_version_of_the_baseline_counts_no_more(tmp_path: Path) -> None:
     """An edited prompt makes another baseline: what was preferred to the old one says nothing of the new one."""
     question = OTHER["question_id"]
-    plan_id = plan.plan_id([question])
+    plan_id = plan_events.plan_id([question])
     edited = {"baseline": "Answer well.", "with_docs": "Answer."}
     runs = [run_event(conditions, plan_id=plan_id) for conditions in (dict.fromkeys(edited, "Answer."), edited)]
     new = response_event("q1", text="Five.", prompt=edited["baseline"])

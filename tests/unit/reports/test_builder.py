@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keval import projections
-from keval.execution.plan import plan_id
+from keval.execution.plan_events import plan_id
 from keval.execution.tasks import question_id
 from keval.exports.text import Text
 from keval.ids import JsonObject

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import fdtri
 
-from keval.stats.fisher import quantile
+from keval.stats.f_distribution import quantile
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.sampled_from([0.001, 0.025, 0.25, 0.5, 0.975, 0.999]))

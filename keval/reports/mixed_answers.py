@@ -28,7 +28,9 @@ WAY_OUT = (
 
 def mixed(queries: Queries) -> list[str]:
     """Return what differs between answers that count as one agent's, a sentence for each thing."""
-    return [_sentence(rows) for _, rows in groupby(queries.ask("drift"), lambda row: (row["agent_id"], row["what"]))]
+    return [
+        _sentence(rows) for _, rows in groupby(queries.ask("mixed_answers"), lambda row: (row["agent_id"], row["what"]))
+    ]
 
 
 def refuse_mixed(connection: DuckDBPyConnection, *, allow: bool = False, log: str | None = None) -> list[str]:

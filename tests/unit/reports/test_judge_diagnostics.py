@@ -8,7 +8,7 @@ import pytest
 from keval import ids, projections
 from keval.ids import JsonObject
 from keval.reports.agreement import Raters, agreements
-from keval.reports.diagnostics import Diagnostic, diagnostics
+from keval.reports.judge_diagnostics import Diagnostic, diagnostics
 from tests.builders import JUDGE, METRICS, judge_entry, judgment_event, response_event, run_event, write_log
 
 OPUS, SONNET = (ids.judge_id("rubric", model, {}) for model in ("claude-opus-5", "claude-sonnet-5"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx2
 
-from keval.execution.rehearsal import tell_tools
+from keval.execution.mock_tools import tell_tools
 from keval.mock import Mock
 from keval.processes.servers import ServerInfo
 

@@ -9,7 +9,7 @@ from keval import projections
 from keval.cli import run
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.reports.drift import mixed, refuse_mixed
+from keval.reports.mixed_answers import mixed, refuse_mixed
 from keval.reports.queries import Queries
 from tests.builders import ENVIRONMENT, judgment_event, response_event, run_event, write_log
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval import schema
-from keval.execution.plan import MOST_IN_A_PART, plan_events, plan_id
+from keval.execution.plan_events import MOST_IN_A_PART, plan_events, plan_id
 
 
 @given(st.integers(1, 3 * MOST_IN_A_PART))

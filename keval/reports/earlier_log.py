@@ -1,4 +1,7 @@
-"""Compares the conditions of a log with those of the same name in an earlier log, as `keval compare` does."""
+"""Compares the conditions of a log with those of the same name in an earlier log: what `before` means to a gate.
+
+The rules are those of `keval compare`.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from keval.reports.care import read_with_care
 from keval.reports.conclusions import metric_tables, small_numbers
+from keval.reports.read_with_care import read_with_care
 from tests.reports import Scores, compared, table
 
 

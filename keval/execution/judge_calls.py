@@ -17,7 +17,7 @@ from keval.models.prices import Prices
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scorer:
+class JudgeCaller:
     """The judges of a run, with all that they need to be asked."""
 
     judges: Mapping[str, Judge]

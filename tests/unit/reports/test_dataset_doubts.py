@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.ids import JsonObject
-from keval.reports.doubts import MOST_PAIRED, doubts
+from keval.reports.dataset_doubts import MOST_PAIRED, doubts
 from tests.conftest import Keval
 
 

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from keval.execution.collection import THRESHOLDS, seldom_collected
+from keval.execution.gc_tuning import THRESHOLDS, seldom_collected
 
 
 def fail_unless(is_as_before: bool) -> None:

@@ -7,7 +7,7 @@ import sqlite3
 from keval.errors import EnvironmentLacksError
 
 
-class Remembered:
+class DiskMap:
     """What was seen under a key. Raises EnvironmentLacksError where the file has no room."""
 
     def __init__(self) -> None:
