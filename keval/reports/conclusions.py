@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from keval.counted import counted
 from keval.ids import JsonObject
 from keval.metric_names import full_name, names
-from keval.projections import NOISE
+from keval.readable import number
 from keval.stats.conclusions import Conclusion, concluded, missing_share
 from keval.stats.intervals import FEWEST_SAMPLES
 from keval.stats.paired_statistics import PAIRED
@@ -239,16 +239,14 @@ def reversals(tables: Iterable[MetricTable]) -> Iterator[ReportWarning]:
     found: dict[tuple[str, str], list[str]] = {}
     for table in tables:
         for one, other in _compared(table):
-            means = (one.mean, other.mean, one.mean_complete_case, other.mean_complete_case)
-            noise = NOISE * max((abs(mean) for mean in means if mean is not None), default=0.0)
-            counted = _gap(one.mean, other.mean, noise)
-            completed = _gap(one.mean_complete_case, other.mean_complete_case, noise)
-            if counted * completed < 0:
-                high, low = (one, other) if counted > 0 else (other, one)
+            with_failures = _gap(one.mean, other.mean)
+            without = _gap(one.mean_complete_case, other.mean_complete_case)
+            if with_failures * without < 0:
+                high, low = (one, other) if with_failures > 0 else (other, one)
                 not_done = (one.not_done or 0) + (other.not_done or 0)
                 found.setdefault((high.condition, low.condition), []).append(
-                    f"{full_name(table.judge, table.metric)} {high.mean:.2f} and {low.mean:.2f}, "
-                    f"of completed answers {high.mean_complete_case:.2f} and {low.mean_complete_case:.2f}"
+                    f"{full_name(table.judge, table.metric)} {number(high.mean)} and {number(low.mean)}, "
+                    f"of completed answers {number(high.mean_complete_case)} and {number(low.mean_complete_case)}"
                     + (f"; of {not_done:,} there is no score yet, and failures count already" if not_done else "")
                 )
     for (high_name, low_name), numbers in found.items():
@@ -267,10 +265,9 @@ def _compared(table: MetricTable) -> Iterator[tuple[ConditionScore, ConditionSco
             yield scores[each.baseline], scores[each.condition]
 
 
-def _gap(one: float | None, other: float | None, noise: float) -> float:
-    if one is None or other is None or abs(one - other) <= noise:
-        return 0.0
-    return one - other
+def _gap(one: float | None, other: float | None) -> float:
+    """Return how far apart two means are; 0 where no reader would see it."""
+    return 0.0 if one is None or other is None or number(one) == number(other) else one - other
 
 
 def _clustered_se(score: ConditionScore) -> float:

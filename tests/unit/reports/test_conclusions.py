@@ -191,9 +191,9 @@ def test_of_a_judge_that_has_not_judged_all_it_is_said_why_failures_weigh_so_muc
     assert "4.00 and 4.50; of 1,200 there is no score yet, and failures count already)." in warning.text
 
 
-@pytest.mark.parametrize(("completed_a", "completed_b"), [(3.1, 4.0), (4.0, 4.0), (None, 4.0)])
+@pytest.mark.parametrize(("completed_a", "completed_b"), [(3.1, 4.0), (4.004, 4.0), (4.0, 4.0), (None, 4.0)])
 def test_a_ranking_that_stays_is_not_mentioned(completed_a: float | None, completed_b: float) -> None:
-    """The same order, a tie and an unknown mean are no reversal."""
+    """The same order, one that no printed digit shows, a tie and an unknown mean are no reversal."""
     bodies = [
         aggregate("baseline", mean=3.0, mean_complete_case=completed_a),
         aggregate("b", mean=4.0, mean_complete_case=completed_b),
