@@ -10,6 +10,7 @@ import orjson
 
 from keval.counted import counted
 from keval.ids import JsonObject
+from keval.metric_names import full_name
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic
 from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.earlier_log import Since, differences_since
@@ -177,15 +178,17 @@ class Facts:
 
     def missing(self, condition: str) -> Found:
         """Return the largest share of answers, over all metrics, that were not measured or not done."""
-        scores = self._scores(condition)
-        if not scores:
+        found = self._scores(condition)
+        if not found:
             return unknown("no metric was judged")
-        score = max(scores, key=lambda each: each.missing_share)
-        return Found(score.missing_share, counted=True, of=counted(score.expected, "answer"))
+        score, table = max(found, key=lambda each: each[0].missing_share)
+        lacking = score.not_measured + (score.not_done or 0)
+        without = f", {lacking:,} without {full_name(table.judge, table.metric)}" if lacking else ""
+        return Found(score.missing_share, counted=True, of=f"{counted(score.expected, 'answer')}{without}")
 
     def failures(self, condition: str) -> Found:
         """Return the largest share of answers, over all metrics, that the agent failed."""
-        scores = [score for score in self._scores(condition) if score.expected]
+        scores = [score for score, _ in self._scores(condition) if score.expected]
         if not scores:
             return unknown("no metric was judged")
         score = max(scores, key=lambda each: each.agent_failed / each.expected)
@@ -260,9 +263,10 @@ class Facts:
         found = alike_trials(self.connection, k, planned or 0, self.pass_from, [condition])
         return next(condition_trials(found), None)
 
-    def _scores(self, condition: str) -> list[ConditionScore]:
-        judged = (table.score(condition) for table in self.tables if table.computed is None)
-        return [score for score in judged if score is not None]
+    def _scores(self, condition: str) -> list[tuple[ConditionScore, MetricTable]]:
+        """Return a condition's scores by each metric that is judged."""
+        judged = ((table.score(condition), table) for table in self.tables if table.computed is None)
+        return [(score, table) for score, table in judged if score is not None]
 
     def _row(self, condition: str, share: float) -> JsonObject:
         return next(row for row in self._answers(share) if row["condition"] == condition)
