@@ -136,6 +136,8 @@ def _to_be_filled_in(columns: Columns) -> Iterator[str]:
         yield _line("  # question_key: FIELD", "the question")
     if columns.answer is None:
         yield _line("  # answer_key: FIELD", "the golden answer; null if there is none (then see judge, too)")
+    if "id_key" not in columns.keys:
+        yield _line("  # id_key: FIELD", "what names the sample; without it an edited row is a new sample, asked anew")
     if columns.maybe_headless:
         yield "  # If these names are the first question already, name all columns instead, in their order:"
         yield "  # columns: [question, answer]"
