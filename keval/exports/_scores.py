@@ -60,7 +60,7 @@ def _overview(tables: Sequence[MetricTable]) -> Section:
         cells: list[Cell] = [_stacked(table.metric, *extra)]
         for name in conditions:
             cells.append(_mean(table.score(name), table, with_samples=samples[name] is None))
-            cells += [_difference(_found(table, name, baseline)) for baseline in _baselines(tables, name)]
+            cells += [_difference(_found(table, name, baseline), table) for baseline in _baselines(tables, name)]
         rows.append(tuple(cells))
     drawn = Table(tuple(columns), tuple(rows), splits=True)
     lines = tuple((line,) for line in _unknown(tables))
@@ -117,12 +117,16 @@ def _mean(score: ConditionScore | None, table: MetricTable, *, with_samples: boo
     return Fitted(" ".join(parts), tuple(parts))
 
 
-def _difference(found: Difference | None) -> Cell:
+def _difference(found: Difference | None, table: MetricTable) -> Cell:
+    """Show a difference, with its samples if the means beside it are of more, as of several logs with edited ones."""
     if found is None:
         return NOTHING
+    beside = [score.n_samples for name in (found.condition, found.baseline) if (score := table.score(name)) is not None]
     parts = [] if found.difference is None else [number(found.difference, "+")]
     if found.ci_lower is not None and found.ci_upper is not None:
         parts.append(interval(found.ci_lower, found.ci_upper, "+"))
+    if found.n_paired < min(beside, default=0):
+        parts.append(f"of {counted(found.n_paired, 'sample')}")
     parts.append(found.conclusion)
     return Fitted(" ".join(parts), tuple(parts))
 

@@ -370,6 +370,18 @@ def test_a_count_of_a_statistic_without_a_row_of_its_own_is_shown_where_it_is_no
     assert ("not applicable" in drawn) is shown
 
 
+def test_a_difference_of_fewer_samples_than_the_means_beside_it_says_so() -> None:
+    """It need not be the difference of these means: of two logs edited samples are left out."""
+    report = small_report()
+    table = report.metrics[0]
+    means = min(each.n_samples for each in table.scores)
+    for paired, is_told in ((means, False), (means - 2, True)):
+        found = tuple(dataclasses.replace(each, n_paired=paired) for each in table.differences)
+        changed = dataclasses.replace(report, metrics=(dataclasses.replace(table, differences=found),))
+        shown = Markdown().render(changed).decode()
+        assert (f"] of {paired} samples" in shown) == is_told
+
+
 def test_csv_has_the_difference_beside_the_condition() -> None:
     """The baseline has no difference; the other condition has it with its conclusion."""
     baseline, with_docs = rows(Csv().render(small_report()))
