@@ -78,13 +78,16 @@ class _Section:
         written, file = self.section.get("system_prompt"), self.section.get("system_prompt_file")
         if isinstance(written, str):
             return written
-        if isinstance(file, str) and file and not self.secrets.missing(file):
+        if not isinstance(file, str) or not file:
+            return None
+        if not self.secrets.missing(file):
             path = self.config_path.parent / self.secrets.resolve_known(file)
             try:
                 return verbatim(_text_of(path))
             except InputError as error:
                 self._note(("system_prompt_file",), f"{error}; paths are relative to {self.config_path.name}")
-        return None
+        # Which file it is, is not known yet; that it is another prompt than those of other files, is.
+        return f"system_prompt_file: {file}"
 
     def _note(self, keys: Keys, message: str) -> None:
         self.problem(("conditions", self.name, *keys), message)
@@ -96,11 +99,15 @@ def _text_of(path: Path) -> str:
     Raises InputError for what cannot be read, is no UTF-8, or is empty.
     """
     try:
+        if path.exists() and not path.is_dir() and not path.is_file():
+            raise InputError(f"{path} is a pipe or a device, and a prompt is read more than once")
         text = path.read_text(encoding="utf-8-sig").rstrip()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is no UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is a name that no file can have") from error
     if not text:
         raise InputError(f"{path} is empty")
     return text

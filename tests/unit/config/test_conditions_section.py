@@ -67,6 +67,8 @@ def test_a_file_without_a_prompt_is_refused(tmp_path: Path, content: bytes, told
     [
         ("system_prompt_file: nowhere.md", r"nowhere\.md: No such file or directory; paths are relative to eval\.yaml"),
         ("system_prompt_file: .", "Is a directory"),
+        ("system_prompt_file: /dev/zero", "is a pipe or a device"),
+        ('system_prompt_file: "a\\0b"', "is a name that no file can have"),
         ("system_prompt_file: ''", "must not be empty"),
         ("system_prompt_file: 7", "expected a string"),
         ("system_prompt_fil: a.md", "did you mean 'system_prompt_file'"),
@@ -78,3 +80,17 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, prompt: str, told:
     """Before anything is asked."""
     with pytest.raises(InputError, match=told):
         loaded(tmp_path, prompt)
+
+
+def test_a_file_whose_name_is_not_known_yet_is_a_prompt_all_the_same(tmp_path: Path) -> None:
+    """`keval validate` needs no variable: the condition is there, and the run says which variable is not set."""
+    config = loaded(tmp_path, 'system_prompt_file: "${ELSEWHERE}/plain.md"')
+    assert [each.name for each in config.conditions] == ["plain", "other"]
+    assert config.missing_variables("conditions") == ["ELSEWHERE"]
+
+
+def test_a_file_that_is_missing_is_the_only_problem(tmp_path: Path) -> None:
+    """It is one problem, beside the line that counts them: the condition counts as there."""
+    with pytest.raises(InputError) as caught:
+        loaded(tmp_path, "system_prompt_file: nowhere.md}, baseline: {system_prompt: Base.")
+    assert len(caught.value.problems) == 2, caught.value.problems
