@@ -46,7 +46,7 @@ INSPECT_TASK = """\
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.judge_caller import includes, match
+from inspect_ai.scorer import includes, match
 from inspect_ai.solver import generate
 
 @task
@@ -57,7 +57,7 @@ def lamps():
         output.usage = ModelUsage(input_tokens=5, output_tokens=3, total_tokens=8)
     return Task(
         dataset=[Sample(id=f"q{n}", input=f"Question {n}?", target=t) for n, t in enumerate(("30", "7", "Paris"))],
-        solver=generate(), judge_caller=[includes(), match()], epochs=2,
+        solver=generate(), scorer=[includes(), match()], epochs=2,
         model=get_model("mockllm/model", custom_outputs=outputs),
     )
 """
