@@ -119,7 +119,7 @@ def test_without_a_run_all_counts_that_it_replaced(keval: Keval, tmp_path: Path)
     done = keval("retract", log, "--run", "sec", "--reason", "the server was down")
     assert done.stderr.splitlines() == [
         "keval: retracted 3 responses, 2 judgments, 1 failure of run second",
-        "keval: 2 responses, 3 judgments, 1 label from before it count again",
+        "keval: appended again, to count as before: 2 responses, 3 judgments, 1 label",
     ], done.stderr
     expected = numbers(write_log(tmp_path / "before.jsonl", [*before, run]))
     found = numbers(log)
@@ -152,3 +152,37 @@ def test_earlier_answers_that_go_with_a_retracted_one_are_told(keval: Keval, tmp
     events = [response_event("q1", id="a", run_id="r1"), response_event("q1", id="a", text="Other.", run_id="r2")]
     done = keval("retract", write_log(tmp_path / "run.jsonl", events), "a", "--reason", "why")
     assert "1 of them had replaced earlier events of the same id, which do not count either" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_run_that_later_runs_replaced_is_retracted_with_them(keval: Keval, tmp_path: Path) -> None:
+    """One after the other, the last one first, or both at once: what was there before the two counts again."""
+    answers = [response_event("q1", text=text, run_id=run) for run, text in (("r1", "A."), ("r2", "B."), ("r3", "C."))]
+    one_by_one = (("--run", "r3"), ("--run", "r2"))
+    for number, commands in enumerate((one_by_one, (("--run", "r2", "--run", "r3"),))):
+        log = write_log(tmp_path / f"{number}.jsonl", answers)
+        for named in commands:
+            assert keval("retract", log, *named, "--reason", "why").returncode == 0
+        with projections.connect([log]) as connection:
+            assert connection.execute("select text from responses").fetchall() == [("A.",)]
+    log = write_log(tmp_path / "first.jsonl", answers)
+    assert (
+        "1 event of run r2 had been replaced by later runs"
+        in keval("retract", log, "--run", "r2", "--reason", "w").stderr
+    )
+
+
+@pytest.mark.slow
+def test_a_retraction_that_was_cut_off_goes_on(keval: Keval, tmp_path: Path) -> None:
+    """After the retraction, and before what it replaced was there again: the same command brings it back."""
+    log = write_log(
+        tmp_path / "run.jsonl", [response_event("q1", run_id="r1"), response_event("q1", text="B.", run_id="r2")]
+    )
+    assert keval("retract", log, "--run", "r2", "--reason", "why").returncode == 0
+    whole = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(whole[:-1]))
+    assert (
+        "appended again, to count as before: 1 response"
+        in keval("retract", log, "--run", "r2", "--reason", "why").stderr
+    )
+    assert log.read_bytes().splitlines(keepends=True)[-1] == whole[-1]

@@ -1,0 +1,206 @@
+"""Finds what has to be appended to a log so that it counts as if some runs had written nothing.
+
+A retraction is of an id, with all events before it that have the id. So what a run took the place of is appended again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+from keval.errors import UsageError, Warn
+from keval.ids import JsonObject, answer_sha256
+from keval.logs.stream import read
+
+WRITTEN = ("response", "failure", "judgment", "label")
+"""Types of events that are retracted with the run that wrote them."""
+
+Key = tuple[str, str]
+"""The type of an event, and its id."""
+
+
+class OfRuns(NamedTuple):
+    """What is to be done to take back what runs wrote."""
+
+    run_ids: Sequence[str]
+    retracted: Sequence[Key]
+    """Their events that stand."""
+    restored: Sequence[JsonObject]
+    """What would count without them, in the order of the log: appended again, it does."""
+    replaced: int
+    """How many of their events later runs have replaced already."""
+
+
+class _Version(NamedTuple):
+    event: JsonObject
+    place: int
+    """Its place in the log."""
+    answers: tuple[str | None, ...] = ()
+    """What a judgment or a label is about: the hash of the answer, of a judge of pairs also of the other one."""
+
+    @property
+    def maker(self) -> tuple[str, str]:
+        """What tells it from other versions: when it is appended again, it is the same."""
+        return self.event["run_id"], self.event["time"]
+
+
+@dataclass(slots=True)
+class _History:
+    """The versions of an event in the order of the log, but for those that were taken back."""
+
+    standing: list[_Version] = field(default_factory=list)
+    taken_back: list[_Version] = field(default_factory=list)
+    """Those of the last retraction."""
+    taken_at: float = inf
+    """Its place in the log."""
+
+    def add(self, version: _Version) -> None:
+        makers = [each.maker for each in self.taken_back]
+        if version.maker in makers:
+            # What is appended again was not meant by the retraction, nor is what it had replaced itself.
+            self.standing, self.taken_back, self.taken_at = self.taken_back[: makers.index(version.maker)], [], inf
+        self.standing.append(version)
+
+    def retract(self, place: int) -> None:
+        if self.standing:
+            self.standing, self.taken_back, self.taken_at = [], self.standing, place
+
+    def of(self, runs: Collection[str]) -> list[_Version]:
+        """Return the versions, also those whose retraction was one of these runs that was cut off."""
+        is_cut_off = self.taken_back and self.taken_back[-1].event["run_id"] in runs
+        return self.standing or (self.taken_back if is_cut_off else [])
+
+
+def written_by(log: Path, prefixes: Sequence[str], warn: Warn, *, skip_invalid: bool) -> OfRuns:
+    """Return how to take back what the runs wrote whose ids begin with these prefixes.
+
+    Raises UsageError if no run has such an id, or several have.
+    """
+    named = _Written()
+    for event in _events(log, warn, skip_invalid=skip_invalid):
+        if event["run_id"].startswith(tuple(prefixes)):
+            named.add(event)
+    runs = list(dict.fromkeys(_run(log, prefix, named.keys) for prefix in prefixes))
+    keys = {key for run_id in runs for key in named.keys[run_id]}
+    answers = {answer for run_id in runs for answer in named.answers[run_id]}
+    histories = _histories(_events(log, lambda _: None, skip_invalid=skip_invalid), keys, answers)
+    return _without(runs, keys, histories)
+
+
+@dataclass(slots=True)
+class _Written:
+    """What runs wrote, by their ids."""
+
+    keys: dict[str, set[Key]] = field(default_factory=dict)
+    answers: dict[str, set[str]] = field(default_factory=dict)
+    """The ids of answers that these events are, or are about."""
+
+    def add(self, event: JsonObject) -> None:
+        keys, answers = self.keys.setdefault(event["run_id"], set()), self.answers.setdefault(event["run_id"], set())
+        if event["type"] in WRITTEN:
+            keys.add((event["type"], event["id"]))
+            answers.update(_answers_of(event))
+
+
+def _run(log: Path, prefix: str, runs: Collection[str]) -> str:
+    found = [prefix] if prefix in runs else [each for each in runs if each.startswith(prefix)]
+    if len(found) != 1:
+        what = f"{len(found)} runs have ids that begin" if found else "no run has an id that begins"
+        raise UsageError(f"{log}: {what} with {prefix!r}; `keval sql {log} 'from runs'` lists them")
+    return found[0]
+
+
+def _events(log: Path, warn: Warn, *, skip_invalid: bool) -> Iterator[JsonObject]:
+    return (line.event for line in read(log, warn, skip_invalid=skip_invalid))
+
+
+def _answers_of(event: JsonObject) -> tuple[str, ...]:
+    """Return the ids of the answers that an event is, or is about: a judge of pairs has seen two."""
+    if event["type"] == "response":
+        return (event["id"],)
+    return tuple(known for name in ("response_id", "other_response_id") if (known := event.get(name)) is not None)
+
+
+def _histories(events: Iterator[JsonObject], keys: Collection[Key], answers: AbstractSet[str]) -> dict[Key, _History]:
+    """Return the histories of these events, and of all that are about these answers."""
+    found: dict[Key, _History] = {}
+    for place, event in enumerate(events):
+        key = event["type"], event["id"]
+        if event["type"] == "retraction":
+            for kind in WRITTEN:
+                if (kind, event["target"]) in found:
+                    found[kind, event["target"]].retract(place)
+        elif key in keys or (_is_told_with_answers(event) and not answers.isdisjoint(_answers_of(event))):
+            found.setdefault(key, _History()).add(_Version(event, place, _texts(event, found)))
+    return found
+
+
+def _is_told_with_answers(event: JsonObject) -> bool:
+    """Return whether an event goes with the answer that it is about; what failed a judge says nothing of an answer."""
+    return event["type"] in WRITTEN and (event["type"] != "failure" or event["stage"] == "generate")
+
+
+def _texts(event: JsonObject, histories: Mapping[Key, _History]) -> tuple[str | None, ...]:
+    """Return the hashes of the answers that an event is about: it says them, or they are those of then."""
+    if event["type"] not in {"judgment", "label"}:
+        return ()
+    said = event.get("answer_sha256"), event.get("other_answer_sha256")
+    then = (_text(_last(histories[key].standing)) if (key := ("response", each)) in histories else None
+            for each in _answers_of(event))  # fmt: skip
+    return tuple(known or text for known, text in zip(said, then, strict=False))
+
+
+def _text(answer: _Version | None) -> str | None:
+    return None if answer is None else answer_sha256(answer.event["text"])
+
+
+def _last(versions: Sequence[_Version], runs: Collection[str] = ()) -> _Version | None:
+    """Return the version that counts if these runs had written none: what the mock made replaces nothing real."""
+    left = [each for each in versions if each.event["run_id"] not in runs]
+    real = [each for each in left if not each.event.get("mock")]
+    return next(reversed(real or left), None)
+
+
+def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key, _History]) -> OfRuns:
+    """Return what takes back these runs, of the histories of what they wrote and of what is about their answers."""
+    own = {key: each for key, each in histories.items() if key in keys}
+    retracted = {key for key, each in own.items() if _is_of(_last(each.standing), runs)}
+    taken = retracted | {key for key, each in own.items() if not each.standing and each.of(runs)}
+    texts = {
+        known: _text(_last(each.of(runs), runs)) for (kind, known), each in histories.items() if kind == "response"
+    }
+    # Of a retraction that was cut off, what is told with an answer may have been appended again already.
+    gone = {known: inf if (kind, known) in retracted else histories[kind, known].taken_at for kind, known in taken}
+    restored: list[_Version] = []
+    for key, history in histories.items():
+        found = _last([each for each in history.of(runs) if _is_about(each, texts)], runs)
+        if found is not None and (key in taken or _went_with(found, gone, texts)):
+            restored.append(found)
+    replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
+    in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
+    return OfRuns(
+        runs, [key for key in histories if key in retracted], [version.event for version in in_order], replaced
+    )
+
+
+def _went_with(version: _Version, gone: Mapping[str, float], texts: Mapping[str, str | None]) -> bool:
+    """Return whether a version is told with an answer that a retraction after it took, and is of account without it."""
+    is_failure = version.event["type"] == "failure"
+    return any(
+        version.place < gone.get(each, -inf) and (is_failure or texts[each] is not None)
+        for each in _answers_of(version.event)
+    )
+
+
+def _is_of(version: _Version | None, runs: Collection[str]) -> bool:
+    return version is not None and version.event["run_id"] in runs
+
+
+def _is_about(version: _Version, texts: Mapping[str, str | None]) -> bool:
+    """Return whether what a version is about is what counts without the runs, as far as both are known."""
+    now = (texts.get(each) for each in _answers_of(version.event))
+    return all(None in pair or pair[0] == pair[1] for pair in zip(version.answers, now, strict=False))

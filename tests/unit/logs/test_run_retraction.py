@@ -1,0 +1,140 @@
+"""Properties of taking back what runs wrote: the log counts as if they had written nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keval import projections
+from keval.events import event
+from keval.ids import JsonObject, digest
+from keval.labels.labels import Said
+from keval.logs.run_retraction import OfRuns, written_by
+from tests.builders import (
+    JUDGE_ID,
+    failure_event,
+    judgment_event,
+    response_event,
+    run_event,
+    write_log,
+)
+
+RUNS = [run_event(samples=2, id=name, run_id=name) for name in ("r1", "r2", "r3", "r4")]
+
+ASKED = {
+    "answers": "select id, run_id, text from responses order by id",
+    "scores": "select response_id, run_id, score from scores where current order by all",
+    "labels": "select response_id, run_id, note, current from labels where current order by all",
+    "failures": "select id, current from failures where current and stage = 'generate' order by id",
+}
+
+
+def numbers(events: Sequence[JsonObject]) -> dict[str, list[tuple[object, ...]]]:
+    """Return what counts of these events."""
+    with TemporaryDirectory() as folder:
+        log = write_log(Path(folder) / "run.jsonl", [*RUNS, *events])
+        with projections.connect([log]) as connection:
+            return {name: connection.execute(sql).fetchall() for name, sql in ASKED.items()}
+
+
+def found(events: Sequence[JsonObject], *runs: str) -> OfRuns:
+    """Return what takes back these runs."""
+    with TemporaryDirectory() as folder:
+        log = write_log(Path(folder) / "run.jsonl", [*RUNS, *events])
+        return written_by(log, runs, lambda _: None, skip_invalid=False)
+
+
+def appended(events: Sequence[JsonObject], *runs: str) -> list[JsonObject]:
+    """Return what is appended to take back these runs, in its order."""
+    back, own = found(events, *runs), f"back{len(events)}"
+    targets = dict.fromkeys(known for _, known in back.retracted)
+    made = [
+        event("retraction", digest("retraction", each, own), own, target=each, reason="why", author=None)
+        for each in targets
+    ]
+    return [*made, *back.restored]
+
+
+def without(events: Sequence[JsonObject], *runs: str) -> list[JsonObject]:
+    """Return the events that others wrote."""
+    return [each for each in events if each["run_id"] not in runs]
+
+
+def answer(run: str, text: str = "One.", sample: str = "q1") -> JsonObject:
+    return response_event(sample, text=text, run_id=run, time=moment())
+
+
+def judged(run: str, of: JsonObject, score: float) -> JsonObject:
+    return judgment_event(of, score, run_id=run, time=moment())
+
+
+def labelled(run: str, of: JsonObject, note: str) -> JsonObject:
+    said = Said((of["id"], JUDGE_ID, "completeness"), "ada", score=3, note=note)
+    return said.event(run) | {"time": moment()}
+
+
+def failed(run: str, of: JsonObject) -> JsonObject:
+    return failure_event(of, run_id=run, id=digest("failure", of["id"], run), time=moment())
+
+
+MOMENTS = iter(range(10**6))
+
+
+def moment() -> str:
+    """Return a time that no other event has."""
+    return f"2026-11-20T11:00:00.{next(MOMENTS) % 1000:03}Z"
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[JsonObject]:
+    """Return what four runs wrote of two samples, one run after the other, as commands do."""
+    events: list[JsonObject] = []
+    last: dict[str, JsonObject] = {}
+    mock = draw(st.sampled_from(["", "r1", "r2", "r3"]))
+    for run in ("r1", "r2", "r3", "r4"):
+        for sample in ("q1", "q2"):
+            step = draw(st.sampled_from(["nothing", "answer", "answer", "failure", "judgment", "label"]))
+            if step == "answer":
+                last[sample] = answer(run, draw(st.sampled_from(["One.", "Two."])), sample)
+                if run == mock:
+                    events.append(last[sample] | {"mock": True})
+                    continue
+                events += [last[sample], *([judged(run, last[sample], 4)] if draw(st.booleans()) else [])]
+            elif step == "failure":
+                events.append(failed(run, answer(run, sample=sample)))
+            elif sample in last and step == "judgment":
+                events.append(judged(run, last[sample], draw(st.integers(1, 5))))
+            elif sample in last and step == "label":
+                events.append(labelled(run, last[sample], draw(st.sampled_from(["a", "b"]))))
+    return events
+
+
+@pytest.mark.slow
+@pytest.mark.hypothesis
+@settings(max_examples=40, deadline=None)
+@given(events=logs(), runs=st.sets(st.sampled_from(["r1", "r2", "r3", "r4"]), min_size=1, max_size=2))
+def test_a_log_counts_as_if_the_runs_had_written_nothing(events: list[JsonObject], runs: set[str]) -> None:
+    """Whatever was asked, judged, labelled and failed before and after; the same again writes nothing."""
+    after = [*events, *appended(events, *runs)]
+    expected = numbers(_heard(events, runs))
+    assert numbers(after) == expected
+    assert found(after, *runs)[1:3] == ([], [])
+
+
+def _heard(events: Sequence[JsonObject], runs: set[str]) -> list[JsonObject]:
+    """Return the events of others, without what they say of texts that none of them answered last."""
+    last = {each["id"]: each["text"] for each in without(events, *runs) if each["type"] == "response"}
+    text: dict[str, str] = {}
+    heard = []
+    for each in events:
+        if each["type"] == "response":
+            text[each["id"]] = each["text"]
+        of = str(each.get("response_id"))
+        if each["run_id"] not in runs and (each["type"] not in {"judgment", "label"} or text[of] == last.get(of)):
+            heard.append(each)
+    return heard
