@@ -140,7 +140,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         shown = io.StringIO()
         error.show(shown)
-        tell_text(shown.getvalue().expandtabs(2))
+        tell_text(shown.getvalue().expandtabs(2))  # click indents choices by tabs, which would be shown as escapes
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("keval: interrupted", err=True)

@@ -36,11 +36,20 @@ execution: {repetitions: 1, max_concurrent: CONCURRENT, retry: {max_attempts: 1}
 class Drawn:
     """Answers `yes`, which is right, as often as each system prompt says; the draw is a hash of seed and question."""
 
-    def __init__(self, config: Path, right: Mapping[str, float], seed: int = 0, fails: float = 0.0) -> None:
+    def __init__(
+        self,
+        config: Path,
+        right: Mapping[str, float],
+        seed: int = 0,
+        fails: float = 0.0,
+        *,
+        fails_as: str = "infra_error",
+    ) -> None:
         self._judges = in_process(load(config).judges, {}, {}, load(config).prices)
         self._right = right
         self._seed = seed
         self._fails = fails
+        self._fails_as = fails_as
         self.asked: list[tuple[str, str]] = []
         self.slow: Callable[[str, str], float] = lambda _question, _prompt: 0.0
 
@@ -50,12 +59,12 @@ class Drawn:
         return int.from_bytes(digest[:6], "big") / 2**48
 
     async def answer(self, spec: AnswerSpec) -> Outcome[Answer]:
-        """Answer right or wrong, or fail for a reason that is not the agent's."""
+        """Answer right or wrong, or fail; by default for a reason that is not the agent's."""
         question, prompt = spec.turns[-1], spec.system_prompt
         self.asked.append((question, prompt))
         await asyncio.sleep(self.slow(question, prompt))
         if self.share("fails", question, prompt, spec.repetition) < self._fails:
-            return Outcome(Answer("empty", ""), 1, Failed("infra_error", "the line is busy"))
+            return Outcome(Answer("empty", ""), 1, Failed(self._fails_as, "the line is busy"))
         text = "yes" if self.share(question, prompt, spec.repetition) < self._right[prompt] else "no"
         return Outcome(Answer("answered", text, cost_usd=0.01), 1)
 

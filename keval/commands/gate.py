@@ -61,7 +61,7 @@ def command(
     """Check a log against rules.
 
     Without rules, those of the section `gate` of the log's config count. Exit code 0: all are met; 1: one is not
-    met; 7: of one nobody can tell, because its interval has the limit within it, or too much is missing.
+    met; 7: of one nobody can tell, because its interval includes the limit, or too much is missing.
     """
     from keval import projections
     from keval.exports._gate import FORMATS

@@ -78,7 +78,7 @@ def _of_ids(log: Path, ids: Sequence[str], *, skip_invalid: bool) -> _Retraction
             warn(f"{target.id} is retracted already; {'nothing' if len(found) == 1 else 'nothing of it'} was written")
     new = [target for target in found if not target.is_retracted]
     told = [f"retracted {each.id}" for each in new] if len(new) <= MOST_NAMED else [f"retracted {len(new):,} events"]
-    if replacing := sum(each.earlier > 0 for each in new):
+    if replacing := sum(each.has_earlier for each in new):
         told.append(
             f"{replacing:,} of them had replaced earlier events of the same id, which do not count either; "
             "`keval retract LOG --run RUN_ID` lets those count again that a run replaced"

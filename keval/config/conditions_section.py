@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keval import nearest
 from keval.config.model import Condition, Gates
-from keval.config.sections import list_in, mapping_in
+from keval.config.sections import Problem, list_in, mapping_in
 from keval.errors import InputError
 from keval.secrets.variables import Secrets, verbatim
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from keval.ids import JsonObject
 
 GATES = ("require_mcp_tool_use", "require_mcp_tool_success", "retry_gates")
-
-Problem = Callable[["Keys", str], None]
-"""Takes note of what is wrong, and where."""
 
 
 def read_all(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keval import datasets
 from keval.config.model import DatasetConfig
-from keval.config.sections import list_in, mapping_in
+from keval.config.sections import Problem, list_in, mapping_in
 from keval.datasets import Draw, Layout
 from keval.documents.mapping import rules
 from keval.errors import InputError
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 NAMED = ("id", "question", "answer")
 """Fields that a file may have under other names."""
-
-
-Problem = Callable[["Keys", str], None]
-"""Takes note of what is wrong, and where."""
 
 
 def read_all(written: JsonObject, path: Path, secrets: Secrets, problem: Problem) -> list[DatasetConfig]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from keval.documents.yaml_document import Keys
     from keval.ids import JsonObject
+
+Problem = Callable[["Keys", str], None]
+"""Takes note of what is wrong, and where."""
 
 
 def mapping_in(section: Mapping[str, Any], key: str) -> JsonObject:

@@ -133,7 +133,7 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Warn) -> Prepar
     """Read the dataset of a config, of each file the first samples up to `limit`.
 
     Raises InputError for a bad dataset, and UsageError for a secret that stands in the dataset or in a system prompt,
-    and for a gate of conditions that are not there.
+    and for a gate of conditions, or of fields, that are not there.
     """
     config = prepared.config
     found = tuple(datasets.read(dataset.path, dataset.layout) for dataset in config.datasets)

@@ -133,7 +133,7 @@ def _plan(plan: Plan) -> Iterator[str]:
 
 def _range(numbers: Collection[int], noun: str) -> str:
     """Return how many there are of each, from the fewest to the most."""
-    fewest, most = min(numbers, default=1), max(numbers, default=1)
+    fewest, most = min(numbers, default=0), max(numbers, default=0)
     return counted(most, noun) if fewest == most else f"{fewest:,} to {counted(most, noun)}"
 
 

@@ -18,9 +18,7 @@ from keval.stats.aggregates import rounded
 from keval.stats.intervals import FEWEST_SAMPLES
 from keval.stats.proportions import effective_number
 from keval.stats.reasons import few_clusters
-from keval.stats.rogan_gladen import CHANCE, ErrorRates, really_passing
-
-BEYOND = "the pass rate lies beyond what a judge of these error rates comes to: it is wrong in another way here"
+from keval.stats.rogan_gladen import BEYOND, CHANCE, FEW_LABELS, ErrorRates, really_passing
 
 NAMES = ("specificity", "sensitivity", "failing", "passing")
 
@@ -104,6 +102,8 @@ def _why_no_interval(samples: int, low: float | None, high: float | None) -> str
     """Return why the ends of an interval are none; None if they are."""
     if samples < FEWEST_SAMPLES:
         return f"fewer than {FEWEST_SAMPLES} samples"
+    if low is None:
+        return FEW_LABELS
     return BEYOND if low == high else None
 
 

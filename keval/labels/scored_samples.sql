@@ -1,7 +1,7 @@
 -- One row per condition, judge, metric and sample: people's score of the answers that were drawn at random for them, and the
 -- judge's of the same answers (both null: none was drawn); and the judge's score of all answers to the sample. Scores of
--- several people, replicates and answers are averaged. cluster: what the sample has in common with those that belong to it. A person's score counts for the judge that it was given for,
--- if it is on that judge's scale.
+-- several people, replicates and answers are averaged. cluster: what the sample has in common with those that belong to it. A person's score
+-- counts for the judge that it was given for, if it is on that judge's scale.
 with answer as (
     select
         c.place as condition_place, c.condition, m.place, m.judge, m.min, m.max, s.judge_id, s.metric, s.condition_id, s.agent_id,

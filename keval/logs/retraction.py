@@ -20,8 +20,8 @@ class Target(NamedTuple):
     id: str
     is_retracted: bool
     """Whether a retraction already took back its last event."""
-    earlier: int
-    """How many earlier events of its id were replaced by the last one, and will not count either."""
+    has_earlier: bool
+    """Whether its last event replaced others, which will not count either."""
 
 
 def find_targets(log: Path, prefixes: Sequence[str], warn: Warn, *, skip_invalid: bool) -> list[Target]:
@@ -44,7 +44,7 @@ def find_targets(log: Path, prefixes: Sequence[str], warn: Warn, *, skip_invalid
             problems.append(f"{log}: {problem}")
         else:
             events = standing[ids[0]]
-            found[ids[0]] = Target(ids[0], not events, max(0, events - 1))
+            found[ids[0]] = Target(ids[0], not events, events > 1)
     if problems:
         raise UsageError(*problems)
     return list(found.values())

@@ -37,6 +37,8 @@ VERDICTS: tuple[Verdict, ...] = ("met", "not met", "cannot tell")
 
 NO_SCORES_HERE = "no scores in this group"
 
+ALL_FAILED = "the agent failed whatever was asked"
+
 HOLDS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 
 
@@ -332,7 +334,5 @@ def _concluded(found: Found, conclusion: Conclusion, sign: Sign) -> tuple[Verdic
     qualified = f", {found.qualification}" if found.qualification else ""
     return _BY[(conclusion == "higher") == (sign == ">")], f"concluded: {conclusion}{qualified}"
 
-
-ALL_FAILED = "the agent failed whatever was asked"
 
 _BY: dict[bool, Verdict] = {True: "met", False: "not met"}

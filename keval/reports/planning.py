@@ -11,7 +11,7 @@ from keval.ids import JsonObject
 from keval.metric_names import names
 from keval.reports.queries import ask
 from keval.stats.declared import declared
-from keval.stats.next_spend import Design, Measured, Purchase, UnitCosts, purchases
+from keval.stats.next_spend import Design, Inventory, Purchase, UnitCosts, purchases
 from keval.stats.power import (
     Aim,
     Components,
@@ -44,7 +44,7 @@ class Pilot:
     is_primary: bool
     """Whether the comparison is one of those that share alpha in a report."""
     mock: bool
-    measured: Measured
+    measured: Inventory
     difference: float | None
     variance: float | None
     """The variance of its differences, whatever each sample was repeated; None where that is not known."""
@@ -110,7 +110,7 @@ def pilots(connection: DuckDBPyConnection, given: UnitCosts) -> Iterator[Pilot]:
             metric=row["metric"],
             is_primary=any(row is each for each in primary),
             mock=row["mock"],
-            measured=Measured(
+            measured=Inventory(
                 row["n_paired"],
                 Counter(row["repetitions"]) + Counter(row["baseline_repetitions"]),
                 Counter(row["replicates"]) + Counter(row["baseline_replicates"]),

@@ -27,8 +27,13 @@ def notes(queries: Queries, header: Header) -> Iterator[str]:
         judge = judges[row["judge_id"]]
         read, written = row["read"], row["written"]
         saved = _saved_usd(prices, judge.models, Usage(0, 0, read, written))
-        served = f"served {read:,} input tokens" if read else f"kept {written:,} input tokens and served none of them"
-        yield f"Judge {judge.name}: the prompt cache {served}{_worth(saved)}."
+        yield f"Judge {judge.name}: the prompt cache {_served(read, written)}{_worth(saved)}."
+
+
+def _served(read: int | None, written: int | None) -> str:
+    if read:
+        return f"served {read:,} input tokens"
+    return f"kept {written:,} input tokens" + (" and served none of them" if read == 0 else "")
 
 
 def _prices(queries: Queries) -> Prices:

@@ -137,7 +137,10 @@ def _to_be_filled_in(columns: Columns) -> Iterator[str]:
     if columns.answer is None:
         yield _line("  # answer_key: FIELD", "the golden answer; null if there is none (then see judge, too)")
     if "id_key" not in columns.keys:
-        yield _line("  # id_key: FIELD", "what names the sample; without it an edited row is a new sample, asked anew")
+        yield _line(
+            "  # id_key: FIELD",
+            "what names a sample; without it an edited row is a new one. Leave it out if there is none",
+        )
     if columns.maybe_headless:
         yield "  # If these names are the first question already, name all columns instead, in their order:"
         yield "  # columns: [question, answer]"

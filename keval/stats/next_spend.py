@@ -27,7 +27,7 @@ class Design:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Inventory:
     """What is there of both conditions: of one sample there may be more than of another."""
 
     samples: int
@@ -35,12 +35,6 @@ class Measured:
     """How many samples were answered so often, counted under each condition."""
     replicates: Mapping[int, int]
     """How many responses have so many judgments."""
-
-    @classmethod
-    def evenly(cls, design: Design) -> Measured:
-        """Return what is there of a design that was carried out."""
-        samples = 2 * design.samples
-        return cls(design.samples, {design.repetitions: samples}, {design.replicates: samples * design.repetitions})
 
     @property
     def most(self) -> Design:
@@ -87,7 +81,7 @@ class Purchase:
     """None if a price is unknown."""
 
 
-def purchases(found: Components, measured: Measured, aim: Aim, prices: UnitCosts) -> Iterator[Purchase]:
+def purchases(found: Components, measured: Inventory, aim: Aim, prices: UnitCosts) -> Iterator[Purchase]:
     """Yield the ways to reach the aim that there are: more of one thing each, and the cheapest of all.
 
     Where it is not known what repetitions, or judgments, vary by, no other number of them is planned.
@@ -106,7 +100,7 @@ def from_nothing(
     found: Components, aim: Aim, prices: UnitCosts, repetitions: Iterable[int], replicates: Iterable[int]
 ) -> list[Purchase]:
     """Return what it takes to reach the aim where nothing is measured, for each number of repetitions and judgments."""
-    nothing = Measured(0, {}, {})
+    nothing = Inventory(0, {}, {})
     designs = _designs(found, nothing.most, aim, repetitions, replicates)
     return [_purchase("design", design, nothing, prices) for design in designs]
 
@@ -143,7 +137,7 @@ def _up_to(most: int, now: int) -> Iterable[int]:
     return range(1, max(most, now) + 1)
 
 
-def _purchase(name: str, to: Design, there: Measured, prices: UnitCosts) -> Purchase:
+def _purchase(name: str, to: Design, there: Inventory, prices: UnitCosts) -> Purchase:
     """Return what is to be paid: what is there already is used as far as the design asks for it."""
     asked = 2 * to.samples * to.repetitions
     responses = asked - there.responses(to.repetitions)

@@ -106,7 +106,7 @@ class Series:
         return replace(found, lower=None, upper=None, outcome="cannot tell", reason=NOTHING_SCORED)
 
     def as_row(self) -> JsonObject:
-        """Return what the view `comparisons` would say of its samples if there were no others: columns by name."""
+        """Return the columns of the view `comparisons` that describe differences, of these samples alone."""
         values = [each.value for each in self.found if each.value is not None]
         means = [(a.mean, b.mean) for a, b in self.pairs if a.mean is not None and b.mean is not None]
         several = len(values) > 1
@@ -116,17 +116,14 @@ class Series:
         sd = stdev(values) if several else None
         return {
             "n_paired": len(values),
-            "n_dropped": sum(each.value is None for each in self.found),
             "difference": fmean(values) if values else None,
             "sd_difference": sd,
-            "se": None if sd is None else sd / sqrt(len(values)),
             "wins": wins, "ties": len(values) - wins - losses, "losses": losses,
-            "differences": Counter(value for value in values if value),
+            "differences": Counter(values),
             "flipped": Counter(values),
             "correlation": _correlation(means) if several else None,
             "se_unpaired": sqrt(sum(map(variance, zip(*means, strict=True))) / len(means)) if several else None,
             "failure_rate_difference": fmean(failures) if failures else None,
-            "failures_flipped": Counter(failures),
         }  # fmt: skip
 
 

@@ -149,5 +149,5 @@ def _why_not(labelled: Sequence[object], unlabelled: Sequence[object]) -> str | 
     if len(labelled) < FEWEST_LABELLED:
         return f"{len(labelled)} labelled samples; the judge's scores are used from {FEWEST_LABELLED} on"
     if len(unlabelled) < 2:  # noqa: PLR2004 - two values are the fewest that can differ
-        return f"{len(unlabelled)} samples are left that are not labelled, and it takes 2"
+        return f"of samples that are not labelled {len(unlabelled)} is left, and it takes 2"
     return None

@@ -12,6 +12,10 @@ from math import sqrt
 from keval.stats.intervals import Interval
 from keval.stats.proportions import Z
 
+BEYOND = "the pass rate lies beyond what a judge of these error rates comes to: it is wrong in another way here"
+FEW_LABELS = (
+    "the error rates rest on too few labels: with one more of each kind the judge would be no better than chance"
+)
 CHANCE = "the judge is no better than chance: its error rates add up to 1 or more"
 
 

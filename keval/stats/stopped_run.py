@@ -7,7 +7,7 @@ decided. Numbers that are true only of a number of samples that was fixed before
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
@@ -48,7 +48,7 @@ class StoppedRun:
     """By the id of each condition that was decided early: of how many samples its answers count."""
     looks: Mapping[MemberKey, Look]
     """What is known of each comparison."""
-    finished: Mapping[MemberKey, JsonObject] = field(default_factory=dict)
+    finished: Mapping[MemberKey, JsonObject]
     """The numbers of each comparison's finished samples, as the view `comparisons` calls them."""
 
     @property
@@ -68,7 +68,7 @@ class StoppedRun:
         """
         found = self.finished.get(self._key(row))
         if found is None or not self._is_of_family(row) or found["n_paired"] == row["n_paired"]:
-            return row
+            return row  # of the same samples it has all digits
         return row | found
 
     def described(self, body: JsonObject) -> JsonObject:

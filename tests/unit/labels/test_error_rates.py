@@ -8,9 +8,9 @@ import pytest
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.labels.error_rates import BEYOND, ForeignCalibration, PassShare, RatesCorrection, corrected_by, read
+from keval.labels.error_rates import ForeignCalibration, PassShare, RatesCorrection, corrected_by, read
 from keval.stats.proportions import effective_size
-from keval.stats.rogan_gladen import CHANCE, ErrorRates
+from keval.stats.rogan_gladen import BEYOND, CHANCE, FEW_LABELS, ErrorRates
 
 RATES = ErrorRates(0.7, 0.9, 200, 200)
 ROW: JsonObject = {"judge": "rubric", "judge_id": "j1", "metric": "completeness", "condition": "baseline"}
@@ -85,6 +85,12 @@ def test_ends_that_are_no_interval_are_null() -> None:
     none_passes = corrected_by(found, None, {str(number): PassShare(0.0, 1) for number in range(40)})
     assert (none_passes.corrected, none_passes.ci_lower, none_passes.ci_upper) == (0.0, None, None)
     assert none_passes.reason == BEYOND
+    all_pass = corrected_by(found, None, {str(number): PassShare(1.0, 1) for number in range(4000)})
+    assert (all_pass.corrected, all_pass.ci_upper, all_pass.reason) == (1.0, None, BEYOND)
+    five = corrected_by(found, None, {str(number): PassShare(float(number < 3), 1) for number in range(5)})
+    assert (five.reason, five.ci_lower is None) == (None, False)
+    guessed = corrected_by(ErrorRates(1, 0.02, 1, 1000), None, {str(n): PassShare(float(n < 1), 1) for n in range(100)})
+    assert (guessed.ci_lower, guessed.reason) == (None, FEW_LABELS)
 
 
 def test_samples_in_clusters_are_as_many_cases_as_there_are_clusters() -> None:

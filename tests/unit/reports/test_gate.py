@@ -135,7 +135,30 @@ def test_a_run_in_which_everything_failed_reaches_no_score(tmp_path: Path) -> No
         log = write_log(tmp_path / f"{number}.jsonl", [run_event(samples=number), *left, *scored])
         with projections.connect([log], texts=False) as connection:
             found = held(Facts(connection, {}), "completeness of baseline >= 3", "completeness of baseline <= 2")
+            by_number = held(Facts(connection, {}), "completeness of baseline <= 2", on_mean=True)
         assert verdicts(found) == (["not met", "cannot tell"] if number == 8 else ["cannot tell", "cannot tell"])
+        assert verdicts(by_number) == (["met"] if number == 8 else ["cannot tell"])
+
+
+def test_a_condition_of_which_some_was_scored_is_held_to_its_interval(tmp_path: Path) -> None:
+    """One answer that did not fail is a score, whatever became of the others."""
+    failed = [failure_event(response_event(f"q{number}")) for number in range(7)]
+    scored = [response_event("q9"), judgment_event(response_event("q9"), 5)]
+    log = write_log(tmp_path / "run.jsonl", [run_event(["baseline"], samples=8), *failed, *scored])
+    with projections.connect([log], texts=False) as connection:
+        (found,) = held(Facts(connection, {}), "completeness of baseline <= 4")
+    assert (found.verdict, found.why) == ("met", "the whole interval says so")
+
+
+@pytest.mark.parametrize(("judge_failed", "asked"), [(True, 3), (False, 4)])
+def test_what_is_missing_is_said_with_its_metric(tmp_path: Path, judge_failed: bool, asked: int) -> None:
+    """What a judge failed, and what was not asked yet."""
+    answers = [response_event(f"q{number}") for number in range(3)]
+    judged = [judgment_event(answer, 3) for answer in answers[: 2 if judge_failed else 3]]
+    failed = [judge_failure_event(answers[2])] if judge_failed else []
+    log = write_log(tmp_path / "run.jsonl", [run_event(["baseline"], samples=asked), *answers, *judged, *failed])
+    with projections.connect([log], texts=False) as connection:
+        assert Facts(connection, {}).missing("baseline").of == f"{asked} answers, 1 without rubric/completeness"
 
 
 def test_a_latency_says_of_how_many_answers_it_is(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keval.stats.next_spend import Design, Measured, Purchase, UnitCosts, from_nothing, purchases
+from keval.stats.next_spend import Design, Inventory, Purchase, UnitCosts, from_nothing, purchases
 from keval.stats.power import Aim, Components, power
 
 FOUND = Components(samples=0.4320, responses=3.1352, judgments=1.0620)
@@ -13,10 +13,12 @@ NOW = Design(samples=60, repetitions=3, replicates=1)
 
 def bought(found: Components = FOUND, now: Design = NOW, prices: UnitCosts | None = None) -> dict[str, Purchase]:
     """Return the ways to find a difference of 0.3, by name."""
-    return bought_beside(Measured.evenly(now), found, prices)
+    samples = 2 * now.samples
+    there = Inventory(now.samples, {now.repetitions: samples}, {now.replicates: samples * now.repetitions})
+    return bought_beside(there, found, prices)
 
 
-def bought_beside(there: Measured, found: Components = FOUND, prices: UnitCosts | None = None) -> dict[str, Purchase]:
+def bought_beside(there: Inventory, found: Components = FOUND, prices: UnitCosts | None = None) -> dict[str, Purchase]:
     """Return the ways beside what is there, by name."""
     return {each.name: each for each in purchases(found, there, Aim(0.3), prices or UnitCosts(0.02, 0.01))}
 
@@ -33,7 +35,7 @@ def test_what_is_there_is_not_paid_for_again() -> None:
 
 def test_what_some_samples_lack_is_paid_for() -> None:
     """Of 60 samples under both conditions ten have three repetitions, the others one: 160 responses are there."""
-    there = Measured(60, repetitions={1: 100, 3: 20}, replicates={1: 120, 2: 40})
+    there = Inventory(60, repetitions={1: 100, 3: 20}, replicates={1: 120, 2: 40})
     more = bought_beside(there)["more samples"]
     assert (more.design.repetitions, more.design.replicates) == (3, 2)
     assert more.responses == 2 * more.design.samples * 3 - 160

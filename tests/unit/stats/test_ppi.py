@@ -51,7 +51,7 @@ def test_few_labels_leave_the_peoples_mean() -> None:
     assert (nobody.best, nobody.method) == (None, None)
     assert nobody.why_not_corrected == "no answer that was drawn at random has a score of a person"
     assert corrected_mean(LABELLED * 2, []).why_not_corrected == (
-        "0 samples are left that are not labelled, and it takes 2"
+        "of samples that are not labelled 0 is left, and it takes 2"
     )
     assert corrected_mean(LABELLED[:1], REST).people == Estimate(4, None, 0.0, 1)
 

@@ -205,7 +205,7 @@ def test_answers_after_the_first_unfinished_sample_change_no_number_of_a_compari
     """Of an interrupted run all numbers of a comparison are of the same samples: those that the rule looks at."""
     config, log = write_evaluation(tmp_path, 30, concurrent=1), tmp_path / "log.jsonl"
     config.write_text(config.read_text().replace("repetitions: 1", "repetitions: 2"))
-    run(config, log, Drawn(config, {"plain": 0.5, "other": 0.6}, fails=0.1))
+    run(config, log, Drawn(config, {"plain": 0.5, "other": 0.6}, fails=0.25, fails_as="timeout"))
     order = list(dict.fromkeys(each["sample"]["id"] for each in events(log, "response")))
 
     def left_without(samples: list[str]) -> JsonObject:
@@ -224,6 +224,7 @@ def test_answers_after_the_first_unfinished_sample_change_no_number_of_a_compari
     found, expected = left_without(order[12:13]), left_without(order[12:])
     assert found["until"]["n"] == 12
     assert found["wins"] + found["ties"] + found["losses"] == found["n_paired"]
+    assert found["failure_rate_difference"]
     of_all_planned = ("difference_lower", "difference_upper")
     for name in expected.keys() - of_all_planned:
         assert found[name] == (pytest.approx(expected[name]) if isinstance(expected[name], float) else expected[name])
@@ -263,7 +264,7 @@ def test_what_the_rule_concludes_has_no_reason_why_nothing_can_be_told() -> None
         "condition_id": "c", "judge_id": "j", "metric": "metric", "agent_id": "a", "baseline_id": "b", "current": True,
         "conclusion": "cannot tell", "reasons": {"conclusion": "answers not measured", "d_z": "x"},
     }  # fmt: skip
-    concluded = StoppedRun(RULE, "r", {}, {MEMBER.key: found}).concluded(body)
+    concluded = StoppedRun(RULE, "r", {}, {MEMBER.key: found}, {}).concluded(body)
     assert (concluded["conclusion"], concluded["reasons"]) == ("higher", {"d_z": "x"})
 
 
