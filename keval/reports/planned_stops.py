@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from keval.reports.planning import Plan
 from keval.reports.queries import ask
+from keval.stats.next_spend import MISSING, MORE_SAMPLES
 from keval.stats.stopping_forecast import forecast
 from keval.stats.stopping_rule import Compared, StoppingRule
 
@@ -74,7 +75,8 @@ def planned_stops(plan: Plan, differences: Mapping[PilotKey, PilotDifferences], 
     """
     pilot = plan.pilot
     found = differences.get((pilot.condition, pilot.judge_id, pilot.metric))
-    planned = samples or next((each.design.samples for each in plan.purchases if each.name == "more samples"), None)
+    of_plan = (each.design.samples for each in plan.purchases if each.name in {MORE_SAMPLES, MISSING})
+    planned = samples or next(of_plan, None)
     planned = planned or (pilot.now.samples if plan.reached else None)
     if found is not None and found.why_not is not None:
         return PlannedStops((), f"no run stops at it: {found.why_not}")

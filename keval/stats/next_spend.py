@@ -12,6 +12,9 @@ from itertools import product
 from keval.stats.intervals import FEWEST_SAMPLES
 from keval.stats.power import Aim, Components, least_that_reaches, samples_needed
 
+MORE_SAMPLES, MISSING = "more samples", "what is missing"
+"""Names of ways to reach the aim; it may be enough that of all samples there is as much as of some."""
+
 MOST_REPETITIONS = 10
 MOST_REPLICATES = 5
 """How far the cheapest design is looked for."""
@@ -35,6 +38,11 @@ class Inventory:
     """How many samples were answered so often, counted under each condition."""
     replicates: Mapping[int, int]
     """How many responses have so many judgments."""
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether there is less of one sample, or response, than of another."""
+        return len(self.repetitions) > 1 or len(self.replicates) > 1
 
     @property
     def most(self) -> Design:
@@ -87,7 +95,11 @@ def purchases(found: Components, measured: Inventory, aim: Aim, prices: UnitCost
     Where it is not known what repetitions, or judgments, vary by, no other number of them is planned.
     """
     now = measured.most
-    ways = [_purchase(name, design, measured, prices) for name, design in _of_one_kind(found, now, aim)]
+    named = dict.fromkeys(
+        (MISSING if design == now and measured.is_uneven else name, design)
+        for name, design in _of_one_kind(found, now, aim)
+    )
+    ways = [_purchase(name, design, measured, prices) for name, design in named]
     repetitions = [now.repetitions] if found.responses is None else _up_to(MOST_REPETITIONS, now.repetitions)
     replicates = [now.replicates] if found.judgments is None else _up_to(MOST_REPLICATES, now.replicates)
     mixed = [_purchase("", design, measured, prices) for design in _designs(found, now, aim, repetitions, replicates)]
@@ -107,7 +119,7 @@ def from_nothing(
 
 def _of_one_kind(found: Components, now: Design, aim: Aim) -> Iterator[tuple[str, Design]]:
     for design in _designs(found, now, aim, [now.repetitions], [now.replicates]):
-        yield "more samples", design
+        yield MORE_SAMPLES, design
     if now.samples < FEWEST_SAMPLES:
         return
     if found.responses is not None:

@@ -45,6 +45,15 @@ def test_what_some_samples_lack_is_paid_for() -> None:
     assert (once.responses, once.judgments) == (2 * once.design.samples - 120, 2 * once.design.samples - 120)
 
 
+def test_where_it_is_enough_that_nothing_is_missing_no_more_is_planned() -> None:
+    """All ways are the same one then, and that is what it is called."""
+    there = Inventory(200, repetitions={1: 390, 3: 10}, replicates={1: 420})
+    found = bought_beside(there)
+    assert set(found) == {"what is missing", "cheapest"}
+    assert found["what is missing"].design == Design(200, 3, 1)
+    assert found["what is missing"].responses == 2 * 200 * 3 - 420
+
+
 def test_more_of_one_thing_leaves_the_others() -> None:
     """More repetitions or judgments are of the same samples, where any number of them is enough."""
     more = bought()["more repetitions"].design
