@@ -37,7 +37,7 @@ def test_paid_judgments_of_mock_answers_are_warned_of(keval: Keval, tmp_path: Pa
     assert keval("generate", "eval.yaml", "-q", "-o", "mock.jsonl", "--mock").returncode == 0
     for judge, paid in (([], False), (["-j", "rubric.yaml"], True)):
         done = keval("judge", "mock.jsonl", "-q", *judge)
-        assert (done.returncode, "the judges are paid" in done.stderr) == (4 if paid else 0, paid), done.stderr
+        assert (done.returncode, "judging them costs money" in done.stderr) == (4 if paid else 0, paid), done.stderr
 
 
 @pytest.mark.slow
@@ -47,5 +47,5 @@ def test_what_is_said_of_a_stand_in_is_of_the_answers_not_of_the_newest_run(keva
     (tmp_path / "rubric.yaml").write_text("name: rubric\ntype: rubric\nmodel: claude-sonnet-4-5\n")
     for words in ([], ["--mock", "--fresh"]):
         assert keval("generate", "eval.yaml", "-q", "-o", "log.jsonl", *words).returncode == 0
-    assert "the judges are paid" not in keval("judge", "log.jsonl", "-q", "-j", "rubric.yaml").stderr
+    assert "judging them costs money" not in keval("judge", "log.jsonl", "-q", "-j", "rubric.yaml").stderr
     assert "adds judgments of a stand-in" in keval("judge", "log.jsonl", "-q", "--mock").stderr
