@@ -43,6 +43,11 @@ class _Version(NamedTuple):
     """What a judgment or a label is about: the hash of the answer, of a judge of pairs also of the other one."""
 
     @property
+    def is_mock(self) -> bool:
+        """Whether a stand-in made it."""
+        return bool(self.event.get("mock"))
+
+    @property
     def maker(self) -> tuple[str, str]:
         """What tells it from other versions: when it is appended again, it is the same."""
         return self.event["run_id"], self.event["time"]
@@ -61,8 +66,11 @@ class _History:
     def add(self, version: _Version) -> None:
         makers = [each.maker for each in self.taken_back]
         if version.maker in makers:
-            # What is appended again was not meant by the retraction, nor is what it had replaced itself.
-            self.standing, self.taken_back, self.taken_at = self.taken_back[: makers.index(version.maker)], [], inf
+            # What is appended again was not meant by the retraction, nor was what it had replaced itself: of the mock,
+            # nothing real.
+            replaced = self.taken_back[: makers.index(version.maker)]
+            self.standing = [each for each in replaced if each.is_mock or not version.is_mock]
+            self.taken_back, self.taken_at = [], inf
         self.standing.append(version)
 
     def retract(self, place: int) -> None:
@@ -161,7 +169,7 @@ def _text(answer: _Version | None) -> str | None:
 def _last(versions: Sequence[_Version], runs: Collection[str] = ()) -> _Version | None:
     """Return the version that counts if these runs had written none: what the mock made replaces nothing real."""
     left = [each for each in versions if each.event["run_id"] not in runs]
-    real = [each for each in left if not each.event.get("mock")]
+    real = [each for each in left if not each.is_mock]
     return next(reversed(real or left), None)
 
 

@@ -126,6 +126,14 @@ def test_a_log_counts_as_if_the_runs_had_written_nothing(events: list[JsonObject
     assert found(after, *runs)[1:3] == ([], [])
 
 
+def test_a_real_answer_that_is_taken_back_leaves_the_mocks_and_stays_taken_back() -> None:
+    """What the mock made replaces nothing real, so it counts only now; and the real answer is not found once more."""
+    events = [answer("r1"), answer("r2") | {"mock": True}]
+    after = [*events, *appended(events, "r1")]
+    assert numbers(after)["answers"][0][1] == "r2"
+    assert found(after, "r1")[1:3] == ([], [])
+
+
 def _heard(events: Sequence[JsonObject], runs: set[str]) -> list[JsonObject]:
     """Return the events of others, without what they say of texts that none of them answered last."""
     last = {each["id"]: each["text"] for each in without(events, *runs) if each["type"] == "response"}
