@@ -136,13 +136,23 @@ def test_a_real_answer_that_is_taken_back_leaves_the_mocks_and_stays_taken_back(
 
 def _heard(events: Sequence[JsonObject], runs: set[str]) -> list[JsonObject]:
     """Return the events of others, without what they say of texts that none of them answered last."""
-    last = {each["id"]: each["text"] for each in without(events, *runs) if each["type"] == "response"}
+    last: dict[str, str] = {}
+    for each in without(events, *runs):
+        _answer(each, last, events, runs)
     text: dict[str, str] = {}
     heard = []
     for each in events:
-        if each["type"] == "response":
-            text[each["id"]] = each["text"]
+        _answer(each, text, events, set())
         of = str(each.get("response_id"))
         if each["run_id"] not in runs and (each["type"] not in {"judgment", "label"} or text[of] == last.get(of)):
             heard.append(each)
     return heard
+
+
+def _answer(each: JsonObject, texts: dict[str, str], events: Sequence[JsonObject], runs: set[str]) -> None:
+    """Take note of an answer's text: what the mock made replaces nothing real that stands before it."""
+    if each["type"] != "response":
+        return
+    before = without(events[: events.index(each)], *runs)
+    if not each.get("mock") or not any(one["id"] == each["id"] and not one.get("mock") for one in before):
+        texts[each["id"]] = each["text"]
