@@ -58,6 +58,8 @@ def command(
             raise UsageError(f"{name} is empty; nothing was retracted")
     if bool(ids) == bool(runs):
         raise UsageError("give the IDs of events, or --run with the id of a run")
+    if not all(each.strip() for each in (*ids, *runs)):
+        raise UsageError("an id is empty, and every id begins so; nothing was retracted")
     found = (_of_runs if runs else _of_ids)(log, runs or ids, skip_invalid=skip_invalid)
     if found.targets or found.restored:
         own = new_run_id()

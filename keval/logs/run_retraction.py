@@ -142,12 +142,12 @@ def _histories(events: Iterator[JsonObject], keys: Collection[Key], answers: Abs
             for kind in WRITTEN:
                 if (kind, event["target"]) in found:
                     found[kind, event["target"]].retract(place)
-        elif key in keys or (_is_told_with_answers(event) and not answers.isdisjoint(_answers_of(event))):
+        elif key in keys or (_goes_with_answers(event) and not answers.isdisjoint(_answers_of(event))):
             found.setdefault(key, _History()).add(_Version(event, place, _texts(event, found)))
     return found
 
 
-def _is_told_with_answers(event: JsonObject) -> bool:
+def _goes_with_answers(event: JsonObject) -> bool:
     """Return whether an event goes with the answer that it is about; what failed a judge says nothing of an answer."""
     return event["type"] in WRITTEN and (event["type"] != "failure" or event["stage"] == "generate")
 
@@ -186,7 +186,7 @@ def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key,
     restored: list[_Version] = []
     for key, history in histories.items():
         found = _last([each for each in history.of(runs) if _is_about(each, texts)], runs)
-        if found is not None and (key in taken or _went_with(found, gone, texts)):
+        if found is not None and (key in taken or _went_with_answer(found, gone, texts)):
             restored.append(found)
     replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
     in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
@@ -195,8 +195,11 @@ def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key,
     )
 
 
-def _went_with(version: _Version, gone: Mapping[str, float], texts: Mapping[str, str | None]) -> bool:
-    """Return whether a version is told with an answer that a retraction after it took, and is of account without it."""
+def _went_with_answer(version: _Version, gone: Mapping[str, float], texts: Mapping[str, str | None]) -> bool:
+    """Return whether an answer that a version is about was retracted after it.
+
+    A judgment or a label needs an earlier answer that counts again; that a task failed is true without one.
+    """
     is_failure = version.event["type"] == "failure"
     return any(
         version.place < gone.get(each, -inf) and (is_failure or texts[each] is not None)

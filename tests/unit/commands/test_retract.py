@@ -139,6 +139,8 @@ def test_what_is_meant_is_not_guessed(keval: Keval, tmp_path: Path) -> None:
     for given, told in (
         ((), "give the IDs of events, or --run"),
         (("a", "--run", "r1"), "give the IDs of events, or --run"),
+        (("--run", ""), "an id is empty"),
+        (("",), "an id is empty"),
         (("--run", "x"), "no run has an id that begins with 'x'"),
         (("--run", "r"), "2 runs have ids that begin with 'r'"),
     ):
