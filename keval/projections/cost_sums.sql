@@ -1,6 +1,7 @@
--- One row per file, stage, condition, agent and judge, as the lines say them: what was spent, see costs.
+-- One row per file, stage, condition, agent and judge, as the lines say them: what was spent, see costs. What a mock made is in it
+-- only where nothing real was made of the stage.
 select
-    file, stage, condition_id, agent_id, judge_id,
+    file, stage, condition_id, agent_id, judge_id, mock,
     max(condition) as condition, max(judge.name) as judge,
     count(*) filter (not failed) as n,
     fsum(cost_usd) as cost_usd,
@@ -12,4 +13,5 @@ select
     sum(usage.cache_read_input_tokens)::bigint as cache_read_input_tokens,
     sum(usage.cache_creation_input_tokens)::bigint as cache_creation_input_tokens
 from paid_attempts
-group by file, stage, condition_id, agent_id, judge_id
+group by file, stage, condition_id, agent_id, judge_id, mock
+qualify not mock or bool_and(mock) over (partition by stage, condition_id, agent_id)

@@ -282,9 +282,10 @@ def _tokens(total: int | None, known: int, of: int) -> Total:
 def _is_mock(queries: Queries, conditions: Sequence[ConditionSummary], bodies: Iterable[JsonObject]) -> bool:
     mocked = by_condition(queries.ask("mocked"))
     of_bodies = [body["mock"] for body in bodies if body["current"]]
-    if of_bodies or any(found.completed or found.failed for found in conditions):
-        return any(of_bodies) or any(found.key in mocked for found in conditions)
-    return any(row["mock"] for row in queries.ask("newest_run"))
+    if any(of_bodies) or any(found.key in mocked for found in conditions):
+        return True
+    nothing_is_there = not of_bodies and not any(found.completed or found.failed for found in conditions)
+    return nothing_is_there and any(row["mock"] for row in queries.ask("newest_run"))
 
 
 def _claims(queries: Queries, conditions: Sequence[ConditionSummary]) -> tuple[ConditionClaims, ...]:

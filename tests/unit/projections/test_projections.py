@@ -914,6 +914,22 @@ def test_every_event_costs_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("by_run", [False, True])
+def test_what_a_mock_says_that_it_cost_is_not_added_to_what_was_paid(tmp_path: Path, by_run: bool) -> None:
+    """A rehearsal in the log of the real run costs nothing; alone it has the stand-in's costs, and says so."""
+    said: dict[str, Any] = {} if by_run else {"mock": True}
+    rehearsal = [
+        run_event(["baseline"], id="r1", run_id="r1", mock=True),
+        response_event("q1", run_id="r1", cost_usd=9.0, **said),
+        failure_event(response_event("q2"), run_id="r1", cost_usd=1.0, **said),
+    ]
+    real = [run_event(["baseline"], id="r2", run_id="r2"), response_event("q1", run_id="r2", cost_usd=0.25)]
+    asked = "select n, cost_usd, mock from costs"
+    assert [tuple(row.values()) for row in rows(tmp_path, rehearsal, asked)] == [(2, 10.0, True)]
+    assert [tuple(row.values()) for row in rows(tmp_path, [*rehearsal, *real], asked)] == [(1, 0.25, False)]
+
+
+@pytest.mark.slow
 def test_an_event_is_mock_by_itself_or_by_its_run(tmp_path: Path) -> None:
     """Nothing that a stand-in made passes for real, even if only the run event says so."""
     response = response_event(run_id="rehearsal")

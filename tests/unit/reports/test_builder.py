@@ -370,6 +370,15 @@ def test_one_mocked_part_makes_the_report_mocked(tmp_path: Path, where: str) -> 
 
 
 @pytest.mark.slow
+def test_costs_that_only_a_mock_said_make_the_report_mocked(tmp_path: Path) -> None:
+    """Also where nothing else is left of it: nobody paid them."""
+    answer = response_event("q1") | {"mock": True}
+    found = built([run_event(["baseline"], samples=1), answer, retraction_event(answer)], tmp_path)
+    assert found.conditions[0].agent_cost_usd.value == 0.25
+    assert found.mock
+
+
+@pytest.mark.slow
 def test_without_a_mock_there_is_no_banner(tmp_path: Path) -> None:
     """A real run says nothing about mocks, not even when an older condition was mocked."""
     old = response_event("q0", prompt="Old.", mock=True)
