@@ -1,5 +1,6 @@
 -- One row per agent and condition, and one per judge: what their real answers or judgments have cost, as far as it is
--- known, whatever became of them later. A pair of an answer with itself is no judgment that anybody was asked for.
+-- known, whatever became of them later. A line that the log holds twice was paid for once. A pair of an answer with
+-- itself is no judgment that anybody was asked for.
 select about, count(*) as number, sum(usd) as total_usd, max(usd) as max_cost_usd
 from (
     select
@@ -7,6 +8,7 @@ from (
         cost_usd as usd
     from events
     where type in ('response', 'judgment') and not coalesce(mock or response_id = other_response_id, false)
+        and position not in (from repeated)
 )
 where usd is not null
 group by about

@@ -32,6 +32,7 @@ ASKED = (
     "facts",
     "planned_conditions",
     "plans",
+    "repeated",
     "run_facts",
     "runs",
     "tasks",

@@ -149,6 +149,13 @@ def test_only_real_and_known_costs_are_measured_each_in_its_place() -> None:
     assert costs.of_judgments("another") is None
 
 
+def test_a_line_that_a_merged_log_holds_twice_is_measured_once() -> None:
+    """It was paid for once, so it weighs no more than another; the same task asked again weighs for itself."""
+    once = response_event("q1", cost_usd=0.25)
+    with past_of([once, once, once | {"run_id": "fresh", "cost_usd": 0.75}]) as past:
+        assert past.costs().of_answers(ANSWER["agent_id"], ANSWER["condition_id"]) == Cost(2, 1.0, 0.75)
+
+
 @pytest.mark.parametrize("text", ["é" * 50, "\u2028", "a\\nb"])
 def test_a_line_is_found_where_it_begins(text: str) -> None:
     """Places are counted in bytes, whatever stands in the lines before."""
