@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "NOT_UTF_8",
     "ROW",
     "ROW_TAKEN",
     "Dataset",
@@ -46,11 +47,16 @@ __all__ = [
     "reader",
 ]
 
+NOT_UTF_8 = "not UTF-8; save the file as UTF-8"
+"""What is said of bytes that are no text."""
+
 HEADLESS = "; if its first line is a sample, name all columns with columns"
 """What is said of a table whose first line holds no names."""
 
-_DETAIL = re.compile(r"(?<=, not )-?\d[\d.eE+-]*|(?<=fields: ).*|(?<=fields there: ).*")
-"""What differs between messages that say the same of several records: a number, the names of all fields."""
+_DETAIL = re.compile(
+    r"(?<=\(byte )\d+|(?<=\(column )\d+|(?<=, not )-?\d[\d.eE+-]*|(?<=fields: ).*|(?<=fields there: ).*"
+)
+"""What differs between messages that say the same of several records: a place, a number, the names of all fields."""
 
 LONGEST_TIMEOUT_S = 31_536_000
 """A year, as in the config's schema."""
@@ -198,7 +204,7 @@ class _Checked:
         place = f"[{number - 1}]" if row.line is None else row.line
         where = f"{self.path}:{place}" if isinstance(place, int) else f"{self.path}: {place}"
         if row.problem:
-            self.problems.add(where, row.problem)
+            self.problems.add(where, row.problem, _DETAIL.sub("", row.problem))
         for problem in () if row.record is None else self._record(place, number, row.record):
             self.problems.add(where, problem, _DETAIL.sub("", problem))
 

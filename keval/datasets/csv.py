@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from keval.datasets import Dataset, Row, not_json, opened
+from keval.datasets import NOT_UTF_8, Dataset, Row, not_json, opened
 from keval.plugins import option
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _first_record(path: Path) -> list[str]:
 
 def _header_problem(names: list[str]) -> str | None:
     twice = sorted(repr(name) for name, times in Counter(names).items() if times > 1)
-    return f"the header names a column twice: {', '.join(twice)}" if twice else not_json(names)
+    return f"the header names a column twice: {', '.join(twice)}" if twice else None
 
 
 def _row(line: int, names: list[str], values: list[str]) -> Row:
@@ -80,7 +80,7 @@ def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str], str |
                 yield line, [], f"not CSV: {error}"
                 continue
             if values:
-                yield line, values, None
+                yield line, values, NOT_UTF_8 if not_json(values) else None
 
 
 def _lines(file: Iterable[bytes]) -> Iterator[str]:

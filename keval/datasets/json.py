@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keval.datasets import Dataset, Row, not_json, opened, parse_json
+from keval.datasets import NOT_UTF_8, Dataset, Row, not_json, opened, parse_json
 from keval.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Json(Dataset):
             records = parse_json(content.decode())
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            yield Row(line, problem="not UTF-8")
+            yield Row(line, problem=NOT_UTF_8)
             return
         except json.JSONDecodeError as error:
             yield Row(error.lineno, problem=f"not JSON: {error.msg} (column {error.colno})")

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keval.datasets import Dataset, Row, not_json, opened, parse_json
+from keval.datasets import NOT_UTF_8, Dataset, Row, not_json, opened, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ def _row(number: int, line: bytes) -> Row:
     try:
         record = parse_json(line.decode())
     except UnicodeDecodeError as error:
-        return Row(number, problem=f"not UTF-8: byte {error.start + 1} of the line")
+        return Row(number, problem=f"{NOT_UTF_8} (byte {error.start + 1} of the line)")
     except json.JSONDecodeError as error:
         return Row(number, problem=f"not JSON: {error.msg} (column {error.colno})")
     if not isinstance(record, dict):

@@ -34,7 +34,7 @@ JSON_VALUES = st.recursive(
 RECORDS = st.lists(
     st.builds(
         lambda rest, question, answer: {**rest, "question": question, "answer": answer},
-        st.dictionaries(TEXT.filter(lambda key: key != "id"), JSON_VALUES, max_size=3),
+        st.dictionaries(TEXT.filter(lambda key: key not in {"id", "timeout_s"}), JSON_VALUES, max_size=3),
         NOT_BLANK,
         NOT_BLANK,
     ),
@@ -202,9 +202,11 @@ def test_a_table_that_is_written_otherwise_is_one_problem_with_what_to_do(
 
 
 def test_bytes_that_are_not_utf8_are_reported_by_line(tmp_path: Path) -> None:
-    """A Latin-1 file is refused where it stops being UTF-8."""
-    found = problems(write(tmp_path, "q.jsonl", GOOD.encode() + b"\n" + '{"question": "ä"}'.encode("latin-1")))
-    assert found[0] == "q.jsonl:2: not UTF-8: byte 15 of the line"
+    """A Latin-1 file is refused where it stops being UTF-8, once, and what to do is said."""
+    wrong = '{"question": "ä"}\n{"question": "für"}\n'.encode("latin-1")
+    first, last = problems(write(tmp_path, "q.jsonl", GOOD.encode() + b"\n" + wrong))
+    assert first == "q.jsonl:2 and 1 more row: not UTF-8; save the file as UTF-8 (byte 15 of the line)"
+    assert last == "1 problem in q.jsonl; correct them and start again"
 
 
 @pytest.mark.parametrize("nesting", [300, 100_000])
@@ -278,7 +280,7 @@ def test_json_problems_name_the_index(tmp_path: Path) -> None:
 def test_json_syntax_errors_name_the_line(tmp_path: Path) -> None:
     """What does not parse is located in the file."""
     assert problems(write(tmp_path, "q.json", f"[{GOOD},\n]"))[0].startswith("q.json:2: not JSON: ")
-    assert problems(write(tmp_path, "q.json", b"[\n\n\xff]"))[0] == "q.json:3: not UTF-8"
+    assert problems(write(tmp_path, "q.json", b"[\n\n\xff]"))[0] == "q.json:3: not UTF-8; save the file as UTF-8"
     assert problems(write(tmp_path, "q.json", GOOD))[0].startswith("q.json: not a JSON array; ")
     assert datasets.read(write(tmp_path, "q.json", f"\ufeff[{GOOD}]")).samples[0]["id"] == "a"
 
@@ -305,8 +307,8 @@ def test_csv_headers_are_checked(tmp_path: Path) -> None:
     assert problems(write(tmp_path, "q.csv", "question,answer,answer\nQ?,A,B\n"))[0] == (
         "q.csv:1: the header names a column twice: 'answer'"
     )
-    assert problems(write(tmp_path, "q.csv", b"question,answer,\xe4\nQ?,A,B\n"))[0] == "q.csv:1: text that is not UTF-8"
-    assert problems(write(tmp_path, "q.csv", b"question,answer\n\nQ?,\xe4\n"))[0] == "q.csv:3: text that is not UTF-8"
+    for number, content in ((1, b"question,answer,\xe4\nQ?,A,B\n"), (3, b"question,answer\n\nQ?,\xe4\n")):
+        assert problems(write(tmp_path, "q.csv", content))[0] == f"q.csv:{number}: not UTF-8; save the file as UTF-8"
     assert problems(write(tmp_path, "q.csv", 'question,"answer\n'))[0] == "q.csv:1: not CSV: unexpected end of data"
 
 
