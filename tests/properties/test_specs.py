@@ -38,11 +38,14 @@ CASES = st.builds(
     Case, OBJECTS, TEXTS, st.lists(OBJECTS, max_size=2).map(tuple), other=st.none() | st.builds(OtherResponse, TEXTS)
 )
 ALL = st.one_of(
-    st.builds(AnswerSpec, st.lists(TEXTS).map(tuple), TEXTS, st.dictionaries(TEXTS, OBJECTS), st.integers(1, 9)),
+    st.builds(
+        AnswerSpec, st.lists(TEXTS).map(tuple), TEXTS, st.dictionaries(TEXTS, OBJECTS), st.integers(1, 9), TEXTS,
+        st.none() | st.floats(0.1, 1e6),
+    ),
     st.builds(JudgeSpec, TEXTS, CASES, TEXTS),
     st.builds(Outcome, ANSWERS, st.integers(0), FAILURES, st.none()),
     st.builds(Outcome, JUDGMENTS, st.integers(0), FAILURES, st.none()),
-)
+)  # fmt: skip
 
 PLAIN = (str, int, float, bool, bytes, type(None), PurePath, Enum)
 
