@@ -11,5 +11,5 @@ def counted(times: int, noun: str) -> str:
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """Return the first so many of some names, with a sign that there are more."""
-    return ", ".join([*names[:most], *(["…"] if len(names) > most else [])])
+    """Return the first so many of some names, and how many more there are."""
+    return ", ".join([*names[:most], *([f"and {len(names) - most:,} more"] if len(names) > most else [])])

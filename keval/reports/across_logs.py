@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from keval import projections
+from keval.counted import first_of
 from keval.errors import InputError, UsageError
 from keval.ids import JsonObject
 from keval.projections import rows
@@ -204,8 +205,7 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[s
 
 
 def _named(samples: Sequence[str]) -> str:
-    more = f" and {len(samples) - MOST_NAMED} more" if len(samples) > MOST_NAMED else ""
-    return ", ".join(samples[:MOST_NAMED]) + more
+    return first_of(samples, MOST_NAMED)
 
 
 def _tables(sides: Sequence[Side]) -> list[MetricTable]:

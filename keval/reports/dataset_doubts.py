@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from keval.counted import first_of
 from keval.ids import JsonObject
 from keval.printable import printable
 from keval.questions import as_text
@@ -49,8 +50,7 @@ def doubts(samples: Sequence[JsonObject]) -> Iterator[str]:
 
 def _told(what: str, found: Sequence[str]) -> Iterator[str]:
     if found:
-        more = f", and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-        yield f"{what}: {', '.join(map(printable, found[:MOST_NAMED]))}{more}"
+        yield f"{what}: {first_of([*map(printable, found)], MOST_NAMED)}"
 
 
 def _normal(text: str) -> str:

@@ -284,7 +284,7 @@ def test_logs_that_count_failures_by_two_rules_are_refused(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_logs_that_have_no_question_in_common_are_refused(tmp_path: Path) -> None:
     """One sample id, two questions, for all samples: the scores are answers to different things."""
-    with pytest.raises(InputError, match="different questions under the same id: q0, q1, q2, q3, q4 and 2 more"):
+    with pytest.raises(InputError, match="different questions under the same id: q0, q1, q2, q3, q4, and 2 more"):
         compared(tmp_path, events(LOW), events(HIGH, question="Why not?"))
 
 
