@@ -75,11 +75,8 @@ class Chosen:
                 raise UsageError(f"sample {pattern!r} is beyond --limit, which takes the first ones; leave that out")
         places = _fitting("condition", self.conditions, names)
         positions = {place for place in _fitting("sample", self.samples, ids) if self.shard.has(ids[place])}
-        numbers = (
-            number
-            for number in tasks.numbers
-            if number % len(names) in places and number // len(names) % len(ids) in positions
-        )
+        numbered = zip(tasks.numbers, tasks.cells(), strict=True)
+        numbers = (number for number, cell in numbered if cell.condition in places and cell.sample in positions)
         return replace(tasks, numbers=array("Q", numbers))
 
     def check_known(self, samples: Sequence[str], conditions: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ class SampleFeed:
 
     def __init__(self, tasks: TaskList, finished: FinishedSamples, ahead: int, stop: asyncio.Event) -> None:
         """Begin at the first task; samples are begun as long as fewer than `ahead` are open."""
-        self._tasks = zip(tasks.positions(), tasks, strict=True)
+        self._tasks = zip((cell.sample for cell in tasks.cells()), tasks, strict=True)
         self._next: tuple[int, Task] | None = None
         self._finished = finished
         self._ahead = ahead

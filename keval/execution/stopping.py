@@ -16,7 +16,7 @@ from keval.execution.recording import EncodedEvent
 from keval.execution.sample_feed import SampleFeed
 from keval.execution.session import OnWritten, Request, Session
 from keval.execution.stopping_family import as_recorded, recorded_rule
-from keval.execution.tasks import TaskList, by_sample, drawn_order
+from keval.execution.tasks import TaskList, by_sample, drawn_order, grid_of
 from keval.failure_kinds import GATES
 from keval.ids import JsonObject, digest
 from keval.logs.past import Past
@@ -266,7 +266,7 @@ def _check_same(known: JsonObject, now: JsonObject, plan: str, past: Past) -> No
 def _replay(about: ConfigPast, finished: FinishedSamples, tasks: TaskList) -> None:
     """Tell the finished samples what the log holds of them; failures that are tried again are none yet."""
     config, samples = about.prepared.config, about.prepared.samples
-    again = set(tasks.numbers)
+    again, grid = set(tasks.numbers), grid_of(config, samples)
     sql = load(
         "execution",
         "until_events",
@@ -278,10 +278,9 @@ def _replay(about: ConfigPast, finished: FinishedSamples, tasks: TaskList) -> No
         if number in again:
             continue
         if event_type != "judgment":
-            rest, place = divmod(number, len(config.conditions))
-            before, position = divmod(rest, len(samples))
-            condition_id = config.conditions[place].condition_id
-            finished.open(TaskPlace(position, str(samples[position]["id"]), condition_id, before + 1), response_id)
+            cell = grid.cell(number)
+            sample_id, condition = str(samples[cell.sample]["id"]), config.conditions[cell.condition]
+            finished.open(TaskPlace(cell.sample, sample_id, condition.condition_id, cell.before + 1), response_id)
         finished.note(
             {
                 "type": event_type, "id": response_id, "response_id": response_id, "stage": "generate", "kind": kind,

@@ -42,6 +42,36 @@ def question_id(sample: Mapping[str, object]) -> str:
     return ids.question_id(str(sample["id"]), turns(sample))
 
 
+class Cell(NamedTuple):
+    """Where a task stands among all: at which condition and sample, and after how many repetitions of it."""
+
+    condition: int
+    sample: int
+    before: int
+
+
+class TaskGrid(NamedTuple):
+    """The tasks of so many conditions and samples, each with a number; `task_numbers.sql` counts like this, too."""
+
+    conditions: int
+    samples: int
+
+    def number(self, condition: int, sample: int, before: int) -> int:
+        """Return the number of the task of a cell."""
+        return (before * self.samples + sample) * self.conditions + condition
+
+    def cell(self, number: int) -> Cell:
+        """Return where the task of a number stands."""
+        rest, condition = divmod(number, self.conditions)
+        before, sample = divmod(rest, self.samples)
+        return Cell(condition, sample, before)
+
+
+def grid_of(config: Config, samples: Sequence[JsonObject]) -> TaskGrid:
+    """Return the grid of a config's tasks."""
+    return TaskGrid(len(config.conditions), len(samples))
+
+
 @dataclass(frozen=True)
 class TaskList:
     """Tasks in the order of the run: each is a number until it is taken, so that a million fit into 8 MB."""
@@ -54,27 +84,23 @@ class TaskList:
         return len(self.numbers)
 
     def __iter__(self) -> Iterator[Task]:
-        conditions, samples = self.config.conditions, self.samples
         agent_id = self.config.agent.agent_id
         last = -1
-        for number in self.numbers:
-            rest, place = divmod(number, len(conditions))
-            before, position = divmod(rest, len(samples))
-            if position != last:  # the tasks of one sample follow each other
-                sample, last = samples[position], position
+        for cell in self.cells():
+            if cell.sample != last:  # the tasks of one sample follow each other
+                sample, last = self.samples[cell.sample], cell.sample
                 question, sha256 = question_id(sample), sample_sha256(sample)
-            condition, repetition = conditions[place], before + 1
+            condition, repetition = self.config.conditions[cell.condition], cell.before + 1
             target = response_id(question, condition.condition_id, agent_id, repetition)
             yield Task(sample, sha256, question, condition, condition.condition_id, repetition, target)
 
-    def positions(self) -> Iterator[int]:
-        """Yield of each task where its sample stands among the samples."""
-        conditions, samples = len(self.config.conditions), len(self.samples)
-        return (number // conditions % samples for number in self.numbers)
+    def cells(self) -> Iterator[Cell]:
+        """Yield where each task stands."""
+        return map(grid_of(self.config, self.samples).cell, self.numbers)
 
     def by_condition(self) -> dict[str, int]:
         """Return how many tasks there are of each condition that has any, by its name."""
-        counts = Counter(number % len(self.config.conditions) for number in self.numbers)
+        counts = Counter(cell.condition for cell in self.cells())
         names = [condition.name for condition in self.config.conditions]
         return {name: counts[place] for place, name in enumerate(names) if counts[place]}
 
@@ -87,7 +113,8 @@ def work_list(config: Config, samples: Sequence[JsonObject], skipped: str = "") 
     """
     if skipped and "0" not in skipped:
         return TaskList(config, samples, array("Q"))
-    remaining = (number for number in _in_order(config, len(samples)) if not skipped or skipped[number] == "0")
+    in_order = _in_order(config, grid_of(config, samples))
+    remaining = (number for number in in_order if not skipped or skipped[number] == "0")
     return TaskList(config, samples, array("Q", remaining))
 
 
@@ -97,13 +124,13 @@ def by_sample(config: Config, samples: Sequence[JsonObject], skipped: str) -> Ta
     Samples stand in their own order, the tasks of each in one that the config's seed draws.
     """
     order = random.Random(config.execution.seed)  # noqa: S311 - an order, not a secret
-    places, repetitions = len(config.conditions), config.execution.repetitions
+    grid, repetitions = grid_of(config, samples), config.execution.repetitions
     numbers = array("Q")
-    for position in range(len(samples)):
+    for sample in range(grid.samples):
         of_sample = [
-            (before * len(samples) + position) * places + place
+            grid.number(condition, sample, before)
             for before in range(repetitions)
-            for place in range(places)
+            for condition in range(grid.conditions)
         ]
         order.shuffle(of_sample)
         numbers.extend(number for number in of_sample if not skipped or skipped[number] == "0")
@@ -117,13 +144,13 @@ def drawn_order(samples: Sequence[JsonObject], seed: int) -> JsonObjects:
     return JsonObjects(samples[place] for place in places)
 
 
-def _in_order(config: Config, samples: int) -> Iterator[int]:
+def _in_order(config: Config, grid: TaskGrid) -> Iterator[int]:
     """Yield the number of each task, in the order that the config's seed gives."""
     order = random.Random(config.execution.seed)  # noqa: S311 - an order, not a secret
-    conditions, positions = list(range(len(config.conditions))), list(range(samples))
+    conditions, samples = list(range(grid.conditions)), list(range(grid.samples))
     for before in range(config.execution.repetitions):
-        order.shuffle(positions)
-        for position in positions:
+        order.shuffle(samples)
+        for sample in samples:
             order.shuffle(conditions)
-            for place in conditions:
-                yield (before * samples + position) * len(conditions) + place
+            for condition in conditions:
+                yield grid.number(condition, sample, before)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from keval.config.model import Config
 from keval.config.reader import load
-from keval.execution.tasks import question_id, turns, work_list
+from keval.execution.tasks import TaskGrid, question_id, turns, work_list
 from keval.ids import JsonObject, response_id
 
 CONFIG = """\
@@ -128,3 +128,14 @@ def test_a_question_of_one_message_is_the_same_as_a_list_or_not() -> None:
     several = {"id": "s", "question": ["What?", "Why?"]}
     assert turns(several) == ("What?", "Why?")
     assert len({question_id(each) for each in (plain, several, several | {"question": ["Why?", "What?"]})}) == 3
+
+
+@given(conditions=st.integers(1, 5), samples=st.integers(1, 7), repetitions=st.integers(1, 3))
+def test_each_task_has_one_number(conditions: int, samples: int, repetitions: int) -> None:
+    """A number says where its task stands, none is left out, and those of an earlier repetition are smaller."""
+    grid = TaskGrid(conditions, samples)
+    cells = [grid.cell(number) for number in range(conditions * samples * repetitions)]
+    assert [grid.number(*cell) for cell in cells] == list(range(len(cells)))
+    assert len({*cells}) == len(cells)
+    assert [cell.before for cell in cells] == sorted(cell.before for cell in cells)
+    assert all(cell.condition < conditions and cell.sample < samples and cell.before < repetitions for cell in cells)
