@@ -30,6 +30,9 @@ class _Retraction(NamedTuple):
     """What is said then."""
 
 
+STAGES_OF_RUNS = ("generate", "judge")
+"""What no command does while a run is retracted: of a run that still writes only a part would be."""
+
 MOST_NAMED = 10
 """So many ids are named; of more their number is said."""
 
@@ -67,7 +70,7 @@ def command(
             event("retraction", digest("retraction", each, own), own, target=each, reason=reason, author=author)
             for each in found.targets
         ]
-        append_all(log, (), bare_run_event("retract", own), [*made, *found.restored], warn)
+        append_all(log, STAGES_OF_RUNS if runs else (), bare_run_event("retract", own), [*made, *found.restored], warn)
     for line in found.told:
         warn(line)
 

@@ -6,6 +6,7 @@ import pytest
 
 from keval import projections
 from keval.labels.labels import Said
+from keval.logs import locks
 from tests.builders import (
     JUDGE_ID,
     failure_event,
@@ -128,6 +129,21 @@ def test_without_a_run_all_counts_that_it_replaced(keval: Keval, tmp_path: Path)
     written = log.read_bytes()
     assert "nothing was written" in keval("retract", log, "--run", "second", "--reason", "why").stderr
     assert log.read_bytes() == written
+
+
+@pytest.mark.parametrize("stage", ["generate", "judge"])
+def test_a_run_that_still_writes_is_not_retracted(keval: Keval, tmp_path: Path, stage: str) -> None:
+    """Only a part of it would be; a single answer of it may be retracted meanwhile."""
+    answers = [response_event(f"q{number}", run_id="first") for number in range(2)]
+    log = write_log(tmp_path / "run.jsonl", [run_event(samples=2, id="first", run_id="first"), *answers])
+    written = log.read_bytes()
+    with log.open("rb+") as writer, locks.held(writer.fileno(), log, stage):
+        refused = keval("retract", log, "--run", "first", "--reason", "why")
+        assert refused.returncode == 2
+        assert "already writing to this log (pid " in refused.stderr
+        assert log.read_bytes() == written
+        assert keval("retract", log, answers[0]["id"], "--reason", "why").returncode == 0
+    assert "retracted 1 response of run first" in keval("retract", log, "--run", "first", "--reason", "why").stderr
 
 
 @pytest.mark.slow
