@@ -284,6 +284,8 @@ class _Small:
     text: str
     is_so: Callable[[ConditionScore], bool]
     where: Callable[[MetricTable, ConditionScore], str]
+    pairs: range = range(0)
+    """How many pairs of samples a difference has of which the same is said, where its conditions have more samples."""
     of_models: bool = False
     """Whether it is said of judges that ask a model only: a program says the same each time."""
 
@@ -294,12 +296,14 @@ _SMALL = (
         f"fewer than {FEWEST_SAMPLES} samples: no interval shown; descriptive only",
         lambda score: 0 < score.n_samples < FEWEST_SAMPLES,
         lambda _, score: f"{score.condition}, {counted(score.n_samples, 'sample')}",
+        pairs=range(1, FEWEST_SAMPLES),
     ),
     _Small(
         "few_samples",
         f"fewer than {FEW_SAMPLES} samples: intervals are wide, approximate",
         lambda score: FEWEST_SAMPLES <= score.n_samples < FEW_SAMPLES,
         lambda _, score: f"{score.condition}, {counted(score.n_samples, 'sample')}",
+        pairs=range(FEWEST_SAMPLES, FEW_SAMPLES),
     ),
     _Small(
         "few_clusters",
@@ -343,8 +347,20 @@ def small_numbers(tables: Sequence[MetricTable], programs: Collection[str] = ())
             for score in table.scores
             if small.is_so(score)
         )
+        where |= dict.fromkeys(
+            f"{found.condition} minus {found.baseline}, {counted(found.n_paired, 'sample')}"
+            for table in tables
+            for found in table.differences
+            if found.n_paired in small.pairs and found.n_paired < _fewest_of(table, found)
+        )
         if where:
             yield ReportWarning(small.code, f"{small.text} ({'; '.join(where)})")
+
+
+def _fewest_of(table: MetricTable, found: Difference) -> int:
+    """Return how many samples the condition has that has the fewer ones of the two of a difference."""
+    scores = (table.score(name) for name in (found.condition, found.baseline))
+    return min((score.n_samples for score in scores if score is not None), default=0)
 
 
 def _sorted(found: Mapping[str, Value]) -> dict[str, Value]:

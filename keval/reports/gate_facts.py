@@ -218,9 +218,9 @@ class Facts:
         row = self._row(condition, 0.5)
         if not row["answers"]:
             return unknown("no answers")
-        if row["priced"] < row["answers"]:
-            return unknown(f"the cost of {row['answers'] - row['priced']} of {row['answers']} answers is not known")
-        return Found(row["cost_usd"], counted=True, of=counted(row["answers"], "answer"))
+        if row["priced"] < row["paid"]:
+            return unknown(f"the cost of {row['paid'] - row['priced']} of {row['paid']} answers is not known")
+        return Found(row["cost_usd"], counted=True, of=counted(row["paid"], "answer"))
 
     def latency(self, condition: str, percent: int) -> Found:
         """Return within how many seconds so many percent of the answers came."""

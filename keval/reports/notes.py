@@ -9,9 +9,13 @@ from keval.reports import prompt_cache
 from keval.reports.conclusions import MetricTable
 from keval.reports.model import Header
 from keval.reports.queries import Queries
+from keval.stats.intervals import LEVEL
 
-_OF_FIXED_SAMPLES = "Intervals are Student's t over samples."
-_OF_RULE = "Intervals of differences are those of the rule by which the run stops, and hold however often was looked."
+_OF_FIXED_SAMPLES = "Intervals are at {level}, Student's t over samples."
+_OF_RULE = (
+    "Intervals of differences are at {level}, those of the rule by which the run stops, and hold however often was "
+    "looked."
+)
 _EMPTY = "The log is empty: there is nothing to report."
 
 
@@ -43,10 +47,12 @@ def _of_numbers(header: Header, tables: Sequence[MetricTable], failures: str, *,
     if tables:
         yield "A mean is the mean of the samples' means: each sample weighs the same, however often it was answered."
         yield failures
-        by_rule = any(each.until is not None for table in tables for each in table.differences)
+        by_rule = [each.ci_level for table in tables for each in table.differences if each.until is not None]
+        said = _OF_RULE if by_rule else _OF_FIXED_SAMPLES
+        level = f"{100 * (by_rule[0] if by_rule else LEVEL):g} %"
         yield (
-            f"{_OF_RULE if by_rule else _OF_FIXED_SAMPLES} Differences are paired by sample; whether two conditions "
-            "differ is read from their difference, never from two intervals."
+            f"{said.format(level=level)} Differences are paired by sample; whether two conditions differ is read from "
+            "their difference, never from two intervals."
         )
     methods = {score.ci_method for table in tables for score in table.scores if score.ci_lower is not None}
     if any(method.startswith("wilson") for method in methods):

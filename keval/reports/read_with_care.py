@@ -20,7 +20,9 @@ CARE = {
 
 def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarning]) -> str | None:
     """Return what makes the conclusions doubtful in one line, None for nothing; `warnings` are of small numbers."""
-    samples = min((score.n_samples for table in tables for score in table.scores if score.n_samples), default=0)
+    of_scores = (score.n_samples for table in tables for score in table.scores if score.n_samples)
+    of_pairs = (found.n_paired for table in tables for found in table.differences if found.n_paired)
+    samples = min((*of_scores, *of_pairs), default=0)
     codes = [found.code for found in warnings if found.code in CARE]
     if "fewest_samples" in codes and "few_samples" in codes:
         codes.remove("few_samples")  # of the smallest number only one is true

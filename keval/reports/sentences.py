@@ -27,6 +27,9 @@ WAY_OUT_OF_JUDGE = "keval run CONFIG and then keval judge LOG -j JUDGE.yaml ask 
 """What ends a sentence of what was not measured or not done."""
 
 
+HOW_MANY = "keval plan LOG says how many samples would settle it."
+"""What ends a sentence of a difference that is not shown."""
+
 _NAMING = (" {} scored ", " {} compared with ", " between {} and ", " of {} ")
 """How a sentence names the condition that it is of."""
 
@@ -99,7 +102,13 @@ class _Compared:
         if self.found.until is not None:
             return f"{before}its p over all looks is {p:.2g}"
         name = "exact" if statistic(self.found, "p_draws") is None else "sign-flip"
-        return f"{before}the {name} test gives p {f'< {SMALLEST_P:g}' if p < SMALLEST_P else f'= {p:.2g}'}"
+        smallest = statistic(self.found, "p_smallest")
+        floor_ = (
+            f", where {smallest:.2g} is the smallest it can give"
+            if smallest is not None and not is_below_alpha(smallest)
+            else ""
+        )
+        return f"{before}the {name} test gives p {f'< {SMALLEST_P:g}' if p < SMALLEST_P else f'= {p:.2g}'}{floor_}"
 
     @property
     def lacking(self) -> str:
@@ -181,10 +190,11 @@ def _notes(compared: Sequence[_Compared]) -> Iterator[str]:
 def _open(each: _Compared) -> str | None:
     """Return what a conclusion leaves open, for several metrics of which the same is to be said; None for nothing."""
     conclusion = each.found.conclusion
-    if conclusion in {"higher", "lower"} and not is_below_alpha(statistic(each.found, "p_equivalent")):
+    is_plain = each.found.ci_lower is not None and not is_below_alpha(statistic(each.found, "p_equivalent"))
+    if conclusion in {"higher", "lower"} and is_plain:
         return None
     if conclusion == "no difference shown":
-        return "No difference shown on {metrics}: this does not say they are equal."
+        return f"No difference shown on {{metrics}}: this does not say they are equal. {HOW_MANY}"
     reason = _untold(each) if conclusion == "cannot tell" else None
     return _escaped(_said(each)) if reason is None else f"Cannot tell on {{metrics}}: {_escaped(reason)}"
 
@@ -266,7 +276,7 @@ def _alike(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
         ):
             return f"No sample differs between {condition} and {baseline} on {count}; there is no interval to give."
         return f"{condition} compared with {baseline}: {' '.join(_notes(compared))}"
-    caution = " This does not say they are equal." if conclusion == "no difference shown" else ""
+    caution = f" This does not say they are equal. {HOW_MANY}" if conclusion == "no difference shown" else ""
     return f"{conclusion.capitalize()} between {condition} and {baseline} on {count}: {effects}.{caution}"
 
 
@@ -330,7 +340,7 @@ def _between(each: _Compared) -> str:
 def _not_shown(each: _Compared) -> str:
     return (
         f"No difference shown {_between(each)}: {each.effect}. "
-        "The data fit anything in that range; this does not say they are equal."
+        f"The data fit anything in that range; this does not say they are equal. {HOW_MANY}"
     )
 
 
@@ -353,9 +363,12 @@ def _cannot_tell(each: _Compared) -> str:
     if found.difference is None:
         return f"Cannot tell: {found.reasons.get('conclusion', 'there is no difference')} ({each.metric})."
     if found.n_paired < FEWEST_SAMPLES:
-        means = (each.points(_mean(each.table.score(name)), sign=False) for name in (found.baseline, found.condition))
+        scores = [score for name in (found.baseline, found.condition) if (score := each.table.score(name)) is not None]
+        means = " and ".join(each.points(score.mean, sign=False) for score in scores)
+        of_more = any(score.n_samples != found.n_paired for score in scores)
+        samples = f", of {' and '.join(str(score.n_samples) for score in scores)} samples" if of_more else ""
         few = _samples_are(found.n_paired)
-        return f"Cannot tell: {few} too few for an interval. The means of {each.metric} are {' and '.join(means)}."
+        return f"Cannot tell: {few} too few for an interval. The means of {each.metric} are {means}{samples}."
     if found.ci_lower is None and each.is_unclustered:
         return f"Cannot tell {_between(each)}: {found.reasons.get('conclusion', 'there is no interval')}."
     if found.ci_lower is None and not found.difference:
@@ -378,10 +391,6 @@ def _could(found: Difference) -> str:
 
 def _samples_are(number: int) -> str:
     return f"{counted(number, 'sample')} {'is' if number == 1 else 'are'}"
-
-
-def _mean(score: ConditionScore | None) -> float | None:
-    return None if score is None else score.mean
 
 
 def _missing(score: ConditionScore | None) -> str | None:

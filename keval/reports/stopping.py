@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from keval.reports.conclusions import ReportWarning
 from keval.stats.stopped_run import StoppedRun, stopped_run
+from keval.stats.stopping_rule import NAME
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -24,21 +25,31 @@ def stopping(connection: DuckDBPyConnection) -> Iterator[ReportWarning]:
 def _sentences(found: StoppedRun) -> Iterator[str]:
     rule, samples = found.rule.rule, found.rule.samples
     undecided = [look.n for _, look in found.members() if not look.is_decided]
-    family = f"family of {len(found.looks)}" if len(found.looks) > 1 else "one comparison"
+    terms = ", ".join(_terms(found))
     if not undecided and found.asked:
         n = max(look.n for look in found.looks.values())
-        yield f"stopped after {n} of {samples} samples: decided (alpha {rule.alpha:g}, {family})."
+        yield f"stopped after {n} of {samples} samples: decided ({terms})."
     elif undecided and min(undecided) < samples:
         after = f"{min(undecided)} of {samples} samples"
-        yield f"not decided after {after} (alpha {rule.alpha:g}, {family}); keval run CONFIG goes on."
+        yield f"not decided after {after} ({terms}); keval run CONFIG goes on."
     else:
-        yield f"ran to the end under a rule to stop when decided (alpha {rule.alpha:g}, {family})."
+        yield f"ran to the end under a rule to stop when decided ({terms})."
     if rule.target == "dataset":
         yield "The question is what all samples of this dataset would show, not what others would."
     others = "; no other number has an interval" if found.is_partial else ""
     yield f"Intervals and p of its comparisons hold however often was looked{others}."
     if found.asked:
         yield f"Not planned: {', '.join(_not_planned(found))}. A difference that stops a run tends to be overstated."
+
+
+def _terms(found: StoppedRun) -> Iterator[str]:
+    """Yield what may not change while a run goes on that is to stop when decided."""
+    rule, family = found.rule.rule, found.rule.family
+    yield f"rule {NAME}, target {rule.target}, alpha {rule.alpha:g}"
+    margins = sorted({member.margin for member in family if member.margin is not None})
+    if margins:
+        yield f"margin{'s' if len(margins) > 1 else ''} {' and '.join(f'{margin:g}' for margin in margins)}"
+    yield f"family of {len(found.looks)}" if len(found.looks) > 1 else "one comparison"
 
 
 def _not_planned(found: StoppedRun) -> Iterator[str]:

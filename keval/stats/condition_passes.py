@@ -18,7 +18,7 @@ from keval.projections import NOISE, rows
 from keval.projections.sql_file import load
 from keval.stats.intervals import FEWEST_SAMPLES, Interval
 from keval.stats.pass_k import g_pass_at_k, mg_pass_at_k, pass_at_k, pass_every_k
-from keval.stats.proportions import effective_size, wilson
+from keval.stats.proportions import clopper_pearson, effective_size, wilson
 from keval.stats.reasons import TOO_FEW, few_clusters
 from keval.stats.statistic import ScoreKey
 
@@ -74,16 +74,17 @@ def passes(connection: DuckDBPyConnection, verdicts: str | None) -> Mapping[Scor
     return found
 
 
-def pass_k(found: Passes, ks: Sequence[int], untried: int) -> list[JsonObject] | None:
+def pass_k(found: Passes, ks: Sequence[int], untried: int, *, exact: bool = False) -> list[JsonObject] | None:
     """Return the chances for each k as an event holds them; None where nothing says what passes.
 
-    With no k given these are 1 and the number of trials that every sample has at least.
+    With no k given these are 1 and the number of trials that every sample has at least. `exact` as in `Asked`.
     """
     if not found.decides:
         return None
     fewest = min(group.trials for group in found.groups)
     reason = found.why_none(untried)
-    return [_number(found, chance, reason) for k in (ks or sorted({1, fewest})) for chance in _chances(k)]
+    chances = [chance for k in (ks or sorted({1, fewest})) for chance in _chances(k)]
+    return [_number(found, chance, reason, exact=exact) for chance in chances]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +110,11 @@ def _g_pass(k: int, tau: float, passed: int, n: int) -> float | None:
     return g_pass_at_k(passed, n, k, tau)
 
 
-def _number(found: Passes, chance: Chance, reason: str | None) -> JsonObject:
+def _number(found: Passes, chance: Chance, reason: str | None, *, exact: bool) -> JsonObject:
     fewest = min(group.trials for group in found.groups)
     if reason is None and fewest < chance.k:
         reason = f"k exceeds trials ({chance.k} of {fewest})"
-    share, (lower, upper), method = NOTHING if reason else estimate(found.groups, chance.of)
+    share, (lower, upper), method = NOTHING if reason else estimate(found.groups, chance.of, exact=exact)
     if found.unclustered:
         lower, upper = None, None
     return {
@@ -134,11 +135,11 @@ Estimate = tuple[float | None, Interval, str]
 NOTHING: Estimate = (None, (None, None), "wilson")
 
 
-def estimate(groups: Sequence[Alike], chance: Callable[[int, int], float | None]) -> Estimate:
+def estimate(groups: Sequence[Alike], chance: Callable[[int, int], float | None], *, exact: bool = False) -> Estimate:
     """Return the mean of the samples' chances, its interval, and how that is computed.
 
-    `chance` follows from a sample's passes and trials, of which every sample must have enough. No interval if some
-    samples have a cluster and some have none, or if all have the same one.
+    `chance` follows from a sample's passes and trials, of which every sample must have enough. `exact` as in `Asked`.
+    No interval if some samples have a cluster and some have none, or if all have the same one.
     """
     weighed = [(float(chance(group.passes, group.trials) or 0.0), group) for group in groups]
     n = sum(group.samples for group in groups)
@@ -146,11 +147,12 @@ def estimate(groups: Sequence[Alike], chance: Callable[[int, int], float | None]
     clusters = {group.cluster for group in groups}
     clustered = clusters != {None}
     has_shares = any(0 < value < 1 for value, _ in weighed)
-    method = "wilson_clustered" if clustered else "wilson_effective_n" if has_shares else "wilson"
+    interval, method = (clopper_pearson, "clopper_pearson") if exact else (wilson, "wilson")
+    method += "_clustered" if clustered else "_effective_n" if has_shares else ""
     if n < FEWEST_SAMPLES or (clustered and (None in clusters or len(clusters) == 1)):
         return share, (None, None), method
     if max(value for value, _ in weighed) - min(value for value, _ in weighed) < NOISE:
-        return share, wilson(share, n), method
+        return share, interval(share, n), method
     se, degrees = sqrt(fsum(g.samples * (v - share) ** 2 for v, g in weighed) / (n - 1) / n), n - 1
     if clustered:
         sums: dict[str | None, float] = defaultdict(float)
@@ -160,4 +162,4 @@ def estimate(groups: Sequence[Alike], chance: Callable[[int, int], float | None]
         se = max(se, sqrt(len(sums) / degrees * fsum(each**2 for each in sums.values())) / n)
     trials = sum(group.trials * group.samples for group in groups)
     cases = effective_size(share, se, n, trials, degrees if clustered or has_shares else None)
-    return share, wilson(share, cases), method
+    return share, interval(share, cases), method

@@ -32,7 +32,7 @@ class Completion:
         key = (row["condition_id"], row["agent_id"], row["judge_id"], row["metric"])
         if self.asked.full:
             found = self.passes.get(key, Passes())
-            row["pass_k"] = pass_k(found, self.asked.ks, row["untried"])
+            row["pass_k"] = pass_k(found, self.asked.ks, row["untried"], exact=self.asked.exact)
             row["no_pass_k"] = found.why_none(row["untried"])
             row["judgment_interval"] = variance_interval(row["var_judgment"], row["df_judgment"])
             row["icc_interval"] = icc_interval(row)

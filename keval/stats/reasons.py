@@ -227,7 +227,9 @@ def no_failure_flip(row: JsonObject) -> str:
 
 def no_spread_of_pairs(row: JsonObject) -> str:
     """Say why there is nothing that is measured by the spread of the differences."""
-    return "too few paired samples" if row["se"] else no_t_of_pairs(row)
+    if row["se"]:
+        return "too few paired samples"
+    return no_t_of_pairs(row | {"n_clusters": None})  # clusters have no part in it
 
 
 def nothing_differs(row: JsonObject) -> str:

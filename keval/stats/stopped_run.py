@@ -93,7 +93,7 @@ class StoppedRun:
             return descriptive(body) if self.is_partial else body
         member = next(each for each in self.rule.family if each.key == (*self._key(body),))
         given, reason = _conclusion(found, self.rule.samples)
-        own = {"ci_lower", "ci_upper", "p", "conclusion"}
+        own = {"ci_lower", "ci_upper", "p", "conclusion", *([] if member.margin is None else ["margin"])}
         reasons = {name: why for name, why in body["reasons"].items() if name not in own}
         fixed = {name: OF_FIXED_SAMPLES for name in _FIXED if name in body}
         ends = dict.fromkeys(("ci_lower", "ci_upper"), found.reason) if found.lower is None else {}

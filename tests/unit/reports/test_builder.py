@@ -378,6 +378,19 @@ def test_costs_that_only_a_mock_said_make_the_report_mocked(tmp_path: Path) -> N
     assert found.mock
 
 
+def test_what_a_mock_says_that_an_answer_cost_is_in_no_mean_of_real_ones(tmp_path: Path) -> None:
+    """Of a rehearsal and some real answers the mean is that of the real ones; of the rehearsal alone, its own."""
+    run = run_event(["baseline"], samples=2)
+    rehearsed = [response_event(sample, cost_usd=9.0) | {"mock": True} for sample in ("q1", "q2")]
+    real = response_event("q1", cost_usd=0.25)
+    unknown = response_event("q1", cost_usd=None)
+    means = [
+        built([run, *rehearsed, *answers], tmp_path).conditions[0].agent_cost_per_answer_usd
+        for answers in ([], [real], [unknown])
+    ]
+    assert means == [9.0, 0.25, None]
+
+
 @pytest.mark.slow
 def test_without_a_mock_there_is_no_banner(tmp_path: Path) -> None:
     """A real run says nothing about mocks, not even when an older condition was mocked."""

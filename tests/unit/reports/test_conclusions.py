@@ -8,6 +8,7 @@ import pytest
 
 from keval.ids import JsonObject
 from keval.reports.conclusions import metric_tables, reversals, small_numbers, statistic
+from keval.reports.read_with_care import read_with_care
 
 
 def aggregate(condition: str, **changes: object) -> JsonObject:
@@ -222,6 +223,15 @@ def test_small_numbers_are_named(changes: dict[str, float | None], code: str, sa
     (warning,) = small_numbers(metric_tables(bodies))
     assert warning.code == code
     assert warning.text.endswith(says)
+
+
+@pytest.mark.parametrize(("pairs", "code"), [(4, "fewest_samples"), (5, "few_samples"), (29, "few_samples")])
+def test_a_difference_of_few_samples_is_named_where_its_conditions_have_more(pairs: int, code: str) -> None:
+    """Conditions that have few samples in common are compared on these alone."""
+    bodies = [aggregate("baseline"), aggregate("a"), comparison("a", 0.1, 0.5, n_paired=pairs)]
+    (warning,) = small_numbers(metric_tables(bodies))
+    assert (warning.code, warning.text.partition(" (")[2]) == (code, f"a minus baseline, {pairs} samples)")
+    assert f"{pairs} samples, so " in str(read_with_care(metric_tables(bodies), [warning]))
 
 
 def test_enough_of_everything_needs_no_warning() -> None:

@@ -49,7 +49,8 @@ COUNTS = {"wins": 6, "ties": 0, "losses": 0}
             compared("no difference shown", (0.12, -0.20, 0.44)),
             (
                 "No difference shown between with_docs and baseline on completeness: +0.12 [−0.20, +0.44]. "
-                "The data fit anything in that range; this does not say they are equal."
+                "The data fit anything in that range; this does not say they are equal. "
+                "keval plan LOG says how many samples would settle it."
             ),
         ),
         (
@@ -90,7 +91,10 @@ COUNTS = {"wins": 6, "ties": 0, "losses": 0}
         ),
         (
             compared("cannot tell", (3.6, None, None), n_paired=4),
-            "Cannot tell: 4 samples are too few for an interval. The means of completeness are 3.50 and 3.50.",
+            (
+                "Cannot tell: 4 samples are too few for an interval. "
+                "The means of completeness are 3.50 and 3.50, of 6 and 6 samples."
+            ),
         ),
         (
             compared("cannot tell", (0.0, None, None)),
@@ -223,7 +227,8 @@ def three(*conclusions: str, **changes: object) -> list[MetricTable]:
             ("no difference shown",) * 3,
             (
                 "No difference shown between with_docs and baseline on 3 of 3 metrics: facts +0.50 [+0.10, +0.90], "
-                "completeness +0.50 [+0.10, +0.90], clarity +0.50 [+0.10, +0.90]. This does not say they are equal."
+                "completeness +0.50 [+0.10, +0.90], clarity +0.50 [+0.10, +0.90]. This does not say they are equal. "
+                "keval plan LOG says how many samples would settle it."
             ),
         ),
     ],
@@ -246,7 +251,8 @@ def test_all_metrics_stand_in_one_line_that_can_be_read_aloud() -> None:
     (note,) = headline.notes
     assert note == (
         "No difference shown between with_docs and baseline on clarity: +0.50 [+0.10, +0.90]. "
-        "The data fit anything in that range; this does not say they are equal."
+        "The data fit anything in that range; this does not say they are equal. "
+        "keval plan LOG says how many samples would settle it."
     )
     (alone,) = headlines(three("higher", "higher", "higher")[:1])
     assert (alone.line, alone.notes) == (alone.text, ())
@@ -347,3 +353,30 @@ def test_no_sentence_has_a_word_that_says_too_much() -> None:
     (headline,) = headlines(three("higher", "borderline", "no difference shown"))
     texts = " ".join((headline.text, headline.line, *headline.by_metric, *headline.notes))
     assert not {"winner", "significant", "proves", "improved", "statistically", "best"} & {*texts.lower().split()}
+
+
+def test_means_of_the_samples_that_are_compared_need_no_number() -> None:
+    """Where a condition has other samples than the pairs, its mean is of those, and says so."""
+    found = compared("cannot tell", (3.6, None, None), n_paired=4)
+    scores = {name: {"mean": mean, "n_samples": 4} for name, mean in (("baseline", 1.0), ("with_docs", 4.6))}
+    assert said(found, scores=scores).endswith("The means of completeness are 1.00 and 4.60.")
+
+
+@pytest.mark.parametrize(
+    ("smallest", "more"), [(None, ""), (2**-5, ""), (2**-4, ", where 0.062 is the smallest it can give")]
+)
+def test_a_p_that_cannot_be_small_says_so(smallest: float | None, more: str) -> None:
+    """Of five samples or fewer the test shows nothing, however they differ."""
+    found = compared("borderline", (0.4, 0.1, 0.8), other_statistics={"p": 0.07, "p_smallest": smallest})
+    assert f"but the exact test gives p = 0.07{more}. Treat it as not shown." in said(found)
+
+
+def test_one_of_several_metrics_without_an_interval_says_why() -> None:
+    """Its difference stands in the line without one, which must not look like certainty."""
+    plain, alike, _ = three("higher", "higher", "higher")
+    (found,) = alike.differences
+    alike = dataclasses.replace(alike, differences=(dataclasses.replace(found, ci_lower=None, ci_upper=None),))
+    (headline,) = headlines([plain, alike])
+    assert headline.notes == (
+        "with_docs scored higher than baseline on completeness: +0.50 on each of 6 samples on a scale of 1 to 5.",
+    )

@@ -24,6 +24,8 @@ from tests.stopping_runs import Drawn, run, write_evaluation
 
 CLEAR = {"plain": 0.3, "other": 0.9}
 
+STOPPED = "stopped after 14 of 100 samples: decided (rule bet20+t/1, target population, alpha 0.05, one comparison)."
+
 
 def report_of(log: Path) -> Report:
     """Return the report of a log."""
@@ -44,7 +46,7 @@ def test_it_says_after_how_many_samples_the_run_stopped(tmp_path: Path) -> None:
     run(config, log, drawn)
     found = report_of(log)
     [text] = said(found)
-    assert text.startswith("stopped after 14 of 100 samples: decided (alpha 0.05, one comparison).")
+    assert text.startswith(STOPPED)
     assert "Not planned: 86 of 100 samples of plain, 86 of 100 samples of other." in text
     assert [condition.not_done for condition in found.conditions] == [0, 0]
     late = len(drawn.asked) - 2 * 14
@@ -52,7 +54,7 @@ def test_it_says_after_how_many_samples_the_run_stopped(tmp_path: Path) -> None:
         warning.text for warning in found.warnings
     ]
     assert found.headlines[0].text.startswith("other scored higher than plain on exact_match: +0.64 [+0.02, +0.90]")
-    assert any("are those of the rule by which the run stops" in note for note in found.notes)
+    assert any("are at 95 %, those of the rule by which the run stops" in note for note in found.notes)
     assert not any("Student's t" in note for note in found.notes)
 
 
@@ -69,7 +71,7 @@ def test_all_formats_agree(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     markup = re.compile(r"<style>.*?</style>|<[^>]*>", re.DOTALL)
     for options in (["-f", "text", "-O", "width=400"], ["-f", "markdown"], ["-f", "html"]):
         text = " ".join(html.unescape(markup.sub("", written("report", *options))).split())
-        assert "stopped after 14 of 100 samples: decided (alpha 0.05, one comparison)." in text
+        assert STOPPED in text
         assert "other scored higher than plain on exact_match: +0.64 [+0.02, +0.90] on a scale of 0 to 1." in text
         assert "0.039" in text
     (told,) = json.loads(written("report", "-f", "json"))["metrics"][0]["differences"]

@@ -71,6 +71,22 @@ def test_samples_that_belong_together_have_a_wider_interval() -> None:
     assert together[0]["ci_lower"] < alone[0]["ci_lower"] < alone[0]["value"] == together[0]["value"]
 
 
+@pytest.mark.parametrize(
+    ("groups", "method"),
+    [
+        ([Alike(1, 1, 10), Alike(1, 0, 10)], "clopper_pearson"),
+        ([Alike(2, 2, 10), Alike(2, 1, 10)], "clopper_pearson_effective_n"),
+        ([Alike(1, int(n < 2), 5, f"c{n}") for n in range(4)], "clopper_pearson_clustered"),
+    ],
+)
+def test_whoever_asks_for_exact_intervals_has_them_of_each_k(groups: list[Alike], method: str) -> None:
+    """Clopper and Pearson's interval is wider than Wilson's of the same cases."""
+    found = Passes(groups, decides=True)
+    exact, usual = (by_name(pass_k(found, (1,), 0, exact=exact))["pass@k", 1, None] for exact in (True, False))
+    assert exact["ci_method"] == method
+    assert exact["ci_lower"] < usual["ci_lower"] < exact["value"] < usual["ci_upper"] < exact["ci_upper"]
+
+
 @pytest.mark.parametrize("passed", [(2, 0), (2, 2)])
 def test_one_cluster_has_no_interval(passed: Sequence[int]) -> None:
     """And says so: however many samples it has, and whether or not they all pass, it shows nothing of others."""

@@ -45,6 +45,12 @@ def test_a_difference_without_an_interval_says_what_it_lacks(row: JsonObject, wh
     assert reasons.no_interval_of_pairs(row) == why
 
 
+def test_a_standardized_difference_lacks_no_cluster() -> None:
+    """It has none where all differences are the same, whatever belongs together."""
+    row = {"n_paired": 9, "se": 0.0, "difference": 1.0, "unclustered": 0} | CLUSTERED
+    assert reasons.no_spread_of_pairs(row) == "every sample differs by the same amount"
+
+
 @pytest.mark.parametrize(("n_samples", "why"), [(0, "no judgments"), (2, "one repetition")])
 def test_a_spread_within_samples_says_what_it_lacks(n_samples: int, why: str) -> None:
     """Without any score it is the score that is missing, not a second repetition."""
