@@ -24,7 +24,7 @@ IMPORTED = "imported"
 """The type of agents and judges that worked elsewhere."""
 
 RESPONSE = (
-    *("text", "condition", "repetition", "time", "model", "sources"),
+    *("text", "failure", "condition", "repetition", "time", "model", "sources"),
     *("input_tokens", "output_tokens", "cost_usd", "duration_ms", "num_turns"),
 )
 """What a row may say of its answer, its tool calls apart."""

@@ -19,6 +19,7 @@ from keval.datasets import ROW
 from keval.documents.foreign_json import not_json, parse_json, unfit
 from keval.documents.mapping import Rule, UnfitError, kind, look_up
 from keval.execution.tasks import question_id
+from keval.failure_kinds import FAILURE_KINDS
 from keval.ids import JsonObject, digest, sample_sha256
 from keval.usage import LARGEST_COST_USD, LARGEST_COUNT
 
@@ -46,9 +47,11 @@ class ImportedRow:
     time: str | None = None
     """None: when the file was last changed."""
     text: str = ""
+    failure: JsonObject | None = None
+    """Kind and message, where there is no answer; then there are no scores."""
     turns: list[JsonObject] = field(default_factory=list)
     fields: JsonObject = field(default_factory=dict)
-    """Further fields of the response."""
+    """Further fields of the response, or of the failure."""
     scores: dict[str, JsonObject] = field(default_factory=dict)
     """The scores of each judge, by its name; one that gave none has only said so if it gave some before."""
     unused: list[str] = field(default_factory=list)
@@ -76,18 +79,23 @@ class RowReader:
         """Return what a row says."""
         row, mapping = ImportedRow(unused=[name for name in record if name not in self._used]), self._mapping
         said = _Said(record, mapping.response, row.problems)
-        row.sample = self._sample(record, row.problems)
-        row.text = said.required("text", _text)
+        row.failure = said.value("failure", _failure)
+        row.sample = self._sample(record, row.problems, is_answered=row.failure is None)
+        row.text = said.required("text", _text) if row.failure is None else ""
         row.condition = said.value("condition", _name) or "imported"
         row.repetition = said.value("repetition", _repetition)
         row.time = said.value("time", _time)
         model = said.value("model", _name)
         row.turns = self._turns(record, row)
         row.fields = {
-            "sources": said.value("sources", _texts) or [],
             "usage": _usage(said.value("input_tokens", _count), said.value("output_tokens", _count)),
             "cost_usd": said.value("cost_usd", _cost),
             "duration_ms": said.value("duration_ms", _count),
+        }
+        if row.failure is not None:
+            return row
+        row.fields |= {
+            "sources": said.value("sources", _texts) or [],
             "num_turns": said.value("num_turns", _count),
             **({} if model is None else {"models": [model]}),
         }
@@ -97,11 +105,13 @@ class RowReader:
             }
         return row
 
-    def _sample(self, record: JsonObject, problems: list[str]) -> JsonObject:
+    def _sample(self, record: JsonObject, problems: list[str], *, is_answered: bool) -> JsonObject:
         said = _Said(record, self._mapping.sample, problems)
         made: JsonObject = {"id": said.value("id", _filled)} if said.has("id") else {}
         made["question"] = said.required("question", _question)
-        made["answer"] = said.required("answer", _filled) if self._mapping.has_golden_answers else None
+        made["answer"] = None
+        if self._mapping.has_golden_answers:  # nobody has to judge what was not answered
+            made["answer"] = said.required("answer", _filled) if is_answered else said.value("answer", _name)
         made |= {name: said.value(name, _anything) for name in self._mapping.sample if name not in made}
         return made if problems or "id" in made else {"id": digest(made), **made}
 
@@ -175,6 +185,19 @@ def _name(value: object) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return None if value is None or not _text(value).strip() else _text(value)
+
+
+def _failure(value: object) -> JsonObject | None:
+    """Return kind and message of a failure, None where the row says that there is none."""
+    if isinstance(value, Mapping):
+        kinds = [row.kind for row in FAILURE_KINDS if "generate" in row.stages]
+        if value.get("kind") not in kinds:
+            raise UnfitError(f"kind must be one of {', '.join(kinds)}, not {kind(value.get('kind'))}")
+        return {"kind": value["kind"], "message": _text(value.get("message") or "")}
+    failed = value if isinstance(value, bool) else _TRUTHS.get(_text(value or "").strip(), value)
+    if failed in NONE or failed is False:
+        return None
+    return {"kind": "agent_error", "message": failed if isinstance(failed, str) else "the file does not say why"}
 
 
 def _filled(value: object) -> str:

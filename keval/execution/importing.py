@@ -22,7 +22,7 @@ from keval.datasets import ROW, ROW_TAKEN, Row
 from keval.documents.foreign_json import unfit
 from keval.documents.row_problems import RowProblems
 from keval.errors import InputError, Warn
-from keval.events import InvalidEventError, event, written
+from keval.events import InvalidEventError, event, failure_id, written
 from keval.execution import interrupt
 from keval.execution.disk_map import DiskMap
 from keval.execution.import_target import ImportTarget
@@ -179,7 +179,10 @@ class Events:
             yield from self.of(row)
 
     def of(self, row: ImportedRow) -> Iterator[JsonObject]:
-        """Yield a row's response and the judgments of it."""
+        """Yield a row's response and the judgments of it, or why there is none."""
+        if row.failure is not None:
+            yield self._failure(row, row.failure) | {"time": row.time or self.answers.changed_at}
+            return
         response = self._response(row) | {"time": row.time or self.answers.changed_at}
         yield response
         yield from (each | {"time": response["time"]} for each in self._judgments(row, response))
@@ -217,25 +220,44 @@ class Events:
         mapping = self.answers.mapping
         return {"name": mapping.agent_name, "type": IMPORTED, "model": mapping.agent_model}
 
+    def _task(self, row: ImportedRow) -> JsonObject:
+        """Return what a row's event says of the question, whatever came of it."""
+        return {
+            "sample": row.sample,
+            "sample_sha256": row.sample_sha256,
+            "question_id": row.question_id,
+            "condition": row.condition,
+            "condition_id": ids.imported_condition_id(row.condition),
+            "repetition": row.repetition,
+            "agent_id": self.answers.mapping.agent_id,
+            "turns": row.turns,
+            "mcp": {},
+            "attempts": 1,
+            **row.fields,
+        }
+
     def _response(self, row: ImportedRow) -> JsonObject:
         return event(
             "response",
             self.answers.response_id(row),
             self.answers.run_id,
-            sample=row.sample,
-            sample_sha256=row.sample_sha256,
-            question_id=row.question_id,
-            condition=row.condition,
-            condition_id=ids.imported_condition_id(row.condition),
-            repetition=row.repetition,
+            **self._task(row),
             agent=self._agent(),
-            agent_id=self.answers.mapping.agent_id,
             status="answered" if row.text.strip() else "empty",
             text=row.text,
-            turns=row.turns,
-            mcp={},
-            attempts=1,
-            **row.fields,
+        )
+
+    def _failure(self, row: ImportedRow, failure: JsonObject) -> JsonObject:
+        target = self.answers.response_id(row)
+        return event(
+            "failure",
+            failure_id(target, self.answers.run_id),
+            self.answers.run_id,
+            **self._task(row),
+            stage="generate",
+            response_id=target,
+            sample_id=row.sample["id"],
+            **failure,
         )
 
     def _judgments(self, row: ImportedRow, response: JsonObject) -> Iterator[JsonObject]:

@@ -18,6 +18,8 @@ from keval.ids import JsonObject
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from keval.failure_kinds import AgentFailureKind
+
 Validator = jsonschema_rs.Validator
 LONGEST_MESSAGE = 200
 OBJECT: JsonObject = {"type": ["object", "null"]}
@@ -144,6 +146,11 @@ def as_score(value: object) -> float | None:
     if isinstance(value, bool | int | float) and 0 <= value <= 1:
         return float(value)
     return None
+
+
+def failure(kind: AgentFailureKind, message: object, otherwise: str) -> JsonObject:
+    """Return what a record says of an answer that is not there; `otherwise` where the tool does not say why."""
+    return {"kind": kind, "message": message if isinstance(message, str) and message.strip() else otherwise}
 
 
 def told(kinds: Counter[str]) -> list[str]:

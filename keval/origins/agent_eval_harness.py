@@ -7,7 +7,6 @@ harness keeps one call of each tool in an answer, without arguments and result: 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ import jsonschema_rs
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import NUMBER, OBJECT, Origin, Results, as_score, check, told, tool_call
+from keval.origins import NUMBER, OBJECT, Origin, Results, as_score, check, failure, tool_call
 from keval.origins._files import rows_of
 
 TEXT: JsonObject = {"type": "string"}
@@ -70,7 +69,7 @@ OF_THE_HARNESS = {
 """What the harness adds to the metadata of a prompt, and names that a sample has already."""
 
 ERROR = "Error: "
-"""How the reasoning of a trial begins whose agent or grader failed."""
+"""How the reasoning of a trial begins whose agent or grader failed: which of them, it does not say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +97,7 @@ class AgentEvalHarness(Origin):
         def records() -> Iterator[JsonObject]:
             for row in _rows(path):
                 for answer in _answers(row):
-                    if not answer["has_failed"]:
-                        yield {**_shared(row, named, has_golden=seen.has_golden), **_record(answer)}
+                    yield {**_shared(row, named, has_golden=seen.has_golden), **_record(answer)}
 
         return Results(
             path.name.partition(".")[0],
@@ -110,7 +108,7 @@ class AgentEvalHarness(Origin):
             sample_fields=named,
             has_golden_answers=seen.has_golden,
             has_tool_calls=seen.has_calls,
-            left_out=[*told(seen.left_out), *missing, *unscaled],
+            left_out=[*missing, *unscaled],
         )
 
 
@@ -127,7 +125,6 @@ class _Seen:
     metadata: dict[str, None] = field(default_factory=dict)
     missing: int = 0
     """Trials that were asked for and are not there."""
-    left_out: Counter[str] = field(default_factory=Counter)
 
     def take(self, row: JsonObject) -> None:
         self.rows += 1
@@ -135,11 +132,10 @@ class _Seen:
         if "trials" in row and isinstance(row.get("k"), int):
             self.missing += max(row["k"] - len(row["trials"]), 0)
         for answer in _answers(row):
-            if answer["has_failed"]:
-                self.left_out["the agent or the grader failed"] += 1
+            self.has_calls = self.has_calls or bool(_calls(answer))
+            if answer["failure"] is not None:  # the harness writes no hint of it
                 continue
             self.has_golden = self.has_golden and bool((row.get("hint") or "").strip())
-            self.has_calls = self.has_calls or bool(_calls(answer))
             self.is_graded = self.is_graded or answer["pass"] is not None
             if answer["score"] is not None:
                 self.has_scores = True
@@ -158,23 +154,31 @@ def _answers(row: JsonObject) -> Iterator[JsonObject]:
         has_failed = trial.get("score") is None and not trial["output"] and (why or "").startswith(ERROR)
         yield {
             "text": trial["output"], "repetition": trial["trialNum"], "steps": trial.get("trajectory") or [],
-            "duration_ms": trial.get("duration"), "has_failed": has_failed,
+            "duration_ms": trial.get("duration"),
+            "failure": failure("infra_error", why, "") if has_failed else None,
             "pass": trial.get("pass"), "score": trial.get("score"), "reasoning": why,
         }  # fmt: skip
     if "trials" not in row:
-        score, timing, about = row.get("score") or {}, row.get("timing") or {}, row.get("metadata") or {}
+        score, timing = row.get("score") or {}, row.get("timing") or {}
+        is_graded = score.get("pass") is not None or score.get("score") is not None
         yield {
             "text": row["output"], "steps": row["trajectory"], "time": _time(timing.get("start")),
             "duration_ms": timing.get("total"),
             "input_tokens": timing.get("inputTokens"), "output_tokens": timing.get("outputTokens"),
-            "has_failed": bool(row.get("errors")) or (not score and not row["output"] and _was_ended(about)),
+            "failure": None if is_graded else _failure(row),
             "pass": score.get("pass"), "score": score.get("score"), "reasoning": score.get("reasoning"),
         }  # fmt: skip
 
 
-def _was_ended(about: JsonObject) -> bool:
-    """Return whether an agent was out of time, or ended with an error."""
-    return about.get("timedOut") is True or about.get("exitCode") not in (0, None)
+def _failure(row: JsonObject) -> JsonObject | None:
+    """Return why a captured row that nobody graded has no answer; None where it has one."""
+    about, errors = row.get("metadata") or {}, "; ".join(map(str, row.get("errors") or []))
+    if about.get("timedOut") is True:
+        return failure("timeout", errors, "the agent was out of time")
+    exit_code = about.get("exitCode")
+    if errors or (exit_code not in (0, None) and not row["output"]):
+        return failure("agent_error", errors, f"the agent ended with exit code {exit_code}")
+    return None
 
 
 def _shared(row: JsonObject, named: Mapping[str, str], *, has_golden: bool) -> JsonObject:
@@ -184,7 +188,7 @@ def _shared(row: JsonObject, named: Mapping[str, str], *, has_golden: bool) -> J
     return {
         "id": row["id"],
         "question": row["input"],
-        **({"answer": row["hint"]} if has_golden else {}),
+        **({"answer": row.get("hint")} if has_golden else {}),
         "condition": agent if isinstance(agent, str) and agent.strip() else "imported",
         **{place: about.get(name) for name, place in named.items()},
     }
@@ -195,6 +199,7 @@ def _record(answer: Mapping[str, Any]) -> JsonObject:
     duration = answer["duration_ms"]
     return {
         "text": answer["text"],
+        "failure": answer["failure"],
         "repetition": answer.get("repetition"),
         "time": answer.get("time"),
         "input_tokens": answer.get("input_tokens"),

@@ -6,7 +6,6 @@ The condition is the model, an epoch is a repetition. A sample that ended in an 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +23,9 @@ from keval.origins import (
     Results,
     as_score,
     check,
+    failure,
     named_scores,
     shape,
-    told,
     tool_call,
 )
 from keval.origins._archive import Archive
@@ -67,36 +66,32 @@ class Inspect(Origin):
         """Read a file; an archive's samples are read one at a time, twice."""
         header, samples = _archive(path) if _is_archive(path) else _json(path)
         about = header.get("eval") or {}
-        scores, errors, has_golden, metadata = [], 0, True, _Metadata()
+        scores, has_golden, metadata = [], True, _Metadata()
         explained: set[str] = set()
         for sample in samples():
-            if sample.get("error"):
-                errors += 1
-            else:
+            metadata.take(sample)
+            has_golden = has_golden and bool(_target(sample.get("target")).strip())
+            if not sample.get("error"):
                 scores.append(_scores(sample))
                 explained |= _explanations(sample).keys()
-                metadata.take(sample)
-                has_golden = has_golden and bool(_target(sample.get("target")).strip())
         metrics, without_scale = named_scores(scores)
-        left_out = told(Counter({"the sample ended in an error": errors} if errors else {}))
         unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
         reasons = {name: f"reason_{place}" for place, name in enumerate(metrics) if name in explained}
         named = {name: f"metadata_{place}" for place, name in enumerate(metadata.of_samples)}
 
         def records() -> Iterator[JsonObject]:
             for sample in samples():
-                if not sample.get("error"):
-                    record = _record(sample, str(about.get("model") or "model"), about.get("created"), metrics)
-                    known = sample.get("metadata") or {}
-                    record |= {place: known.get(name) for name, place in named.items()}
-                    said = _explanations(sample)
-                    record |= {place: said.get(name) for name, place in reasons.items()}
-                    yield record if has_golden else {name: each for name, each in record.items() if name != "answer"}
+                record = _record(sample, str(about.get("model") or "model"), about.get("created"), metrics)
+                known = sample.get("metadata") or {}
+                record |= {place: known.get(name) for name, place in named.items()}
+                said = _explanations(sample)
+                record |= {place: said.get(name) for name, place in reasons.items()}
+                yield record if has_golden else {name: each for name, each in record.items() if name != "answer"}
 
         name = str(about.get("task") or path.name.partition(".")[0])
         return Results(
             name, records, "inspect", metrics, reasons=reasons, sample_fields=named,
-            has_golden_answers=has_golden, has_tool_calls=True, left_out=[*left_out, *unscaled],
+            has_golden_answers=has_golden, has_tool_calls=True, left_out=unscaled,
         )  # fmt: skip
 
 
@@ -185,6 +180,7 @@ def _record(sample: JsonObject, model: str, created: str | None, metrics: Mappin
         "id": str(sample.get("id")),
         "question": _question(sample.get("input")),
         "answer": _target(sample.get("target")),
+        "failure": _failure(sample.get("error")),
         "text": _completion(output),
         "condition": model,
         "repetition": sample.get("epoch") or 1,
@@ -195,6 +191,12 @@ def _record(sample: JsonObject, model: str, created: str | None, metrics: Mappin
         "tool_calls": _calls(sample.get("messages") or []),
         **{place: as_score(scores.get(name)) for name, place in metrics.items()},
     }
+
+
+def _failure(error: object) -> JsonObject | None:
+    """Return why a sample ended without an answer, None where it did not; in Inspect's numbers it does not count."""
+    message = error.get("message") if isinstance(error, dict) else error
+    return failure("infra_error", message, "the sample ended in an error") if error else None
 
 
 def _question(asked: object) -> str:

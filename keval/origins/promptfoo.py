@@ -6,7 +6,6 @@ A condition is the provider, and the prompt where there are several. A repeated 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ import orjson
 
 from keval.errors import InputError
 from keval.ids import JsonObject, digest
-from keval.origins import NUMBER, OBJECT, OBJECTS, Origin, Results, as_score, check, named_scores, shape, told
+from keval.origins import NUMBER, OBJECT, OBJECTS, Origin, Results, as_score, check, failure, named_scores, shape
 from keval.origins._files import document_of, parsed, row_in
 
 ERROR = 2
@@ -59,15 +58,14 @@ class Promptfoo(Origin):
         """Read a file of either kind; all of it is in memory."""
         document, rows = _read(path)
         answered = [row for row in rows if _has_answer(row)]
-        left_out = Counter({"the provider failed": len(rows) - len(answered)} if len(answered) < len(rows) else {})
         metrics, without_scale = named_scores(map(_scores, answered))
-        goldens = [_golden(row) for row in answered]
-        name_of = _condition_names(answered)
+        goldens = [_golden(row) for row in rows]
+        name_of = _condition_names(rows)
         time = (document.get("results") or {}).get("timestamp") if isinstance(document.get("results"), dict) else None
         has_golden = bool(goldens) and all(golden is not None for golden in goldens)
 
         def records() -> Iterator[JsonObject]:
-            for row in answered:
+            for row in rows:
                 yield _record(row, name_of(row), metrics, time, has_golden=has_golden)
 
         config = document.get("config")
@@ -76,7 +74,7 @@ class Promptfoo(Origin):
         unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
         return Results(
             name, records, "promptfoo", metrics, reasons={name: REASON for name in OWN if name in metrics},
-            has_golden_answers=has_golden, left_out=[*told(left_out), *unscaled],
+            has_golden_answers=has_golden, left_out=unscaled,
         )  # fmt: skip
 
 
@@ -158,8 +156,8 @@ def _prompt(row: JsonObject) -> str:
 def _record(
     row: JsonObject, condition: str, metrics: Mapping[str, str], time: str | None, *, has_golden: bool
 ) -> JsonObject:
-    response, scores = row["response"], _scores(row)
-    output, usage = response["output"], row.get("tokenUsage") or response.get("tokenUsage") or {}
+    response, scores = row.get("response") or {}, _scores(row)
+    output, usage = response.get("output"), row.get("tokenUsage") or response.get("tokenUsage") or {}
     cost, latency, reason = row.get("cost"), row.get("latencyMs"), (row.get("gradingResult") or {}).get("reason")
     variables, test = row.get("vars") or {}, row.get("testCase") or {}
     return {
@@ -167,6 +165,10 @@ def _record(
         "id": digest("promptfoo", variables, test.get("description"), test.get("assert")),
         "question": _question(variables, row),
         **({"answer": _golden(row)} if has_golden else {}),
+        # What answers is a service, and of what failed nobody knows whether the answer would have been bad.
+        "failure": None
+        if _has_answer(row)
+        else failure("infra_error", row.get("error") or response.get("error"), "the provider gave no answer"),
         "text": output if isinstance(output, str) else orjson.dumps(output).decode(),
         "condition": condition,
         "time": time,

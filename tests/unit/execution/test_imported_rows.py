@@ -112,3 +112,35 @@ def test_what_a_call_says_otherwise_is_a_problem(tmp_path: Path, name: str, valu
     call = {"function": {"name": "add", "arguments": {}}, "result": "2", name: value}
     (problem,) = reader(tmp_path).read({**ROW, "calls": [call]}).problems
     assert problem.startswith(f"tool_calls: {name}: must be")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "message"),
+    [
+        ("timed out", "agent_error", "timed out"),
+        (True, "agent_error", "the file does not say why"),
+        ("True", "agent_error", "the file does not say why"),
+        ({"kind": "infra_error", "message": "overloaded"}, "infra_error", "overloaded"),
+        ({"kind": "timeout"}, "timeout", ""),
+    ],
+)
+def test_a_row_that_failed_needs_no_answer(tmp_path: Path, said: object, kind: str, message: str) -> None:
+    """And it has no scores, whatever stands there."""
+    row = reader(tmp_path).read({**ROW, "failure": said, "out": None, "ok": 1})
+    assert row.failure == {"kind": kind, "message": message}
+    assert (row.problems, row.text, row.scores) == ([], "", {})
+    plain = RowReader(load(None, {}, "rows")).read({"question": "Q?", "failure": said})
+    assert (plain.problems, plain.sample["answer"]) == ([], None)
+
+
+@pytest.mark.parametrize("said", [None, "", False, "False"])
+def test_a_row_that_did_not_fail_is_an_answer(tmp_path: Path, said: object) -> None:
+    """As tables write it that have a column for errors."""
+    assert reader(tmp_path).read({**ROW, "failure": said}) == reader(tmp_path).read(ROW)
+
+
+@pytest.mark.parametrize("said", [5, ["x"], {"message": "x"}, {"kind": "judge_error"}, {"kind": []}])
+def test_a_failure_is_a_text_or_of_a_kind_that_there_is(tmp_path: Path, said: object) -> None:
+    """A judge's failure is none of the agent's."""
+    (problem,) = reader(tmp_path).read({**ROW, "failure": said}).problems
+    assert problem.startswith("failure: ")

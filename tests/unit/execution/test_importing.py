@@ -1,15 +1,16 @@
-"""What an import does when the user ends it."""
+"""What an import does when the user ends it, and what becomes of rows without an answer."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from keval.config.import_mapping import load
+from keval import projections
+from keval.config.import_mapping import load, of_results
 from keval.errors import InterruptError
 from keval.execution.importing import AT_ONCE, AnswerFile, import_answers
 from keval.ids import JsonObject
@@ -52,3 +53,30 @@ def test_the_first_ctrl_c_ends_an_import_and_the_same_one_does_the_rest(tmp_path
         imported(tmp_path, interrupt_first)
     assert len(read) < ROWS
     assert sum(imported(tmp_path)) == ROWS + 2  # a run and its plan
+
+
+def test_what_failed_counts_and_is_tried_no_second_time(tmp_path: Path) -> None:
+    """A failure of the agent is the worst score, one of the machine is not measured; a later answer replaces both."""
+    (tmp_path / "answers.txt").touch()
+    failures = [None, "crashed", {"kind": "infra_error", "message": "overloaded"}]
+    log = tmp_path / "log.jsonl"
+    scored = {"judges": [{"name": "g", "metrics": {"ok": {"score": "{ok}", "min": 0, "max": 1, "type": "binary"}}}]}
+
+    def numbers(content: str, failed: Sequence[object]) -> tuple[object, ...]:
+        rows = [
+            {"question": f"q{n}", "answer": "a", "text": "t", "ok": 1, "failure": why} for n, why in enumerate(failed)
+        ]
+        (tmp_path / "answers.txt").write_text(content)
+        mapping = of_results({"name": "saved", "sample": {}, "response": {}, **scored})
+        events = AnswerFile(tmp_path / "answers.txt", mapping, lambda: iter(rows)).events()
+        with open_log(log, ("generate",), lambda _: None) as sink:
+            import_answers(events, sink, log, lambda _: None)
+        with projections.connect([log]) as connection:
+            sql = "select mean, planned, scored, agent_failed, not_measured from condition_aggregates"
+            return connection.execute(sql).fetchall()[0]
+
+    assert numbers("first", failures) == (0.5, 3, 1, 1, 1)
+    written = log.read_bytes()
+    assert numbers("first", failures) == (0.5, 3, 1, 1, 1)
+    assert log.read_bytes() == written
+    assert numbers("second", [None, None, None]) == (1.0, 3, 3, 0, 0)

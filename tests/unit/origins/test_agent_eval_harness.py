@@ -55,7 +55,7 @@ def test_each_trial_is_a_repetition(tmp_path: Path) -> None:
     assert records[0]["question"] == ["Hello", "Question a"]
 
 
-def test_what_failed_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_what_failed_is_a_failure(tmp_path: Path) -> None:
     """The harness writes no hint of such rows; an answer that a grader has scored counts, however its agent ended."""
     lost = {"output": "", "trajectory": [], "metadata": {"agent": "shop-agent", "exitCode": 3}}
     rows = [harness_capture("a", GOOD), harness_capture("b", None, **lost, errors=["down"]),
@@ -63,12 +63,19 @@ def test_what_failed_is_left_out_and_counted(tmp_path: Path) -> None:
     for row in rows[1:3]:
         del row["hint"]
     found = AgentEvalHarness().read(written(tmp_path, *rows))
-    assert [(each["id"], each["answer"]) for each in found.rows()] == [("a", "30"), ("d", "30")]
-    assert found.left_out == ["2 rows are left out: the agent or the grader failed"]
+    agent_error = {"kind": "agent_error", "message": "down"}
+    assert [(each["id"], each["answer"], each["failure"]) for each in found.rows()] == [
+        ("a", "30", None), ("b", None, agent_error),
+        ("c", None, agent_error | {"message": "the agent ended with exit code 3"}), ("d", "30", None),
+    ]  # fmt: skip
+    ended = harness_capture("a", None, metadata={"agent": "shop-agent", "timedOut": True}, errors=["timeout"])
+    (found_row,) = AgentEvalHarness().read(written(tmp_path, ended)).rows()
+    assert found_row["failure"] == {"kind": "timeout", "message": "timeout"}
     failed = {"output": "", "pass": False, "reasoning": "Error: Grader exited with code 1"}
     found = AgentEvalHarness().read(written(tmp_path, harness_trials("a", [GOOD, failed])))
-    assert [each["repetition"] for each in found.rows()] == [1]
-    assert found.left_out == ["1 row is left out: the agent or the grader failed"]
+    answered, not_answered = found.rows()
+    assert (answered["repetition"], answered["failure"]) == (1, None)
+    assert not_answered["failure"] == {"kind": "infra_error", "message": "Error: Grader exited with code 1"}
 
 
 def test_without_a_grader_there_are_no_scores(tmp_path: Path) -> None:

@@ -20,12 +20,14 @@ def test_each_sample_and_epoch_has_its_answer_and_scores(write: Any, tmp_path: P
     path = write(tmp_path, INSPECT_SAMPLES)
     assert Inspect().fits(path.read_bytes()[:4096])
     found = Inspect().read(path)
-    records = list(found.rows())
+    *records, failed = found.rows()
+    assert failed["failure"] == {"kind": "infra_error", "message": "down"}
+    assert {each["failure"] for each in records} == {None}
     assert [(each["id"], each["repetition"], each["score_0"]) for each in records] == [
         ("a/b", 1, 1.0), ("a/b", 2, 0.0), ("c", 1, 0.5)
     ]  # fmt: skip
     assert list(found.metrics) == ["match"]
-    assert found.left_out == ["1 row is left out: the sample ended in an error", "no scale is known of: length"]
+    assert found.left_out == ["no scale is known of: length"]
     first = records[0]
     assert first["tool_calls"] == [tool_call("search", {"q": "lamp"}, "30 days")]
     assert [first[name] for name in ("text", "answer", "condition", "input_tokens", "duration_ms")] == [

@@ -18,10 +18,13 @@ def test_each_answer_has_its_question_condition_and_scores(tmp_path: Path) -> No
     path = promptfoo_file(tmp_path, PROMPTFOO_ROWS)
     assert Promptfoo().fits(path.read_bytes()[:4096])
     found = Promptfoo().read(path)
-    records = list(found.rows())
+    *records, failed = found.rows()
     assert [(each["condition"], each["question"], each["text"], each["answer"]) for each in records] == [
         ("a", "q0", "yes", "yes"), ("a", "q1", "no", "yes"), ("b", "q0", "yes", "yes")
     ]  # fmt: skip
+    assert (failed["condition"], failed["question"], failed["answer"]) == ("b", "q1", "yes")
+    assert failed["failure"] == {"kind": "infra_error", "message": "the provider gave no answer"}
+    assert {each["failure"] for each in records} == {None}
     assert records[0]["id"] == records[2]["id"] != records[1]["id"]
     places = found.metrics
     assert list(places) == ["pass", "score", "tone"]
@@ -32,7 +35,7 @@ def test_each_answer_has_its_question_condition_and_scores(tmp_path: Path) -> No
         7,
         3,
     ]
-    assert found.left_out == ["1 row is left out: the provider failed", "no scale is known of: words"]
+    assert found.left_out == ["no scale is known of: words"]
     assert (found.name, found.has_golden_answers) == ("lamps", True)
 
 
@@ -93,7 +96,7 @@ def test_json_lines_are_read_alike(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_bytes(b"\n".join(map(orjson.dumps, PROMPTFOO_ROWS)))
     assert Promptfoo().fits(path.read_bytes()[:4096])
-    assert len(list(Promptfoo().read(path).rows())) == 3
+    assert len(list(Promptfoo().read(path).rows())) == 4
 
 
 @pytest.mark.parametrize(
