@@ -48,7 +48,7 @@ def command(
     """
     if len(logs) < 2:  # noqa: PLR2004 - one log is compared by `report`
         raise UsageError("compare takes two logs or more; keval report LOG compares the conditions of one")
-    written = dict(map(_pair, same))
+    written = list(map(_pair, same))
     made = export(export_name, options, output)
     with collected(logs, warn, skip_invalid=skip_invalid) as files:
         from keval.reports.across_logs import compare

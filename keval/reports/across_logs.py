@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ NOTES = (
 
 def compare(  # noqa: PLR0913 - each says of something else what is asked
     logs: Sequence[LogFile],
-    same: Mapping[str, str],
+    same: Sequence[tuple[str, str]] = (),
     *,
     everything: bool = False,
     allow_mixed: bool = False,
@@ -69,7 +69,7 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
 ) -> Report:
     """Return the comparison of several logs of valid lines.
 
-    `same` says which condition of a later log is to be compared with one of an earlier log where their names differ.
+    `same` has pairs of conditions, one of an earlier and one of a later log, to be compared where their names differ.
     `strategy` adds house scores by it, for which `pass_from` says which scores pass.
     Raises InputError, with the way out, for logs that may not be compared or, unless `allow_mixed`, are of several
     agents, and UsageError for an unknown condition.
@@ -117,17 +117,21 @@ def _side(  # noqa: PLR0913 - as compare, which passes them on
         return Side(number, label, report, declared(connection), scores, has_stopped(connection))
 
 
-def _pairs(sides: Sequence[Side], same: Mapping[str, str]) -> Iterator[tuple[int, str, int, str]]:
+def _pairs(sides: Sequence[Side], same: Sequence[tuple[str, str]]) -> Iterator[tuple[int, str, int, str]]:
     """Yield which conditions are compared: those of one name, and those that the user says belong together."""
     there = {name for side in sides for name in _conditions(side)}
-    for name in (*same, *same.values()):
+    others: dict[str, list[str]] = {}
+    for one_name, other_name in dict.fromkeys(same):
+        others.setdefault(one_name, []).append(other_name)
+    for name in chain.from_iterable(same):
         if name not in there:
             raise UsageError(f"no condition is called {name!r}; there are: {', '.join(sorted(there))}")
     found = [
-        (one.number, name, other.number, same.get(name, name))
+        (one.number, name, other.number, other_name)
         for one, other in combinations(sides, 2)
         for name in _conditions(one)
-        if same.get(name, name) in _conditions(other)
+        for other_name in others.get(name, [name])
+        if other_name in _conditions(other)
     ]
     if not found:
         each = "; ".join(f"{side.label}: {', '.join(_conditions(side)) or 'none'}" for side in sides)

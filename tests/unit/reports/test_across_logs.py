@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,10 +35,10 @@ def events(scores: Sequence[float], condition: str = "docs", **fields: object) -
     return made
 
 
-def compared(folder: Path, *logs: Iterable[JsonObject], same: Mapping[str, str] | None = None) -> Report:
+def compared(folder: Path, *logs: Iterable[JsonObject], same: Sequence[tuple[str, str]] = ()) -> Report:
     """Return the comparison of logs of these events, which are called 1.jsonl and so on."""
     files = [as_log_file(write_log(folder / f"{n}.jsonl", found)) for n, found in enumerate(logs, 1)]
-    return compare(files, same or {})
+    return compare(files, same)
 
 
 def only(report: Report) -> Difference:
@@ -143,10 +143,10 @@ def test_logs_of_one_file_name_are_told_apart(tmp_path: Path) -> None:
     for name, scores in (("old", LOW), ("new", HIGH)):
         (tmp_path / name).mkdir()
         paths.append(write_log(tmp_path / name / "run", events(scores)))
-    found = only(compare(list(map(as_log_file, paths)), {}))
+    found = only(compare(list(map(as_log_file, paths))))
     assert (found.baseline, found.condition) == tuple(f"docs in {path}" for path in paths)
     assert (found.n_paired, found.conclusion) == (7, "higher")
-    found = only(compare([as_log_file(paths[0])] * 2, {}))
+    found = only(compare([as_log_file(paths[0])] * 2))
     assert (found.baseline, found.condition) == tuple(f"docs in {paths[0]} ({number})" for number in (1, 2))
 
 
@@ -165,11 +165,20 @@ def test_of_three_logs_each_is_compared_with_each(tmp_path: Path) -> None:
 def test_conditions_of_two_names_are_compared_when_the_user_says_so(tmp_path: Path) -> None:
     """Without that nothing is guessed, and what there is stands in the error."""
     logs = events(LOW, "old"), events(HIGH, "new")
-    assert only(compared(tmp_path, *logs, same={"old": "new"})).conclusion == "higher"
+    assert only(compared(tmp_path, *logs, same=[("old", "new")])).conclusion == "higher"
     with pytest.raises(UsageError, match="no condition has the same name in two logs"):
         compared(tmp_path, *logs)
     with pytest.raises(UsageError, match="no condition is called 'odl'"):
-        compared(tmp_path, *logs, same={"odl": "new"})
+        compared(tmp_path, *logs, same=[("odl", "new")])
+
+
+def test_one_condition_may_be_compared_with_several(tmp_path: Path) -> None:
+    """Each pair that is named is there, the same one once."""
+    logs = [events(scores, name) for name, scores in (("a", LOW), ("b", HIGH), ("c", HIGH))]
+    found = compared(tmp_path, *logs, same=[("a", "b"), ("a", "c"), ("b", "c"), ("a", "b")])
+    (table,) = found.metrics
+    named = [(each.condition[:1], each.baseline[:1]) for each in table.differences]
+    assert sorted(named) == [("b", "a"), ("c", "a"), ("c", "b")]
 
 
 @pytest.mark.slow
@@ -329,7 +338,7 @@ def test_answers_of_two_makers_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"2.jsonl: MIXED: the answers are not all by the same agent"):
         compared(tmp_path, events(LOW), mixed)
     files = [as_log_file(tmp_path / name) for name in ("1.jsonl", "2.jsonl")]
-    assert only(compare(files, {}, allow_mixed=True)).n_paired == 7
+    assert only(compare(files, allow_mixed=True)).n_paired == 7
 
 
 @pytest.mark.slow

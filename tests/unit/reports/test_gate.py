@@ -484,7 +484,7 @@ def test_an_earlier_log_is_compared_as_by_compare(tmp_path: Path, clusters: str)
     """Interval, sign-flip test and clusters decide, so that the gate says what `keval compare` concludes."""
     old = asked_alone(tmp_path / "old.jsonl", (1, 2, 1, 2, 1, 2, 3), clusters=clusters)
     new = asked_alone(tmp_path / "new.jsonl", (3, 4, 3, 3, 4, 4, 3), clusters=clusters)
-    gate, compared = since(old, new), compare(list(map(as_log_file, (old, new))), {})
+    gate, compared = since(old, new), compare(list(map(as_log_file, (old, new))))
     ((difference,),) = (table.differences for table in compared.metrics)
     assert (gate.value, gate.lower, gate.upper) == (difference.difference, difference.ci_lower, difference.ci_upper)
     assert (difference.conclusion, gate.verdict) == (("borderline", "cannot tell") if clusters else ("higher", "met"))

@@ -34,7 +34,7 @@ def events(scores: Sequence[Sequence[float]], *, failed: int = 0, duration_ms: i
 def house(folder: Path, strategy: str, pass_from: Mapping[str, float], *logs: list[JsonObject]) -> HouseScores:
     """Return the house scores of logs of these events."""
     files = [as_log_file(write_log(folder / f"{n}.jsonl", found)) for n, found in enumerate(logs, 1)]
-    report = compare(files, {}, strategy=strategy, pass_from=pass_from)
+    report = compare(files, strategy=strategy, pass_from=pass_from)
     assert report.house_scores is not None
     assert "nothing is concluded from it" in Text(width=10_000).render(report).decode()
     return report.house_scores

@@ -38,7 +38,7 @@ def test_preferences_over_two_baselines_are_not_compared(tmp_path: Path) -> None
     )
     with projections.connect([first]) as connection:
         assert pair_baselines(connection) == {JUDGE_ID: {(condition_id("baseline", "Answer."), AGENT_ID)}}
-    assert all(found.n_paired == 7 for found in compare([first, again], {}).metrics[0].differences)
+    assert all(found.n_paired == 7 for found in compare([first, again]).metrics[0].differences)
     with pytest.raises(InputError) as refused:
-        compare([first, worse], {})
+        compare([first, worse])
     assert f"judge {JUDGE_ID[:8]} of pairs compared with another baseline in each; it is left out" in str(refused.value)

@@ -120,7 +120,7 @@ def test_of_another_log_nothing_is_concluded(tmp_path: Path) -> None:
         config = write_evaluation(tmp_path / name)
         run(config, tmp_path / f"{name}.jsonl", Drawn(config, CLEAR, seed))
     logs = [as_log_file(tmp_path / f"{name}.jsonl") for name in names]
-    found = [each for each in compare(logs, {}).metrics[0].differences if each.n_paired]
+    found = [each for each in compare(logs).metrics[0].differences if each.n_paired]
     assert len(found) == 2
     assert {(each.ci_lower, each.conclusion, each.reasons["conclusion"]) for each in found} == {
         (None, "cannot tell", DESCRIPTIVE)
