@@ -76,6 +76,7 @@ ALWAYS_ASKED = (
     "older_conditions",
     "replaced_judges",
     "older_questions",
+    "merged_out_of_order",
     "computed",
     "pairs_without_answer",
     "prompt_cache",

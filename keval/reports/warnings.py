@@ -126,6 +126,7 @@ def others(
     yield from _orphaned(queries, conditions)
     yield from _not_applicable(queries)
     yield from _order_dependent(queries)
+    yield from _merged_out_of_order(queries)
     yield from _left_out(queries)
     yield from _older(queries, bodies)
     if len(header.files) > 1:
@@ -210,6 +211,17 @@ def _each(
     for found in conditions:
         for row in rows.get(found.key, []):
             yield found, row
+
+
+def _merged_out_of_order(queries: Queries) -> Iterator[ReportWarning]:
+    """Yield that an older copy of a log stands behind a newer one, whose last lines would be those that count."""
+    (row,) = queries.ask("merged_out_of_order")
+    if row["count"]:
+        yield ReportWarning(
+            "merged_out_of_order",
+            f"an older copy of a log, with {counted(row['count'], 'run')}, stands behind a newer run, retraction or "
+            "changed sample, so what the older copy says counts: give it first, or merge anew",
+        )
 
 
 def _older(queries: Queries, bodies: Sequence[JsonObject]) -> Iterator[ReportWarning]:

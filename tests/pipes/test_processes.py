@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -83,7 +84,10 @@ def test_what_a_killed_run_leaves_is_ended_by_the_next_command(tmp_path: Path, s
     again = [sys.executable, "-m", "keval", "generate", "eval.yaml", "-o", "run.jsonl", "--mock", "--quiet"]
     done = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "run.jsonl: ended what an earlier command that was killed had left running: claude" in done.stderr
+    told = re.search(r"run.jsonl: ended what an earlier command that was killed had left running: (.+)", done.stderr)
+    assert told is not None, done.stderr
+    # Servers and daemons are deaf; a CLI whose keval is gone may end by itself before the next command looks.
+    assert {"python"} <= {*told[1].split(", ")} <= {"claude", "python"}
     assert left_below(tmp_path) == []
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from keval import projections
 from keval.execution.plan_events import plan_id
+from keval.execution.sample_changes import sample_change
 from keval.execution.tasks import question_id
 from keval.exports.text import Text
 from keval.ids import JsonObject
@@ -966,3 +967,23 @@ def test_saved_aggregates_of_an_unfinished_run_say_so(tmp_path: Path) -> None:
         found = builder.compose(connection, bodies)
     assert "incomplete" in codes(found) | {warning.code for warning in found.warnings_first}
     assert "one_judgment" not in codes(found)
+
+
+@pytest.mark.parametrize("newer", ["run", "retraction", "sample_change"])
+def test_an_older_copy_of_a_log_behind_a_newer_one_is_told(tmp_path: Path, newer: str) -> None:
+    """What it says counts, so a plan, a retraction or a correction may be lost; in the other order all is right."""
+    times = [f"2026-03-01T12:00:0{second}.000Z" for second in range(3)]
+    answer = response_event("q1", time=times[1])
+    old = [run_event(["baseline"], samples=1, time=times[0]), answer]
+    later = {
+        "run": run_event(["baseline"], samples=1, id="r2", run_id="r2", time=times[2]),
+        "retraction": retraction_event(answer) | {"time": times[2]},
+        "sample_change": sample_change(answer["sample"] | {"answer": "Another."}, "r2", ["answer"])
+        | {"time": times[2]},
+    }
+    copies = old, [*old, later[newer]]
+    told = [
+        "merged_out_of_order" in {warning.code for warning in built([*one, *other], tmp_path).warnings}
+        for one, other in (copies, copies[::-1], (copies[1], []))
+    ]
+    assert told == [False, True, False]
