@@ -87,6 +87,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
         *_judging_unknown_calls(config),
         *_repeating_themselves(config),
         *_unjudged(prepared),
+        *_without_golden_answers(prepared),
         *_misspelt_models(config),
         *doubts(prepared.samples),
         *(() if until is None else remarks(recorded_rule(config, prepared.samples, until))),
@@ -206,6 +207,17 @@ def _unjudged(prepared: Prepared) -> Iterator[str]:
     if judges and left:
         samples = f"sample {left[0]!r}" if len(left) == 1 else f"{len(left)} samples, as {left[0]!r}"
         yield f"no judge is for {samples}: what is answered there is paid for and never judged"
+
+
+def _without_golden_answers(prepared: Prepared) -> Iterator[str]:
+    """Yield which judges have nothing to compare answers with."""
+    for judge in prepared.config.judges:
+        samples = [sample for sample in prepared.samples if judge.not_for(sample) is None]
+        lacking = sum(judge.judge.lacks_golden_answer(sample) for sample in samples)
+        if lacking:
+            which = "no sample" if lacking == len(samples) else f"{lacking:,} of {len(samples):,} samples"
+            has = "has one" if lacking == len(samples) else "have none"
+            yield f"judge {judge.name} needs a golden answer, and {which} {has}: it gives no score there"
 
 
 def _lacking(prepared: Prepared) -> Iterator[KevalError]:

@@ -30,7 +30,7 @@ async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
     A judge that needs a golden answer is not asked where there is none: no metric applies then. No model is paid to
     read an answer that is empty: it scores the minimum. Raises JudgeError with what is known of the cost.
     """
-    if judge.needs_golden_answer and case.sample.get("answer") is None:
+    if judge.lacks_golden_answer(case.sample):
         return Judgment.outside(judge.metrics, NO_GOLDEN_ANSWER)
     if _reads_the_answer_alone(judge) and not case.text.strip():
         return Judgment({metric.name: Score(metric.min, EMPTY_ANSWER) for metric in judge.metrics})

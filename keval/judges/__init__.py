@@ -128,6 +128,10 @@ class Judge(ABC):
         """Whether no metric applies to a sample without a golden answer; the judge is not asked then."""
         return True
 
+    def lacks_golden_answer(self, sample: Mapping[str, Any]) -> bool:
+        """Return whether the judge needs a golden answer that a sample does not have."""
+        return self.needs_golden_answer and sample.get("answer") is None
+
     @property
     def model_name(self) -> str | None:
         """The model as configured, or None for a judge that is a program."""

@@ -34,6 +34,31 @@ def told(folder: Path, judge: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
+    ("judge", "says"),
+    [
+        ("{type: rubric, model: claude-opus-5}", "judge rubric needs a golden answer, and no sample has one"),
+        ("{type: rubric, rubric: relevance, model: claude-opus-5}", None),
+        ("{type: regex, pattern: Q}", None),
+    ],
+)
+def test_a_judge_without_golden_answers_is_warned_of_and_costs_nothing(
+    judge: str, says: str | None, tmp_path: Path
+) -> None:
+    """It is not asked, so its plan is of no call; one that needs none is."""
+    (tmp_path / "questions.jsonl").write_text('{"id": "1", "question": "Q"}\n')
+    config = CONFIG.replace("[{type: exact_match}, JUDGE]", f"[{judge}]").replace(
+        ".jsonl}", ".jsonl, answer_key: null}"
+    )
+    (tmp_path / "eval.yaml").write_text(config)
+    found: list[str] = []
+    done = check(load(tmp_path / "eval.yaml", environ={}), tmp_path / "none.jsonl", found.append)
+    assert [each for each in found if "golden" in each] == (
+        [] if says is None else [f"{says}: it gives no score there"]
+    )
+    assert done.estimates[-1].number == (6 if says is None else 0)
+
+
+@pytest.mark.parametrize(
     ("judge", "is_warned"),
     [
         ("{type: rubric, model: claude-opus-5}", True),
