@@ -71,6 +71,9 @@ PRESETS: dict[str, tuple[str, ...]] = {
 }
 """Rules by name: two levels for an agent that looks things up, for the judge `sources` and the rubric `quality`."""
 
+_EXAMPLES: dict[Unit, str] = {"score": "4", "share": "80%", "usd": "$0.05", "seconds": "30s"}
+"""A limit in each unit."""
+
 _NO_SPACES = 'a name with a space in it stands in double quotes, as "my condition"'
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -217,6 +220,11 @@ def _comparison(text: str, found: re.Match[str]) -> Comparison:
     margin = 0.0 if found["margin"] is None else _number(found["margin"])
     if not margin >= 0 or math.isinf(margin):
         raise UsageError(f"rule {text!r}: {found['margin']!r} is no margin; {_MARGIN}")
+    if found["metric"] and not (asked := _quantity(found["metric"], text)).is_metric:
+        other = f"`{found['metric']} of {found['condition']} {sign}= {_EXAMPLES[asked.unit]}`"
+        raise UsageError(
+            f"rule {text!r}: only scores are compared so; hold {found['metric']} to a number, as in {other}"
+        )
     return Comparison(text, found["metric"], found["condition"], found["reference"], sign, side * margin)
 
 

@@ -61,6 +61,8 @@ MISTAKES = [
     ("x >= 1 for each topic for each level", "asks for each of two fields"),
     ("completeness >= \uff10.5", "'\uff10.5' is not a number"),
     ("pass^0 >= 0.5", "pass^K begins at 1"),
+    ("pass^5 of a not lower than before by 0.1", "hold pass^5 to a number, as in `pass^5 of a >= 80%`"),
+    ("missing of a lower than baseline", "hold missing to a number, as in `missing of a <= 80%`"),
     ("a hihger than b", "did you mean 'higher than' by 'hihger than'?"),
     ("a not lower than b", "does not say by how much; add, for example, `by 0.2`"),
     ("a higher than b by lots", "'lots' is no margin; it is a number from 0 on"),
