@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -31,8 +32,13 @@ from keval.commands.report_format import FORMAT_OPTION, export
 from keval.config import until_section
 from keval.config.reader import load
 from keval.config.until_section import Given
+from keval.errors import BudgetReachedError
 from keval.execution.config_session import default_log, run_all
 from keval.logs.collect import collected
+
+if TYPE_CHECKING:
+    from keval.execution.session import Request
+    from keval.exports import Export
 
 
 @click.command(epilog="Example: keval run eval.yaml --mock")
@@ -60,7 +66,7 @@ def command(
 
     The log is <name>.jsonl in this folder, or <name>.mock.jsonl with --mock, unless -o names
     another. Responses are judged while later ones are still generated. The same command again does
-    only what is missing.
+    only what is missing. Where the budget is reached, the report is of what there is by then.
     """
     made = export(export_name, options)
     config = load(config_path)
@@ -69,8 +75,17 @@ def command(
         request = replace(plain, until=until, complete=given.until == "complete")
         log = output or default_log(config, mock=request.mock)
         warn(f"the log is {log}")
-        failed = run_all(config.sampled(request.sample_rate), log, request, warn)
+        try:
+            failed = run_all(config.sampled(request.sample_rate), log, request, warn)
+        except BudgetReachedError:
+            if log.exists() and log.stat().st_size:
+                _show(log, made, request)
+            raise
+    _show(log, made, request)
+    context.exit(1 if failed else 0)
+
+
+def _show(log: Path, made: Export, request: Request) -> None:
     # What is left out was said when the log was read for the first time.
     with collected([log], lambda _: None, skip_invalid=request.skip_invalid) as paths:
         show(paths, made, everything=request.judge_all)
-    context.exit(1 if failed else 0)

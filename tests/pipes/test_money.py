@@ -103,6 +103,18 @@ def test_a_model_without_a_price_is_refused_under_a_budget(folder: Path, keval: 
     assert not (folder / "log.jsonl").exists() or not (folder / "log.jsonl").read_text()
 
 
+def test_a_run_whose_budget_is_reached_reports_what_there_is(folder: Path, keval: Keval) -> None:
+    """It was paid for; that the rest is missing stands above all. Where nothing may be asked for there is no report."""
+    configure(folder, "budget_usd: 0.5")
+    done = keval("run", "eval.yaml", "-o", "log.jsonl", "--quiet")
+    assert done.returncode == 6, done.stderr
+    assert "INCOMPLETE: " in done.stdout
+    assert "budget_usd 0.5 is reached" in done.stderr
+    configure(folder, "budget_usd: 0.01")
+    done = keval("run", "eval.yaml", "-o", "other.jsonl", "--quiet")
+    assert (done.returncode, "budget_usd" in done.stderr) == (6, True)
+
+
 def test_check_estimates_by_the_configs_own_prices(folder: Path, keval: Keval) -> None:
     """Forty answers of 500 tokens at 100 dollars per million."""
     configure(folder, "budget_usd: 1")
