@@ -203,9 +203,8 @@ class _Checked:
         """Take a row, or what is wrong with it; `number` counts the file's rows from 1."""
         place = f"[{number - 1}]" if row.line is None else row.line
         where = f"{self.path}:{place}" if isinstance(place, int) else f"{self.path}: {place}"
-        if row.problem:
-            self.problems.add(where, row.problem, _DETAIL.sub("", row.problem))
-        for problem in () if row.record is None else self._record(place, number, row.record):
+        of_record = () if row.record is None else self._record(place, number, row.record)
+        for problem in (*([row.problem] if row.problem else []), *of_record):
             self.problems.add(where, problem, _DETAIL.sub("", problem))
 
     def say_once(self, rows: int) -> None:

@@ -212,12 +212,8 @@ def _unjudged(prepared: Prepared) -> Iterator[str]:
 def _without_golden_answers(prepared: Prepared) -> Iterator[str]:
     """Yield which judges have nothing to compare answers with."""
     for judge in prepared.config.judges:
-        samples = [sample for sample in prepared.samples if judge.not_for(sample) is None]
-        lacking = sum(judge.judge.lacks_golden_answer(sample) for sample in samples)
-        if lacking:
-            which = "no sample" if lacking == len(samples) else f"{lacking:,} of {len(samples):,} samples"
-            has = "has one" if lacking == len(samples) else "have none"
-            yield f"judge {judge.name} needs a golden answer, and {which} {has}: it gives no score there"
+        if any(map(judge.judge.lacks_golden_answer, prepared.samples)):
+            yield f"judge {judge.name} needs golden answers, which the dataset does not have: it gives no score"
 
 
 def _lacking(prepared: Prepared) -> Iterator[KevalError]:

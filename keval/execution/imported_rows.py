@@ -34,6 +34,12 @@ LARGEST_REPETITION = 10_000
 _TRUTHS = {"True": True, "true": True, "TRUE": True, "False": False, "false": False, "FALSE": False}
 """How CSV files write true and false: as pandas, databases or spreadsheets do."""
 
+_FLAGS = {
+    **dict.fromkeys(("", "0", "false", "no", "none", "null", "nan", "n/a"), False),
+    **dict.fromkeys(("1", "true", "yes"), True),
+}
+"""How a column says whether something failed, in any case; any other text says why."""
+
 
 @dataclass
 class ImportedRow:
@@ -81,7 +87,7 @@ class RowReader:
         said = _Said(record, mapping.response, row.problems)
         row.failure = said.value("failure", _failure)
         row.sample = self._sample(record, row.problems, is_answered=row.failure is None)
-        row.text = said.required("text", _text) if row.failure is None else ""
+        row.text = said.required("text", _text) if row.failure is None else _partial_text(record, mapping)
         row.condition = said.value("condition", _name) or "imported"
         row.repetition = said.value("repetition", _repetition)
         row.time = said.value("time", _time)
@@ -110,8 +116,10 @@ class RowReader:
         made: JsonObject = {"id": said.value("id", _filled)} if said.has("id") else {}
         made["question"] = said.required("question", _question)
         made["answer"] = None
-        if self._mapping.has_golden_answers:  # nobody has to judge what was not answered
-            made["answer"] = said.required("answer", _filled) if is_answered else said.value("answer", _name)
+        if self._mapping.has_golden_answers:
+            # What was not answered is not judged; but without an id the answer is a part of what a sample is known by.
+            may_lack = "id" in made and not is_answered
+            made["answer"] = said.value("answer", _name) if may_lack else said.required("answer", _filled)
         made |= {name: said.value(name, _anything) for name in self._mapping.sample if name not in made}
         return made if problems or "id" in made else {"id": digest(made), **made}
 
@@ -194,10 +202,10 @@ def _failure(value: object) -> JsonObject | None:
         if value.get("kind") not in kinds:
             raise UnfitError(f"kind must be one of {', '.join(kinds)}, not {kind(value.get('kind'))}")
         return {"kind": value["kind"], "message": _text(value.get("message") or "")}
-    failed = value if isinstance(value, bool) else _TRUTHS.get(_text(value or "").strip(), value)
-    if failed in NONE or failed is False:
-        return None
-    return {"kind": "agent_error", "message": failed if isinstance(failed, str) else "the file does not say why"}
+    flag = value is not None and _FLAGS.get(str(value).strip().lower())
+    if flag is not None:
+        return {"kind": "agent_error", "message": "the file does not say why"} if flag else None
+    return {"kind": "agent_error", "message": _text(value)}
 
 
 def _filled(value: object) -> str:
@@ -273,6 +281,11 @@ def _time(value: object) -> str | None:
 def written_time(time: datetime) -> str:
     """Return a time as events write it."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _partial_text(record: JsonObject, mapping: ImportMapping) -> str:
+    """Return what there is of the answer in a row that failed; a rule that does not fit such a row finds nothing."""
+    return _Said(record, mapping.response, []).value("text", _name) or ""
 
 
 def _usage(input_tokens: int | None, output_tokens: int | None) -> JsonObject | None:

@@ -146,10 +146,11 @@ class AnswerFile:
         """Take a row into the survey; yield in what it contradicts an earlier one."""
         sample_id, repetition = str(row.sample["id"]), row.repetition or 1
         place = where.removeprefix(str(self.path)).strip(": ").removeprefix("row ")
-        known = seen.set(f"sample {sample_id}", row.sample_sha256)
-        if known is None:
+        if seen.set(f"question {row.question_id}", place) is None:
             survey.questions.append(row.question_id)
-        elif known != row.sample_sha256:
+        lacks_golden = self.mapping.has_golden_answers and row.sample["answer"] is None
+        known = None if lacks_golden else seen.set(f"sample {sample_id}", row.sample_sha256)
+        if known not in {None, row.sample_sha256}:
             yield f"the sample {sample_id!r} has another question, answer or field than in an earlier row"
         earlier = seen.set(f"task {self.response_id(row)}", place)
         if earlier is not None:
@@ -180,12 +181,13 @@ class Events:
 
     def of(self, row: ImportedRow) -> Iterator[JsonObject]:
         """Yield a row's response and the judgments of it, or why there is none."""
+        time = {"time": row.time or self.answers.changed_at}
         if row.failure is not None:
-            yield self._failure(row, row.failure) | {"time": row.time or self.answers.changed_at}
+            yield self._failure(row, row.failure) | time
             return
-        response = self._response(row) | {"time": row.time or self.answers.changed_at}
+        response = self._response(row) | time
         yield response
-        yield from (each | {"time": response["time"]} for each in self._judgments(row, response))
+        yield from (each | time for each in self._judgments(row, response))
 
     def problems(self, row: ImportedRow) -> Iterator[str]:
         """Yield why events of a row can be no lines of a log."""
@@ -251,7 +253,8 @@ class Events:
         target = self.answers.response_id(row)
         return event(
             "failure",
-            failure_id(target, self.answers.run_id),
+            # Of a file in which other rows were added or corrected it is the same failure.
+            failure_id(target, digest(failure, row.fields)),
             self.answers.run_id,
             **self._task(row),
             stage="generate",

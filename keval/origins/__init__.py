@@ -41,7 +41,7 @@ class Results:
     name: str
     """What the tool calls the evaluation."""
     rows: Callable[[], Iterator[JsonObject]]
-    """Yields a record for each answer: fields of an import in keval's words, and one for each metric."""
+    """Yields a record for each answer, or failure: fields of an import in keval's words, and one for each metric."""
     judge: str
     metrics: Mapping[str, str] = field(default_factory=dict)
     """The tool's metrics, each with the field of a record that has its score, from 0 to 1."""

@@ -1,7 +1,8 @@
 """Results of agent-eval-harness, as `capture` and `trials` write them.
 
-The condition is the agent's name. What a grader is hinted at is the golden answer, where every row has such a hint. The
-harness keeps one call of each tool in an answer, without arguments and result: their number is not known.
+The condition is the agent's name. What a grader is hinted at is the golden answer, where every row with an answer has
+such a hint. The harness keeps one call of each tool in an answer, without arguments and result: their number is not
+known.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class _Seen:
             self.missing += max(row["k"] - len(row["trials"]), 0)
         for answer in _answers(row):
             self.has_calls = self.has_calls or bool(_calls(answer))
-            if answer["failure"] is not None:  # the harness writes no hint of it
+            if answer["failure"] is not None:  # the harness writes no hint of such a row
                 continue
             self.has_golden = self.has_golden and bool((row.get("hint") or "").strip())
             self.is_graded = self.is_graded or answer["pass"] is not None
@@ -155,7 +156,7 @@ def _answers(row: JsonObject) -> Iterator[JsonObject]:
         yield {
             "text": trial["output"], "repetition": trial["trialNum"], "steps": trial.get("trajectory") or [],
             "duration_ms": trial.get("duration"),
-            "failure": failure("infra_error", why, "") if has_failed else None,
+            "failure": {"kind": "infra_error", "message": why} if has_failed else None,
             "pass": trial.get("pass"), "score": trial.get("score"), "reasoning": why,
         }  # fmt: skip
     if "trials" not in row:
@@ -176,9 +177,9 @@ def _failure(row: JsonObject) -> JsonObject | None:
     if about.get("timedOut") is True:
         return failure("timeout", errors, "the agent was out of time")
     exit_code = about.get("exitCode")
-    if errors or (exit_code not in (0, None) and not row["output"]):
+    if exit_code not in (0, None) and (errors or not row["output"]):
         return failure("agent_error", errors, f"the agent ended with exit code {exit_code}")
-    return None
+    return failure("infra_error", errors, "") if errors else None  # it does not say whose errors these are
 
 
 def _shared(row: JsonObject, named: Mapping[str, str], *, has_golden: bool) -> JsonObject:

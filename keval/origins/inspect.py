@@ -70,8 +70,8 @@ class Inspect(Origin):
         explained: set[str] = set()
         for sample in samples():
             metadata.take(sample)
-            has_golden = has_golden and bool(_target(sample.get("target")).strip())
             if not sample.get("error"):
+                has_golden = has_golden and bool(_target(sample.get("target")).strip())
                 scores.append(_scores(sample))
                 explained |= _explanations(sample).keys()
         metrics, without_scale = named_scores(scores)

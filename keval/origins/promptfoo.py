@@ -59,7 +59,7 @@ class Promptfoo(Origin):
         document, rows = _read(path)
         answered = [row for row in rows if _has_answer(row)]
         metrics, without_scale = named_scores(map(_scores, answered))
-        goldens = [_golden(row) for row in rows]
+        goldens = [_golden(row) for row in answered]
         name_of = _condition_names(rows)
         time = (document.get("results") or {}).get("timestamp") if isinstance(document.get("results"), dict) else None
         has_golden = bool(goldens) and all(golden is not None for golden in goldens)
@@ -169,7 +169,7 @@ def _record(
         "failure": None
         if _has_answer(row)
         else failure("infra_error", row.get("error") or response.get("error"), "the provider gave no answer"),
-        "text": output if isinstance(output, str) else orjson.dumps(output).decode(),
+        "text": output if isinstance(output, str) else "" if output is None else orjson.dumps(output).decode(),
         "condition": condition,
         "time": time,
         "input_tokens": usage.get("prompt") or None,

@@ -121,7 +121,7 @@ def _pairs(sides: Sequence[Side], same: Sequence[tuple[str, str]]) -> Iterator[t
     """Yield which conditions are compared: those of one name, and those that the user says belong together."""
     there = {name for side in sides for name in _conditions(side)}
     others: dict[str, list[str]] = {}
-    for one_name, other_name in dict.fromkeys(same):
+    for one_name, other_name in same:
         others.setdefault(one_name, []).append(other_name)
     for name in chain.from_iterable(same):
         if name not in there:
@@ -153,7 +153,8 @@ def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[
         found = list(rows(connection, query))
         edited = [row["sample_id"] for row in found if not row["is_same"]]
         if edited:
-            problem = f"{one.label} and {other.label} asked different questions under the same id: {_named(edited)}"
+            named = first_of(edited, MOST_NAMED)
+            problem = f"{one.label} and {other.label} asked different questions under the same id: {named}"
             if not any(row["is_same"] and row["asked_in"] is None for row in found):
                 raise InputError(problem, f"{NOT_COMPARED}: keval generate CONFIG -o LOG asks what has changed")
             yield f"{problem}; {NOT_COMPARED}, so they are left out"
@@ -167,7 +168,8 @@ def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[
         for side in (one, other):
             alone = [row["sample_id"] for row in found if row["asked_in"] == side.number]
             if alone:
-                yield f"only {side.label} has answers to {_named(alone)}; they are left out of its comparisons"
+                named = first_of(alone, MOST_NAMED)
+                yield f"only {side.label} has answers to {named}; they are left out of its comparisons"
 
 
 def _example(side: Side, found: Sequence[JsonObject]) -> str:
@@ -179,8 +181,8 @@ def _moved(samples: Sequence[str]) -> Iterator[str]:
     """Yield which samples are of one cluster in one log, and of another one in another."""
     if samples:
         yield (
-            f"the logs put {_named(samples)} into different clusters: those of a sample are one here, which can make "
-            "intervals wider"
+            f"the logs put {first_of(samples, MOST_NAMED)} into different clusters: those of a sample are one here, "
+            "which can make intervals wider"
         )
 
 
@@ -200,16 +202,12 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[s
             )
         edited = leave_out_edited_records(connection, one.number, other.number, records)
         for fields in dict.fromkeys(edited.values()):
-            names = _named([name for name, its in edited.items() if its == fields])
+            names = first_of([name for name, its in edited.items() if its == fields], MOST_NAMED)
             yield (
                 f"{one.label} and {other.label} were judged by other records of {names}, which differ in {fields}; "
                 f"they are left out: keval run, with the config and agent of {one.label} as they were and the new "
                 "dataset, judges its answers anew"
             )
-
-
-def _named(samples: Sequence[str]) -> str:
-    return first_of(samples, MOST_NAMED)
 
 
 def _tables(sides: Sequence[Side]) -> list[MetricTable]:

@@ -1,4 +1,4 @@
--- One row per condition and agent of which a mock made an event that counts, or of which all costs are a mock's.
+-- One row per condition and agent of which a mock made an event that counts, or of which all costs of a stage are a mock's.
 -- Not of `current_lines`: what DuckDB guesses of their number makes it put all of them into memory, to find these few.
 select distinct condition_id, agent_id
 from events

@@ -11,10 +11,10 @@ from keval.reports.model import Header
 from keval.reports.queries import Queries
 from keval.stats.intervals import LEVEL
 
-_OF_FIXED_SAMPLES = "Intervals are at {level}, Student's t over samples."
+_OF_FIXED_SAMPLES = "Intervals are {level} intervals: Student's t over samples."
 _OF_RULE = (
-    "Intervals of differences are at {level}, those of the rule by which the run stops, and hold however often was "
-    "looked."
+    "Intervals of differences are {level} intervals, those of the rule by which the run stops, and hold however often "
+    "was looked."
 )
 _EMPTY = "The log is empty: there is nothing to report."
 

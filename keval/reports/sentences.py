@@ -27,7 +27,7 @@ WAY_OUT_OF_JUDGE = "keval run CONFIG and then keval judge LOG -j JUDGE.yaml ask 
 """What ends a sentence of what was not measured or not done."""
 
 
-HOW_MANY = "keval plan LOG says how many samples would settle it."
+HOW_MANY = "keval plan LOG --difference D says how many samples would settle it."
 """What ends a sentence of a difference that is not shown."""
 
 _NAMING = (" {} scored ", " {} compared with ", " between {} and ", " of {} ")
@@ -103,12 +103,12 @@ class _Compared:
             return f"{before}its p over all looks is {p:.2g}"
         name = "exact" if statistic(self.found, "p_draws") is None else "sign-flip"
         smallest = statistic(self.found, "p_smallest")
-        floor_ = (
+        least = (
             f", where {smallest:.2g} is the smallest it can give"
             if smallest is not None and not is_below_alpha(smallest)
             else ""
         )
-        return f"{before}the {name} test gives p {f'< {SMALLEST_P:g}' if p < SMALLEST_P else f'= {p:.2g}'}{floor_}"
+        return f"{before}the {name} test gives p {f'< {SMALLEST_P:g}' if p < SMALLEST_P else f'= {p:.2g}'}{least}"
 
     @property
     def lacking(self) -> str:
@@ -190,8 +190,8 @@ def _notes(compared: Sequence[_Compared]) -> Iterator[str]:
 def _open(each: _Compared) -> str | None:
     """Return what a conclusion leaves open, for several metrics of which the same is to be said; None for nothing."""
     conclusion = each.found.conclusion
-    is_plain = each.found.ci_lower is not None and not is_below_alpha(statistic(each.found, "p_equivalent"))
-    if conclusion in {"higher", "lower"} and is_plain:
+    has_interval, is_small = each.found.ci_lower is not None, is_below_alpha(statistic(each.found, "p_equivalent"))
+    if conclusion in {"higher", "lower"} and has_interval and not is_small:
         return None
     if conclusion == "no difference shown":
         return f"No difference shown on {{metrics}}: this does not say they are equal. {HOW_MANY}"
@@ -365,8 +365,9 @@ def _cannot_tell(each: _Compared) -> str:
     if found.n_paired < FEWEST_SAMPLES:
         scores = [score for name in (found.baseline, found.condition) if (score := each.table.score(name)) is not None]
         means = " and ".join(each.points(score.mean, sign=False) for score in scores)
-        of_more = any(score.n_samples != found.n_paired for score in scores)
-        samples = f", of {' and '.join(str(score.n_samples) for score in scores)} samples" if of_more else ""
+        numbers = [*dict.fromkeys(score.n_samples for score in scores)]
+        of = f"{'each of ' if len(numbers) == 1 else 'of '}{' and '.join(map(str, numbers))} samples"
+        samples = "" if numbers == [found.n_paired] else f", {of}"
         few = _samples_are(found.n_paired)
         return f"Cannot tell: {few} too few for an interval. The means of {each.metric} are {means}{samples}."
     if found.ci_lower is None and each.is_unclustered:

@@ -43,7 +43,7 @@ def _sentences(found: StoppedRun) -> Iterator[str]:
 
 
 def _terms(found: StoppedRun) -> Iterator[str]:
-    """Yield what may not change while a run goes on that is to stop when decided."""
+    """Yield the terms of the rule, as a sentence names them."""
     rule, family = found.rule.rule, found.rule.family
     yield f"rule {NAME}, target {rule.target}, alpha {rule.alpha:g}"
     margins = sorted({member.margin for member in family if member.margin is not None})

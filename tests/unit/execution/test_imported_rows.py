@@ -120,6 +120,8 @@ def test_what_a_call_says_otherwise_is_a_problem(tmp_path: Path, name: str, valu
         ("timed out", "agent_error", "timed out"),
         (True, "agent_error", "the file does not say why"),
         ("True", "agent_error", "the file does not say why"),
+        (1, "agent_error", "the file does not say why"),
+        ("1", "agent_error", "the file does not say why"),
         ({"kind": "infra_error", "message": "overloaded"}, "infra_error", "overloaded"),
         ({"kind": "timeout"}, "timeout", ""),
     ],
@@ -129,17 +131,22 @@ def test_a_row_that_failed_needs_no_answer(tmp_path: Path, said: object, kind: s
     row = reader(tmp_path).read({**ROW, "failure": said, "out": None, "ok": 1})
     assert row.failure == {"kind": kind, "message": message}
     assert (row.problems, row.text, row.scores) == ([], "", {})
-    plain = RowReader(load(None, {}, "rows")).read({"question": "Q?", "failure": said})
-    assert (plain.problems, plain.sample["answer"]) == ([], None)
+    partly = reader(tmp_path).read({**ROW, "failure": said, "out": "Half of it", "calls": []})
+    assert partly.turns == [{"type": "text", "text": "Half of it"}]
+    for golden in (None, "G"):
+        plain = RowReader(load(None, {}, "rows")).read({"id": "1", "question": "Q?", "failure": said, "answer": golden})
+        assert (plain.problems, plain.sample["answer"]) == ([], golden)
+    nameless = RowReader(load(None, {}, "rows")).read({"question": "Q?", "failure": said, "answer": None})
+    assert nameless.problems == ["answer: is blank"]
 
 
-@pytest.mark.parametrize("said", [None, "", False, "False"])
+@pytest.mark.parametrize("said", [None, "", " ", False, "False", 0, "0", "no", "None", "NULL", "nan", "n/a"])
 def test_a_row_that_did_not_fail_is_an_answer(tmp_path: Path, said: object) -> None:
     """As tables write it that have a column for errors."""
     assert reader(tmp_path).read({**ROW, "failure": said}) == reader(tmp_path).read(ROW)
 
 
-@pytest.mark.parametrize("said", [5, ["x"], {"message": "x"}, {"kind": "judge_error"}, {"kind": []}])
+@pytest.mark.parametrize("said", [5, 0.5, [], ["x"], {}, {"message": "x"}, {"kind": "judge_error"}, {"kind": []}])
 def test_a_failure_is_a_text_or_of_a_kind_that_there_is(tmp_path: Path, said: object) -> None:
     """A judge's failure is none of the agent's."""
     (problem,) = reader(tmp_path).read({**ROW, "failure": said}).problems

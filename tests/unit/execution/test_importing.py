@@ -79,4 +79,25 @@ def test_what_failed_counts_and_is_tried_no_second_time(tmp_path: Path) -> None:
     written = log.read_bytes()
     assert numbers("first", failures) == (0.5, 3, 1, 1, 1)
     assert log.read_bytes() == written
+    assert numbers("longer", [*failures, None])[:3] == (2 / 3, 4, 2)
+    assert log.read_bytes().count(b'"type":"failure"') == 2
     assert numbers("second", [None, None, None]) == (1.0, 3, 3, 0, 0)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_failure_without_a_golden_answer_is_of_the_sample_of_its_id(tmp_path: Path, first: int) -> None:
+    """Some tools write none of what failed; it is no other sample, wherever it stands."""
+    (tmp_path / "answers.txt").touch()
+    rows: list[JsonObject] = [
+        {"id": "1", "question": "Q?", "answer": "A", "text": "t", "condition": "x"},
+        {"id": "1", "question": "Q?", "answer": None, "failure": "crashed", "condition": "y"},
+    ]
+    events = AnswerFile(tmp_path / "answers.txt", load(None, {}, "saved"), lambda: iter(rows[first:] + rows[:first]))
+    assert len(events.survey().questions) == 1
+    log = tmp_path / "log.jsonl"
+    with open_log(log, ("generate",), lambda _: None) as sink:
+        import_answers(events.events(), sink, log, lambda _: None)
+    with projections.connect([log]) as connection:
+        asked = "select condition, planned, completed, failed, not_done from missing order by 1"
+        assert connection.execute(asked).fetchall() == [("x", 1, 1, 0, 0), ("y", 1, 0, 1, 0)]
+        assert connection.execute("select distinct sample_id from samples").fetchall() == [("1",)]

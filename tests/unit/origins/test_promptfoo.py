@@ -25,6 +25,10 @@ def test_each_answer_has_its_question_condition_and_scores(tmp_path: Path) -> No
     assert (failed["condition"], failed["question"], failed["answer"]) == ("b", "q1", "yes")
     assert failed["failure"] == {"kind": "infra_error", "message": "the provider gave no answer"}
     assert {each["failure"] for each in records} == {None}
+    for said in ({"error": "down"}, {"response": {"error": "down"}}):
+        row = promptfoo_row(0, "a", None) | said
+        (told,) = Promptfoo().read(promptfoo_file(tmp_path, [row])).rows()
+        assert told["failure"] == {"kind": "infra_error", "message": "down"}
     assert records[0]["id"] == records[2]["id"] != records[1]["id"]
     places = found.metrics
     assert list(places) == ["pass", "score", "tone"]

@@ -130,7 +130,10 @@ def test_numbers_of_the_tables_are_those_of_the_judgments(tmp_path: Path) -> Non
     assert (difference.wins, difference.ties, difference.losses) == (5, 1, 0)
     assert difference.conclusion == "borderline"
     assert [headline.text for headline in built(complete(), tmp_path).headlines] == [
-        "Borderline on completeness: +0.83 [+0.40, +1.26], but the exact test gives p = 0.062. Treat it as not shown."
+        (
+            "Borderline on completeness: +0.83 [+0.40, +1.26], but the exact test gives p = 0.062, where 0.062 is the "
+            "smallest it can give. Treat it as not shown."
+        )
     ]
 
 
@@ -984,6 +987,14 @@ def test_an_older_copy_of_a_log_behind_a_newer_one_is_told(tmp_path: Path, newer
     copies = old, [*old, later[newer]]
     told = [
         "merged_out_of_order" in {warning.code for warning in built([*one, *other], tmp_path).warnings}
-        for one, other in (copies, copies[::-1], (copies[1], []))
+        for one, other in (copies, copies[::-1], (copies[1], []), (copies[1], copies[1]))
     ]
-    assert told == [False, True, False]
+    assert told == [False, True, False, False]
+
+
+def test_a_later_run_without_a_config_makes_no_older_copy(tmp_path: Path) -> None:
+    """A judge, or one who labels, plans nothing: a copy of the log before it takes nothing back."""
+    old = [run_event(["baseline"], samples=1, time="2026-03-01T12:00:00.000Z"), response_event("q1")]
+    judged = run_event([], id="j", run_id="j", config_name=None, time="2026-03-01T12:00:02.000Z")
+    codes = {warning.code for warning in built([*old, judged, *old], tmp_path).warnings}
+    assert "merged_out_of_order" not in codes

@@ -231,6 +231,9 @@ def test_a_difference_of_few_samples_is_named_where_its_conditions_have_more(pai
     bodies = [aggregate("baseline"), aggregate("a"), comparison("a", 0.1, 0.5, n_paired=pairs)]
     (warning,) = small_numbers(metric_tables(bodies))
     assert (warning.code, warning.text.partition(" (")[2]) == (code, f"a minus baseline, {pairs} samples)")
+    for n in (pairs, pairs + 40):
+        few = [aggregate("baseline", n_samples=pairs), aggregate("a", n_samples=n), bodies[2]]
+        assert "minus" not in "".join(each.text for each in small_numbers(metric_tables(few)))
     assert f"{pairs} samples, so " in str(read_with_care(metric_tables(bodies), [warning]))
 
 

@@ -50,7 +50,7 @@ COUNTS = {"wins": 6, "ties": 0, "losses": 0}
             (
                 "No difference shown between with_docs and baseline on completeness: +0.12 [−0.20, +0.44]. "
                 "The data fit anything in that range; this does not say they are equal. "
-                "keval plan LOG says how many samples would settle it."
+                "keval plan LOG --difference D says how many samples would settle it."
             ),
         ),
         (
@@ -93,7 +93,7 @@ COUNTS = {"wins": 6, "ties": 0, "losses": 0}
             compared("cannot tell", (3.6, None, None), n_paired=4),
             (
                 "Cannot tell: 4 samples are too few for an interval. "
-                "The means of completeness are 3.50 and 3.50, of 6 and 6 samples."
+                "The means of completeness are 3.50 and 3.50, each of 6 samples."
             ),
         ),
         (
@@ -228,7 +228,7 @@ def three(*conclusions: str, **changes: object) -> list[MetricTable]:
             (
                 "No difference shown between with_docs and baseline on 3 of 3 metrics: facts +0.50 [+0.10, +0.90], "
                 "completeness +0.50 [+0.10, +0.90], clarity +0.50 [+0.10, +0.90]. This does not say they are equal. "
-                "keval plan LOG says how many samples would settle it."
+                "keval plan LOG --difference D says how many samples would settle it."
             ),
         ),
     ],
@@ -252,7 +252,7 @@ def test_all_metrics_stand_in_one_line_that_can_be_read_aloud() -> None:
     assert note == (
         "No difference shown between with_docs and baseline on clarity: +0.50 [+0.10, +0.90]. "
         "The data fit anything in that range; this does not say they are equal. "
-        "keval plan LOG says how many samples would settle it."
+        "keval plan LOG --difference D says how many samples would settle it."
     )
     (alone,) = headlines(three("higher", "higher", "higher")[:1])
     assert (alone.line, alone.notes) == (alone.text, ())
@@ -360,6 +360,8 @@ def test_means_of_the_samples_that_are_compared_need_no_number() -> None:
     found = compared("cannot tell", (3.6, None, None), n_paired=4)
     scores = {name: {"mean": mean, "n_samples": 4} for name, mean in (("baseline", 1.0), ("with_docs", 4.6))}
     assert said(found, scores=scores).endswith("The means of completeness are 1.00 and 4.60.")
+    scores["with_docs"]["n_samples"] = 9
+    assert said(found, scores=scores).endswith("The means of completeness are 1.00 and 4.60, of 4 and 9 samples.")
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_it_says_after_how_many_samples_the_run_stopped(tmp_path: Path) -> None:
         warning.text for warning in found.warnings
     ]
     assert found.headlines[0].text.startswith("other scored higher than plain on exact_match: +0.64 [+0.02, +0.90]")
-    assert any("are at 95 %, those of the rule by which the run stops" in note for note in found.notes)
+    assert any("are 95 % intervals, those of the rule by which the run stops" in note for note in found.notes)
     assert not any("Student's t" in note for note in found.notes)
 
 

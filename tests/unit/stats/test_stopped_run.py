@@ -267,10 +267,11 @@ def test_what_the_rule_concludes_has_no_reason_why_nothing_can_be_told() -> None
     }  # fmt: skip
     concluded = StoppedRun(RULE, "r", {}, {MEMBER.key: found}, {}).concluded(body)
     assert (concluded["conclusion"], concluded["reasons"]) == ("higher", {"d_z": "x"})
-    with_margin = replace(RULE, family=(replace(MEMBER, margin=0.5),))
     body |= {"reasons": {"margin": "the config declares no margin"}}
-    concluded = StoppedRun(with_margin, "r", {}, {MEMBER.key: found}, {}).concluded(body)
-    assert (concluded["margin"], concluded["reasons"]) == (0.5, {})
+    for margin, reasons in ((None, body["reasons"]), (0.5, {})):
+        rule = replace(RULE, family=(replace(MEMBER, margin=margin),))
+        concluded = StoppedRun(rule, "r", {}, {MEMBER.key: found}, {}).concluded(body)
+        assert (concluded["margin"], concluded["reasons"]) == (margin, reasons)
 
 
 def test_what_was_not_measured_is_counted_as_missing() -> None:
