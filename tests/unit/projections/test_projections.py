@@ -927,6 +927,10 @@ def test_what_a_mock_says_that_it_cost_is_not_added_to_what_was_paid(tmp_path: P
     asked = "select n, cost_usd, mock from costs"
     assert [tuple(row.values()) for row in rows(tmp_path, rehearsal, asked)] == [(2, 10.0, True)]
     assert [tuple(row.values()) for row in rows(tmp_path, [*rehearsal, *real], asked)] == [(1, 0.25, False)]
+    judged = judgment_event(real[1], run_id="r1", cost_usd=5.0, **said)
+    stages = "select stage, cost_usd, mock from costs order by stage"
+    found = [tuple(row.values()) for row in rows(tmp_path, [*rehearsal, *real, judged], stages)]
+    assert found == [("generate", 0.25, False), ("judge", 5.0, True)]
 
 
 @pytest.mark.slow

@@ -170,6 +170,19 @@ def test_a_latency_says_of_how_many_answers_it_is(tmp_path: Path) -> None:
         assert Facts(connection, {}).latency("baseline", 50).of == "2 answers"
 
 
+def test_the_cost_of_an_answer_is_that_of_those_that_were_paid(tmp_path: Path) -> None:
+    """What a rehearsal says is in no mean of real answers, and of a real one the cost has to be known."""
+    rehearsed = [response_event(name, cost_usd=9.0) | {"mock": True} for name in ("q1", "q2", "q3")]
+    found = []
+    for number, cost in enumerate((0.25, None)):
+        answers = [*rehearsed, response_event("q1", cost_usd=0.25), response_event("q2", cost_usd=cost)]
+        log = write_log(tmp_path / f"{number}.jsonl", [run_event(["baseline"], samples=3, repetitions=1), *answers])
+        with projections.connect([log]) as connection:
+            found.append(Facts(connection, {}).cost_per_answer("baseline"))
+    assert (found[0].value, found[0].of) == (0.25, "2 answers")
+    assert found[1].unknown == "the cost of 1 of 2 answers is not known"
+
+
 def test_costs_and_times_are_held_to_those_of_the_baseline_or_of_before(facts: Facts) -> None:
     """Of all conditions but the baseline, or of those that are named; in another log of each condition."""
     costs, times = held(facts, "cost per answer <= 95% of baseline", "latency p50 of with_docs > 90% of baseline")

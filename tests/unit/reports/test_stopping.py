@@ -104,6 +104,16 @@ def test_what_was_decided_early_does_not_make_the_rest_unfinished(tmp_path: Path
 
 
 @pytest.mark.slow
+def test_the_terms_of_the_rule_are_named(tmp_path: Path) -> None:
+    """Whoever reads the conclusion can see by which level and margin it was drawn."""
+    config, log = write_evaluation(tmp_path), tmp_path / "log.jsonl"
+    run(config, log, Drawn(config, CLEAR), Given(until="decided", alpha=0.1, margin=0.05))
+    found = report_of(log)
+    assert "(rule bet20+t/1, target population, alpha 0.1, margin 0.05, one comparison)" in said(found)[0]
+    assert any("are 90 % intervals, those of the rule" in note for note in found.notes)
+
+
+@pytest.mark.slow
 def test_of_any_other_run_nothing_is_said(tmp_path: Path) -> None:
     """Who does not ask to stop reads nothing of stopping."""
     config, log = write_evaluation(tmp_path, 10), tmp_path / "log.jsonl"

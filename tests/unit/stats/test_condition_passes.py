@@ -108,6 +108,8 @@ def test_a_condition_has_the_chances_of_its_metric(tmp_path: Path) -> None:
     (found,) = bodies(tmp_path, events, asked=Asked(full=True))
     chances = by_name(found["pass_k"])
     assert (chances["pass@k", 1, None]["value"], chances["pass^k", 2, None]["value"]) == (0.75, 0.5)
+    (exact,) = bodies(tmp_path, events, asked=Asked(full=True, exact=True))
+    assert by_name(exact["pass_k"])["pass@k", 1, None]["ci_method"] == "clopper_pearson_effective_n"
     (unknown,) = bodies(tmp_path, scored("A", (1, 5)), asked=Asked(full=True))
     assert (unknown["pass_k"], unknown["reasons"]["pass_k"]) == (None, "no metric says which score passes")
 
