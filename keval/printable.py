@@ -18,9 +18,6 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """What a spreadsheet takes for the beginning of a formula."""
 
-_BREAK = re.compile(r"(\r\n|[\n\t])")
-"""What divides the text of a cell that may have several lines."""
-
 
 def printable(text: str) -> str:
     """Return text in which nothing can act on a terminal or hide: such characters become escapes.
@@ -50,13 +47,9 @@ def printable_json(encoded: bytes) -> bytes:
     return text.translate(acting).encode() if acting else encoded
 
 
-def spreadsheet_cell(text: str, *, keep_lines: bool = False) -> str:
-    """Return printable text that no spreadsheet takes for a formula: that begins with an apostrophe.
-
-    With `keep_lines` line ends and tabs stay what they are: such a cell may have several lines.
-    """
-    parts = _BREAK.split(text) if keep_lines else [text]
-    shown = "".join(part if place % 2 else printable(part) for place, part in enumerate(parts))
+def spreadsheet_cell(text: str) -> str:
+    """Return printable text that no spreadsheet takes for a formula: that begins with an apostrophe."""
+    shown = printable(text)
     return f"'{shown}" if text.lstrip().startswith(_FORMULA) else shown
 
 

@@ -97,7 +97,7 @@ def _cell(value: Any) -> Any:  # noqa: ANN401 - any SQL value
     if isinstance(value, int | float | Decimal):
         return value
     found = json_text(value).decode() if isinstance(value, dict | list | tuple) else json_value(value)
-    return spreadsheet_cell(found, keep_lines=True) if isinstance(found, str) else found
+    return spreadsheet_cell(found) if isinstance(found, str) else found
 
 
 def _json(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]:
