@@ -41,6 +41,8 @@ class _Version(NamedTuple):
     """Its place in the log."""
     answers: tuple[str | None, ...] = ()
     """What a judgment or a label is about: the hash of the answer, of a judge of pairs also of the other one."""
+    since: int = 0
+    """Its place before it was appended again."""
 
     @property
     def is_mock(self) -> bool:
@@ -69,6 +71,7 @@ class _History:
             # What is appended again was not meant by the retraction, nor was what it had replaced itself: of the mock,
             # nothing real.
             replaced = self.taken_back[: makers.index(version.maker)]
+            version = version._replace(since=self.taken_back[len(replaced)].since)
             self.standing = [each for each in replaced if each.is_mock or not version.is_mock]
             self.taken_back, self.taken_at = [], inf
         self.standing.append(version)
@@ -143,7 +146,7 @@ def _histories(events: Iterator[JsonObject], keys: Collection[Key], answers: Abs
                 if (kind, event["target"]) in found:
                     found[kind, event["target"]].retract(place)
         elif key in keys or (_goes_with_answers(event) and not answers.isdisjoint(_answers_of(event))):
-            found.setdefault(key, _History()).add(_Version(event, place, _texts(event, found)))
+            found.setdefault(key, _History()).add(_Version(event, place, _texts(event, found), place))
     return found
 
 
@@ -183,11 +186,12 @@ def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key,
     }
     # Of a retraction that was cut off, what is told with an answer may have been appended again already.
     gone = {known: inf if (kind, known) in retracted else histories[kind, known].taken_at for kind, known in taken}
-    restored: list[_Version] = []
-    for key, history in histories.items():
-        found = _last([each for each in history.of(runs) if _is_about(each, texts)], runs)
-        if found is not None and (key in taken or _went_with_answer(found, gone, texts)):
-            restored.append(found)
+    left = {
+        key: found for key, history in histories.items()
+        if (found := _last([each for each in history.of(runs) if _is_about(each, texts)], runs)) is not None
+    }  # fmt: skip
+    restored = [found for key, found in left.items() if key in taken or _went_with_answer(found, gone, texts)]
+    restored += [each for each in left.values() if each not in restored and _came_before_verdict(each, left, restored)]
     replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
     in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
     return OfRuns(
@@ -205,6 +209,20 @@ def _went_with_answer(version: _Version, gone: Mapping[str, float], texts: Mappi
         version.place < gone.get(each, -inf) and (is_failure or texts[each] is not None)
         for each in _answers_of(version.event)
     )
+
+
+def _came_before_verdict(version: _Version, left: Mapping[Key, _Version], restored: Sequence[_Version]) -> bool:
+    """Return whether a label was given after all verdicts that it is about, one of which is, or was, appended again."""
+    said = version.event
+    if said["type"] != "label":
+        return False
+    verdicts = [
+        each for (kind, _), each in left.items()
+        if kind == "judgment" and each.event["response_id"] == said["response_id"]
+        and said.get("judge_id") in {None, each.event["judge_id"]}
+    ]  # fmt: skip
+    again = any(each in restored or each.place > version.place for each in verdicts)
+    return again and all(each.since < version.since for each in verdicts)
 
 
 def _is_of(version: _Version | None, runs: Collection[str]) -> bool:

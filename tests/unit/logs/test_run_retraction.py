@@ -165,3 +165,21 @@ def _answer(each: JsonObject, texts: dict[str, str], events: Sequence[JsonObject
     before = without(events[: events.index(each)], *runs)
     if not each.get("mock") or not any(one["id"] == each["id"] and not one.get("mock") for one in before):
         texts[each["id"]] = each["text"]
+
+
+@pytest.mark.parametrize("written", range(5))
+def test_a_label_of_a_verdict_that_counts_again_counts_again(written: int) -> None:
+    """It was given after that verdict, so it comes after it again, also where the first command was cut off."""
+    first = answer("r1")
+    events = [first, judged("r1", first, 4), labelled("r2", first, "a"), judged("r3", first, 1)]
+    cut_off = [*events, *appended(events, "r3")[:written]]
+    after = [*cut_off, *appended(cut_off, "r3")]
+    assert numbers(after) == numbers(without(events, "r3"))
+    assert found(after, "r3")[1:3] == ([], [])
+
+
+def test_a_label_that_was_stale_without_the_run_stays_so() -> None:
+    """It was given before a verdict that stays."""
+    first = answer("r1")
+    events = [first, labelled("r1", first, "a"), judged("r2", first, 4), judged("r3", first, 1)]
+    assert numbers([*events, *appended(events, "r3")]) == numbers(without(events, "r3"))
