@@ -32,7 +32,7 @@ from keval.commands.report_format import FORMAT_OPTION, export
 from keval.config import until_section
 from keval.config.reader import load
 from keval.config.until_section import Given
-from keval.errors import BudgetReachedError
+from keval.errors import BudgetReachedError, KevalError
 from keval.execution.config_session import default_log, run_all
 from keval.logs.collect import collected
 
@@ -79,7 +79,11 @@ def command(
             failed = run_all(config.sampled(request.sample_rate), log, request, warn)
         except BudgetReachedError:
             if log.exists() and log.stat().st_size:
-                _show(log, made, request)
+                try:
+                    _show(log, made, request)
+                except KevalError as error:  # that the budget is reached has to be told all the same
+                    for problem in error.problems:
+                        warn(problem)
             raise
     _show(log, made, request)
     context.exit(1 if failed else 0)

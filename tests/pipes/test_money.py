@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -110,6 +112,11 @@ def test_a_run_whose_budget_is_reached_reports_what_there_is(folder: Path, keval
     assert done.returncode == 6, done.stderr
     assert "INCOMPLETE: " in done.stdout
     assert "budget_usd 0.5 is reached" in done.stderr
+    command = f"{sys.executable} -m keval run eval.yaml -o full.jsonl --quiet > /dev/full"
+    full = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S602 - ours
+    assert full.returncode == 6, full.stderr
+    assert "stdout: No space left on device" in full.stderr
+    assert "budget_usd 0.5 is reached" in full.stderr
     configure(folder, "budget_usd: 0.01")
     done = keval("run", "eval.yaml", "-o", "other.jsonl", "--quiet")
     assert (done.returncode, "budget_usd" in done.stderr) == (6, True)
