@@ -39,18 +39,19 @@ def test_a_retraction_is_appended_and_nothing_is_changed(keval: Keval, tmp_path:
 @pytest.mark.slow
 def test_several_events_are_retracted_at_once_or_none(keval: Keval, tmp_path: Path) -> None:
     """Each once; where one of the ids is wrong all that is wrong is said, and the log stays as it is."""
-    log = a_log(tmp_path, "a1", "b1", "c1", "c2")
+    # No id that keval makes begins with these letters: it is hexadecimal.
+    log = a_log(tmp_path, "s1", "u1", "w1", "w2")
     before = log.read_bytes()
-    done = keval("retract", log, "a1", "x", "c", "--reason", "why")
+    done = keval("retract", log, "s1", "x", "w", "--reason", "why")
     assert (done.returncode, done.stderr.count("\n")) == (2, 2), done.stderr
     assert log.read_bytes() == before
-    assert keval("retract", log, "a1", "--reason", "why").returncode == 0
-    done = keval("retract", log, "a", "b", "b1", "c2", "--reason", "why")
+    assert keval("retract", log, "s1", "--reason", "why").returncode == 0
+    done = keval("retract", log, "s", "u", "u1", "w2", "--reason", "why")
     assert done.stderr.splitlines() == [
-        "keval: a1 is retracted already; nothing of it was written", "keval: retracted b1", "keval: retracted c2",
+        "keval: s1 is retracted already; nothing of it was written", "keval: retracted u1", "keval: retracted w2",
     ]  # fmt: skip
     lines = log.read_bytes().splitlines()
-    assert [line.partition(b'"target":"')[2][:2] for line in lines if b'"target"' in line] == [b"a1", b"b1", b"c2"]
+    assert [line.partition(b'"target":"')[2][:2] for line in lines if b'"target"' in line] == [b"s1", b"u1", b"w2"]
 
 
 @pytest.mark.slow
