@@ -31,7 +31,7 @@ class _Retraction(NamedTuple):
 
 
 STAGES_OF_RUNS = ("generate", "judge")
-"""What no command does while what retracts a run is written: of a run that still writes only a part would be."""
+"""What no other command may do when a run is retracted: of a run that still writes only a part would be."""
 
 MOST_NAMED = 10
 """So many ids are named; of more their number is said."""

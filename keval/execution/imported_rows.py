@@ -202,10 +202,15 @@ def _failure(value: object) -> JsonObject | None:
         if value.get("kind") not in kinds:
             raise UnfitError(f"kind must be one of {', '.join(kinds)}, not {kind(value.get('kind'))}")
         return {"kind": value["kind"], "message": _text(value.get("message") or "")}
-    flag = value is not None and _FLAGS.get(str(value).strip().lower())
+    flag = _flag(value)
     if flag is not None:
         return {"kind": "agent_error", "message": "the file does not say why"} if flag else None
     return {"kind": "agent_error", "message": _text(value)}
+
+
+def _flag(value: object) -> bool | None:
+    """Return whether a value says that something failed, None where it is no word or number for that."""
+    return _FLAGS.get(str(value).strip().lower())
 
 
 def _filled(value: object) -> str:
@@ -313,7 +318,7 @@ def _call(said: _Said) -> JsonObject:
 def _failed(value: object) -> bool:
     if value in NONE or isinstance(value, bool):
         return bool(value)
-    return _TRUTHS.get(_text(value), True)
+    return _flag(_text(value)) is not False
 
 
 def _milliseconds(value: object) -> int | None:

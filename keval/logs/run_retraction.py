@@ -39,9 +39,9 @@ class _Version(NamedTuple):
     event: JsonObject
     place: int
     """Its place in the log."""
-    answers: tuple[str | None, ...] = ()
+    answers: tuple[str | None, ...]
     """What a judgment or a label is about: the hash of the answer, of a judge of pairs also of the other one."""
-    since: int = 0
+    since: int
     """Its place before it was appended again."""
 
     @property
@@ -191,7 +191,9 @@ def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key,
         if (found := _last([each for each in history.of(runs) if _is_about(each, texts)], runs)) is not None
     }  # fmt: skip
     restored = [found for key, found in left.items() if key in taken or _went_with_answer(found, gone, texts)]
-    restored += [each for each in left.values() if each not in restored and _came_before_verdict(each, left, restored)]
+    restored += [
+        each for each in left.values() if each not in restored and _has_to_follow_verdict(each, left, restored)
+    ]
     replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
     in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
     return OfRuns(
@@ -211,7 +213,7 @@ def _went_with_answer(version: _Version, gone: Mapping[str, float], texts: Mappi
     )
 
 
-def _came_before_verdict(version: _Version, left: Mapping[Key, _Version], restored: Sequence[_Version]) -> bool:
+def _has_to_follow_verdict(version: _Version, left: Mapping[Key, _Version], restored: Sequence[_Version]) -> bool:
     """Return whether a label was given after all verdicts that it is about, one of which is, or was, appended again."""
     said = version.event
     if said["type"] != "label":

@@ -363,13 +363,7 @@ def _cannot_tell(each: _Compared) -> str:
     if found.difference is None:
         return f"Cannot tell: {found.reasons.get('conclusion', 'there is no difference')} ({each.metric})."
     if found.n_paired < FEWEST_SAMPLES:
-        scores = [score for name in (found.baseline, found.condition) if (score := each.table.score(name)) is not None]
-        means = " and ".join(each.points(score.mean, sign=False) for score in scores)
-        numbers = [*dict.fromkeys(score.n_samples for score in scores)]
-        of = f"{'each of ' if len(numbers) == 1 else 'of '}{' and '.join(map(str, numbers))} samples"
-        samples = "" if numbers == [found.n_paired] else f", {of}"
-        few = _samples_are(found.n_paired)
-        return f"Cannot tell: {few} too few for an interval. The means of {each.metric} are {means}{samples}."
+        return f"Cannot tell: {_samples_are(found.n_paired)} too few for an interval. {_means(each)}"
     if found.ci_lower is None and each.is_unclustered:
         return f"Cannot tell {_between(each)}: {found.reasons.get('conclusion', 'there is no interval')}."
     if found.ci_lower is None and not found.difference:
@@ -382,6 +376,16 @@ def _cannot_tell(each: _Compared) -> str:
         f"Cannot tell: {each.lacking or 'too much'} was not measured, {_could(found)} "
         f"({each.metric} {each.effect}).{each.way_out}"
     )
+
+
+def _means(each: _Compared) -> str:
+    """Return the means of both conditions, and of how many samples they are where these are not the paired ones."""
+    names = (each.found.baseline, each.found.condition)
+    scores = [score for name in names if (score := each.table.score(name)) is not None]
+    means = " and ".join(each.points(score.mean, sign=False) for score in scores)
+    numbers = [*dict.fromkeys(score.n_samples for score in scores)]
+    of = f"{'each of ' if len(numbers) == 1 else 'of '}{' and '.join(map(str, numbers))} samples"
+    return f"The means of {each.metric} are {means}{'' if numbers == [each.found.n_paired] else f', {of}'}."
 
 
 def _could(found: Difference) -> str:

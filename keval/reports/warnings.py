@@ -214,7 +214,7 @@ def _each(
 
 
 def _merged_out_of_order(queries: Queries) -> Iterator[ReportWarning]:
-    """Yield that an older copy of a log stands behind a newer one, whose last lines would be those that count."""
+    """Yield that an older copy of a log stands behind a newer one, so that the old lines count."""
     (row,) = queries.ask("merged_out_of_order")
     if row["count"]:
         yield ReportWarning(
