@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -35,11 +35,10 @@ def environment(*packages: str, sample_address: Callable[[str], str] | None = No
         loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.filters |= {"shown": _shown, "shown_lines": printable_lines, "height": _height, "narrow": _narrow}
-    made.globals["sample_address"] = sample_address
+    made.globals |= {"sample_address": sample_address, "columns_of_numbers": _columns_of_numbers}
     made.tests |= {
         "quote": lambda content: isinstance(content, Quote),
         "lines": lambda block: isinstance(block, Lines),
-        "numeric": _is_number,
     }
     return made
 
@@ -61,8 +60,15 @@ def _shown(cell: Cell) -> str:
     return printable(cell.wide if isinstance(cell, Fitted) else cell)
 
 
+def _columns_of_numbers(columns: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> list[bool]:
+    """Return of each column whether it is aligned as numbers are: its title, and also what is unknown in it."""
+    width = max(map(len, (columns, *rows)))
+    return [all(_is_number(row[place]) for row in rows if place < len(row)) for place in range(width)]
+
+
 def _is_number(cell: Cell) -> bool:
-    return re.fullmatch(r"[-+−$≥ ]*[0-9][0-9.,%]*( s| ms)?|–|free", _shown(cell)) is not None
+    """Return whether a cell begins with a number, as intervals and shares do, too, or stands for one."""
+    return not isinstance(cell, Quote) and re.match(r"[-+−$≥<~\[( ]*[0-9]|(–|NULL|free|)$", _shown(cell)) is not None
 
 
 def _height(panel: Panel) -> int:

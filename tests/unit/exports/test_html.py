@@ -178,6 +178,18 @@ def test_a_table_that_is_too_wide_for_paper_stands_in_parts() -> None:
     assert all(f">{name}<" in drawn for name in names)
 
 
+def test_each_column_of_a_table_stands_on_one_side() -> None:
+    """Its title and its cells are aligned alike: to the right if all are numbers, also those that are unknown."""
+    drawn = page(dataclasses.replace(small_report(), details=small_details())).decode()
+    sides: set[bool] = set()
+    for table in re.findall(r"<div class=\"scroll\".*?</table>", drawn, re.DOTALL):
+        rows = [re.findall(r"<t[hd][^>]*>", row)[1:] for row in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)]
+        for column in zip(*rows, strict=False):
+            (side,) = {'class="number"' in cell for cell in column}
+            sides.add(side)
+    assert sides == {True, False}
+
+
 def test_commands_can_be_typed_as_they_stand() -> None:
     """A log's name is quoted for a shell, and stdin is no file."""
     header = dataclasses.replace(small_report().header, files=("my log;$(id).jsonl",))
