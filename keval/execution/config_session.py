@@ -13,7 +13,7 @@ from keval.execution import interrupt, recorded_plan
 from keval.execution.batch_executor import agent_caller
 from keval.execution.config_work import ConfigWork
 from keval.execution.executors import Executor
-from keval.execution.preparation import Prepared, prepare, set_up, unread, with_samples
+from keval.execution.preparation import Prepared, set_up, unread, with_questions
 from keval.execution.session import Request
 from keval.execution.stopping import refuse_without_judges
 from keval.logs.outputs import check_stdout
@@ -31,7 +31,7 @@ def generate(config: Config, log: Path | None, request: Request, warn: Warn, exe
     prepared = unread(config, request.mock_url, log)
     may_be_done = recorded_plan.may_serve(log, request)
     if not may_be_done:
-        prepared = with_samples(prepared, request.limit, warn=warn)
+        prepared = with_questions(prepared, request.limit, warn=warn)
     if request.batch:
         _check_batches(log, prepared)
     set_up(prepared, _at_once_here(request))  # what is missing is told before anything is written
@@ -39,7 +39,7 @@ def generate(config: Config, log: Path | None, request: Request, warn: Warn, exe
     with _sink(log, prepared.inputs, warn) as sink, past(log, request, warn) as found:
         refuse_without_judges(request, found, config.name)
         if may_be_done and not recorded_plan.is_same(config, found, request):
-            prepared = with_samples(prepared, request.limit, warn=warn)
+            prepared = with_questions(prepared, request.limit, warn=warn)
         return ConfigWork(prepared, sink, found, request, warn, executor=executor).do()
 
 
@@ -67,7 +67,7 @@ def run_all(config: Config, log: Path, request: Request, warn: Warn, executor: E
 
     `executor` does the work elsewhere. Returns how many tasks and judgments failed, as `generate` does.
     """
-    prepared = prepare(config, request.mock_url, request.limit, log, warn=warn)
+    prepared = with_questions(unread(config, request.mock_url, log), request.limit, warn=warn)
     set_up(prepared, _at_once_here(request))
     check_stdout((log, *prepared.inputs), "send the report to another file")
     with open_log(log, ("generate", "judge"), warn, prepared.inputs) as sink, past(log, request, warn) as found:

@@ -26,7 +26,7 @@ from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.leftovers import end_orphans, leaving_nothing
 from keval.execution.pairs import baseline_first
-from keval.execution.preparation import Prepared, check_agent_keys, check_judge_keys, with_samples
+from keval.execution.preparation import Prepared, check_agent_keys, check_judge_keys, with_questions
 from keval.execution.progress import Progress, shown
 from keval.execution.recording import EncodedEvent
 from keval.execution.remaining import Remaining
@@ -93,7 +93,7 @@ class ConfigWork:
 
     async def _do_what_is_missing(self, stop: asyncio.Event) -> None:
         if not self.prepared.datasets:
-            self.prepared = with_samples(self.prepared, self.request.limit, warn=self.warn)
+            self.prepared = with_questions(self.prepared, self.request.limit, warn=self.warn)
         if self.judges:
             self.stopping = stopping(self.prepared, self.past, self.request, self.warn)
             self.prepared = self.stopping.prepared if self.stopping else self.prepared

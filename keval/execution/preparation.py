@@ -150,6 +150,13 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Warn) -> Prepar
     return replace(prepared, datasets=found, samples=samples)
 
 
+def with_questions(prepared: Prepared, limit: int | None, *, warn: Warn) -> Prepared:
+    """Read the dataset of a config for its agent to answer. Raises as `with_samples` and `check_turns`."""
+    found = with_samples(prepared, limit, warn=warn)
+    check_turns(found)
+    return found
+
+
 def sha256_of_all(hashes: Sequence[str]) -> str:
     """Return what stands for the files of a config's datasets, whose hashes these are."""
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
@@ -187,7 +194,6 @@ def set_up(prepared: Prepared, at_once: int | None = None) -> None:
     check_program(prepared)
     check_files(prepared)
     check_gates(prepared)
-    check_turns(prepared)
     schema.load_events()  # later there may be no file to read them with
     temporary.remove_abandoned()
     tree.adopt_orphans()

@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from keval.config.reader import load
+from keval.errors import UsageError
 from keval.execution import recorded_plan
 from keval.execution.config_session import generate
 from keval.execution.judge_session import JudgeWork, judge_log
@@ -175,6 +176,20 @@ def test_a_limit_needs_the_dataset_unless_the_run_had_it(folder: Path) -> None:
     run_limited(folder)
     assert is_done(folder, limit=1)
     assert not is_done(folder, limit=2)
+
+
+def test_a_question_of_several_messages_is_refused_beside_an_index_too(tmp_path: Path) -> None:
+    """The dataset is read after the log then, and the agent would get the last message alone."""
+    (tmp_path / "eval.yaml").write_text(CONFIG.replace("{type: echo}", "{type: command, command: [echo], input: none}"))
+    write_samples(tmp_path)
+    run(tmp_path)
+    before = lines(tmp_path)
+    index.path_of(tmp_path / "log.jsonl").touch()
+    with (tmp_path / "questions.jsonl").open("ab") as dataset:
+        dataset.write(b'{"id": "talk", "question": ["One?", "Two?"], "answer": "A"}\n')
+    with pytest.raises(UsageError, match="sample 'talk' has several messages, and agent 'command' answers one"):
+        run(tmp_path)
+    assert lines(tmp_path) == before
 
 
 @pytest.mark.slow
