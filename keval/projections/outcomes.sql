@@ -69,15 +69,17 @@ not_sampled as (
     join judges_behind on judging = s.judge_id
     where not session.in_share(s.seed, s.below, repetition, sample_id)
 ),
--- How the baseline's task ended with which a judge of pairs compares: null as long as one of them has an answer.
+-- How the baseline's task ended with which a judge of pairs compares: null as long as one of them has an answer. What is
+-- computed from its scores has none of a pair without the baseline's answer.
 baseline_task as (
-    select t.task, p.judge_id, if(bool_and(b.failed is not null), any_value(b.failed), null) as failed
+    select t.task, behind.judge_id, if(bool_and(b.failed is not null), any_value(b.failed), null) as failed
     from (from tasks where condition_id in (select condition_id from judge_baselines where of_pairs)) as t
     join (from judge_baselines where of_pairs) as p on p.condition_id = t.condition_id
     join (from tasks where condition_id in (select baseline_id from judge_baselines where of_pairs)) as b
         on b.condition_id = p.baseline_id and b.agent_id = t.agent_id and b.sample_id = t.sample_id
         and b.repetition = t.repetition
-    group by t.task, p.judge_id
+    join judges_behind as behind on behind.judging = p.judge_id
+    group by t.task, behind.judge_id
 ),
 known as (
     select
@@ -93,7 +95,7 @@ known as (
             when p.judge_id is not null then 'not_sampled'
             when coalesce(of_task.counts_as, of_judge.counts_as) = 'minimum' then 'agent_failed'
             when t.failed is not null or f.kind is not null then 'not_measured'
-            when of_baseline.counts_as = 'minimum' and c.failures = 'minimum' then 'scored'
+            when of_baseline.counts_as = 'minimum' and c.failures = 'minimum' then if(m.computed is null, 'scored', 'not_measured')
             -- Where failures are excluded, there is nothing to compare with.
             when of_baseline.counts_as = 'minimum' then 'not_applicable'
             when of_baseline.kind is not null then 'not_measured'
@@ -102,7 +104,7 @@ known as (
         if(
             j.mock is null and n.sample_id is null and p.judge_id is null, coalesce(t.failed, f.kind), null
         ) as kind,
-        coalesce(of_baseline.counts_as = 'minimum', false) as baseline_failed,
+        m.computed is null and coalesce(of_baseline.counts_as = 'minimum', false) as baseline_failed,
         -- Nothing says of an older condition of the same name what passes, nor of a task without its response; what is
         -- computed says it for itself.
         if(
@@ -122,7 +124,7 @@ known as (
         on n.judge_id = s.judge_id and n.condition_id = t.condition_id and n.agent_id = t.agent_id and n.sample_id = t.sample_id
     left join failure_kinds as of_task on of_task.kind = t.failed and of_task.stage = 'generate'
     left join failure_kinds as of_judge on of_judge.kind = f.kind and of_judge.stage = 'judge' and t.failed is null
-    left join baseline_task as b on b.task = t.task and b.judge_id = s.judge_id and m.computed is null
+    left join baseline_task as b on b.task = t.task and b.judge_id = s.judge_id
     left join failure_kinds as of_baseline on of_baseline.kind = b.failed and of_baseline.stage = 'generate'
 )
 select

@@ -188,6 +188,39 @@ def test_what_counts_of_what_is_missing(tmp_path: Path) -> None:
     assert why == ("sources/hit_rate: no expected source",)
 
 
+@pytest.mark.parametrize(
+    ("kind", "failures", "expected"),
+    [
+        (None, "minimum", (0, 0, 0, 1)),
+        ("timeout", "minimum", (0, 0, 1, 0)),
+        ("timeout", "exclude", (0, 1, 0, 0)),
+        ("infra_error", "minimum", (0, 0, 1, 0)),
+    ],
+)
+def test_without_the_baselines_answer_a_part_of_pairs_has_no_score(
+    kind: str | None, failures: str, expected: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Nobody is asked to compare the answer, so what is computed is not measured, and not to be done any more."""
+    judges = [
+        judge_entry([{"name": metric.name, "min": 0, "max": 1}], judge_id=IDS[name], name=name)
+        for name, metric in JUDGES.items()
+    ]
+    judges[0]["unit"] = "pair"
+    baseline, docs = response_event("q1"), response_event("q1", "with_docs")
+    log = [
+        run_event(judges=judges, samples=1, metrics=[WEIGHTED.described()], config={"failures": failures}),
+        baseline if kind is None else failure_event(baseline, kind),
+        docs,
+        judged(docs, "quality", 1),
+    ]
+    query = (
+        "select scored, not_applicable, not_measured, not_done from condition_scores "
+        "where metric = 'overall' and condition = 'with_docs'"
+    )
+    with views(tmp_path, log) as connection:
+        assert asked(connection, query) == [expected]
+
+
 def test_what_a_part_does_not_sample_is_not_sampled(tmp_path: Path) -> None:
     """Where both judges of a formula judge a share of the tasks, the formula has their common share, each task once.
 
