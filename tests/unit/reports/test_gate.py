@@ -15,6 +15,7 @@ from keval.exports._gate import junit, text
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
 from keval.reports.across_logs import compare
+from keval.reports.builder import compose
 from keval.reports.gate import Finding, GateResult, judge_rules
 from keval.reports.gate_facts import Facts
 from keval.reports.gate_rules import Unit, read_rule
@@ -534,6 +535,17 @@ def test_an_edited_question_has_no_partner_before(tmp_path: Path) -> None:
     assert since(old, write_log(tmp_path / "corrected.jsonl", rejudged)).of == "5 samples paired"
     rehearsed = asked_alone(tmp_path / "mock.jsonl", (3, 4, 3, 3, 4, 4, 3), mock=True)
     assert since(old, rehearsed).why == "one of the two logs is a rehearsal"
+
+
+def test_what_a_mock_said_of_a_former_condition_makes_no_rehearsal_of_a_log(tmp_path: Path) -> None:
+    """As in the report, only the conditions of now count."""
+    former = response_event("q1", "docs", mock=True)
+    now = response_event("q1", "docs", prompt="Think.")
+    runs = [run_event(["docs"], samples=1), former, run_event({"docs": "Think."}, samples=1), now]
+    with projections.connect([write_log(tmp_path / "run.jsonl", runs)]) as connection:
+        assert (Facts(connection, {}).mock, compose(connection).mock) == (False, False)
+    with projections.connect([write_log(tmp_path / "mock.jsonl", runs[:2])]) as connection:
+        assert (Facts(connection, {}).mock, compose(connection).mock) == (True, True)
 
 
 def test_names_that_the_log_lacks_are_all_told(facts: Facts) -> None:
