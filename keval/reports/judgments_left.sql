@@ -59,7 +59,6 @@ told as (
     where session.in_share(seed, below, repetition, sample_id)
 ),
 counted as (
-    -- An open failure is of a response without a judgment of the judge, so of all its replicates.
     select
         name,
         judge_id,
@@ -67,7 +66,7 @@ counted as (
         of_pairs,
         coalesce(replicates * sum(number) filter (type = 'response'), 0)::bigint as planned,
         coalesce(sum(number) filter (type = 'judgment'), 0)::bigint as made,
-        coalesce(replicates * sum(number) filter (type = 'failure'), 0)::bigint as failed
+        coalesce(sum(number) filter (type = 'failure'), 0)::bigint as failed
     from told
     group by name, judge_id, is_added, of_pairs, replicates
 )

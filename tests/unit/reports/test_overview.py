@@ -60,6 +60,17 @@ def test_judgments_that_are_missing_or_failed_are_counted(tmp_path: Path) -> Non
     assert of(tmp_path, run, first, second, *judged, run_event(("baseline",), samples=2)).state == "complete"
 
 
+def test_a_replicate_that_failed_is_none_that_nobody_began(tmp_path: Path) -> None:
+    """Each judgment of an answer is missing or failed by itself, whatever became of the others."""
+    answer = response_event()
+    run = run_event(("baseline",), samples=1, judges=[{**judge_entry(), "replicates": 3}])
+    events = [run, answer, judgment_event(answer), judge_failure_event(answer, replicate=2)]
+    found = of(tmp_path, *events)
+    assert (found.missing_judgments, found.failed_judgments) == (1, 1)
+    found = of(tmp_path, *events, judgment_event(answer, replicate=2))
+    assert (found.missing_judgments, found.failed_judgments) == (1, 0)
+
+
 @pytest.mark.parametrize("replicates", [1, 2])
 def test_pairs_that_are_to_be_judged_are_counted(tmp_path: Path, replicates: int) -> None:
     """A judge of pairs has each answer to judge that the baseline has one for, as often as it is to; and no other."""
@@ -76,9 +87,10 @@ def test_pairs_that_are_to_be_judged_are_counted(tmp_path: Path, replicates: int
     ]
     missing = [of(tmp_path, *events, *judged[:there]).missing_judgments for there in range(len(judged) + 1)]
     assert missing == [*range(2 * replicates, -1, -1)]
-    failing = judge_failure_event(ours, judge_id="b" * 24)
-    found = of(tmp_path, *events, *judged[replicates:], failing)
-    assert (found.missing_judgments, found.failed_judgments) == (0, replicates)
+    failing = [judge_failure_event(ours, judge_id="b" * 24, replicate=number + 1) for number in range(replicates)]
+    for there in range(replicates + 1):
+        found = of(tmp_path, *events, *judged[replicates:], *judged[:there], *failing)
+        assert (found.missing_judgments, found.failed_judgments) == (0, replicates - there)
 
 
 def test_the_judges_of_the_newest_config_count_and_those_that_were_added(tmp_path: Path) -> None:
