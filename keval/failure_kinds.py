@@ -112,6 +112,10 @@ GATES = tuple(row.kind for row in FAILURE_KINDS if row.fault == "gate")
 """Failures by which a condition refuses an answer: to ask again until one passes would be a bias."""
 
 
+AGENT_FAILED = tuple(row.kind for row in FAILURE_KINDS if row.counts_as == "minimum")
+"""Failures that are the agent's: they say something of it, and count as the minimum of the scale."""
+
+
 def view_rows() -> list[tuple[str, ...]]:
     """Return the table as the view `failure_kinds` has it: a row per kind and stage, with one text for each column."""
     return [

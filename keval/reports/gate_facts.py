@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from keval.counted import counted
+from keval.failure_kinds import AGENT_FAILED
 from keval.ids import JsonObject
 from keval.metric_names import full_name
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic
@@ -187,22 +188,16 @@ class Facts:
         return Found(score.missing_share, counted=True, of=f"{counted(score.expected, 'answer')}{without}")
 
     def failures(self, condition: str) -> Found:
-        """Return the largest share of answers, over all metrics, that the agent failed."""
-        scores = [score for score, _ in self._scores(condition) if score.expected]
-        if not scores:
-            return unknown("no metric was judged")
-        score = max(scores, key=lambda each: each.agent_failed / each.expected)
-        share, open_share = score.agent_failed / score.expected, self._not_answered(condition, score.agent_failed)
-        found = Found(share, counted=True, of=counted(score.expected, "answer"), missing=open_share)
+        """Return the share of planned answers that the agent failed, whatever is judged of them."""
+        row = next(row for row in self.queries.ask("shown_conditions") if row["condition"] == condition)
+        tried = row["completed"] + row["failed"]
+        planned = tried if row["planned"] is None else row["planned"]
+        if not planned:
+            return unknown("no answers")
+        failed = sum(number for kind, number in row["failed_by_kind"].items() if kind in AGENT_FAILED)
+        share, open_share = failed / planned, (planned - row["completed"] - failed) / planned
+        found = Found(share, counted=True, of=counted(planned, "answer"), missing=open_share)
         return found if open_share <= MOST_MISSING else replace(found, worst=min(share + open_share, 1.0), best=share)
-
-    def _not_answered(self, condition: str, failed: int) -> float:
-        """Return the share of planned answers that are not there and that the agent did not fail; 0 without a plan."""
-        row = self._row(condition, 0.5)
-        if not row["planned"]:
-            return 0.0
-        open_ = max(row["planned"] - row["answers"] - failed, 0)
-        return float(open_ / row["planned"])
 
     def tool_errors(self, condition: str) -> Found:
         """Return the share of tool calls that failed."""

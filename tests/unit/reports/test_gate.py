@@ -245,6 +245,20 @@ def test_an_answer_that_a_judge_has_not_judged_is_no_failure(tmp_path: Path, met
         assert verdicts(held(Facts(connection, {}), "failures <= 5%")) == ["met"]
 
 
+@pytest.mark.parametrize("judged", [True, False])
+def test_failures_are_of_all_planned_answers(tmp_path: Path, *, judged: bool) -> None:
+    """A metric that few answers have makes no larger share of them fail, and without a judge as many do."""
+    answers = [response_event(f"q{number}") for number in range(3)]
+    log: list[JsonObject] = [run_event(["baseline"], samples=4), *answers, failure_event(response_event("q3"))]
+    for answer in answers if judged else ():
+        judgment = judgment_event(answer)
+        judgment["scores"]["completeness"] |= {"score": None, "not_applicable": "no source"}
+        log.append(judgment)
+    with projections.connect([write_log(tmp_path / "run.jsonl", log)], texts=False) as connection:
+        found = Facts(connection, {}).failures("baseline")
+    assert (found.value, found.of, found.worst) == (0.25, "4 answers", None)
+
+
 @pytest.mark.slow
 def test_a_rule_for_each_value_of_a_field_is_asked_of_each_group(tmp_path: Path) -> None:
     """Each group's numbers are those of its samples alone: a gain on the whole hides no topic that got worse."""
