@@ -191,8 +191,8 @@ def small_report(**changes: object) -> Report:
             ChangedScores(
                 "with_docs",
                 "baseline",
-                (ChangedScore("merge-logs", "strict", "completeness", 3.0, 2.25, -0.75),),
-                (ChangedScore("own-failures", "strict", "completeness", 1.0, 4.5, 3.5),),
+                (ChangedScore("merge-logs", "strict", "judge-id", "completeness", 3.0, 2.25, -0.75),),
+                (ChangedScore("own-failures", "strict", "judge-id", "completeness", 1.0, 4.5, 3.5),),
             ),
         ),
         claims=(
@@ -244,7 +244,7 @@ def hostile_report(text: str) -> Report:
                 differences=(difference(text, baseline=text, qualification=text),),
             ),
         ),
-        changed_scores=(ChangedScores(text, text, (), (ChangedScore(text, text, text, 0, 1, 1),)),),
+        changed_scores=(ChangedScores(text, text, (), (ChangedScore(text, text, text, text, 0, 1, 1),)),),
         claims=(ConditionClaims(text, 1, 1, (Claim(text, 1),)),),
         failures=(FailureGroup(text, text, text, 1, text),),
         warnings=(ReportWarning("other", text),),

@@ -45,7 +45,7 @@ def sample_grid(report: Report) -> SampleGrid | None:
     columns = tuple(
         GridColumn(
             table,
-            metric_name(table.metric, table.judge, report.metrics),
+            metric_name(table, report.metrics),
             score.condition,
             dict(samples.means.named) if samples else {},
             frozenset(samples.failed if samples else ()),

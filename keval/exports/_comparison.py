@@ -34,7 +34,7 @@ def changed_samples(report: Report) -> Section | None:
                 rows: list[tuple[Cell, ...]] = [
                     (
                         each.sample_id,
-                        metric_name(each.metric, each.judge, report.metrics),
+                        metric_name(each, report.metrics),
                         number(each.baseline_mean),
                         number(each.mean),
                         number(each.difference, "+"),

@@ -21,8 +21,7 @@ def costs(report: Report) -> Iterator[str]:
             continue
         paid = list(_paid(condition, baseline))
         gained = [
-            f"{number(each.difference, '+')} {metric_name(table.metric, table.judge, report.metrics)} "
-            f"({each.conclusion})"
+            f"{number(each.difference, '+')} {metric_name(table, report.metrics)} ({each.conclusion})"
             for table in report.metrics
             for each in table.differences
             if (each.condition, each.baseline) == (headline.condition, headline.baseline)

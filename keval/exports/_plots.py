@@ -29,7 +29,7 @@ def differences(tables: Sequence[MetricTable]) -> list[Panel]:
     panels: dict[tuple[str, float], list[tuple[str, Difference]]] = {}
     by_scale: dict[float, list[Difference]] = {}
     for table in compared:
-        name = metric_name(table.metric, table.judge, tables)
+        name = metric_name(table, tables)
         for each in table.differences:
             of_pair = f"{each.condition} minus {each.baseline}"
             caption, row = (of_pair, name) if len(pairs) == 1 else (name, of_pair)
@@ -80,7 +80,7 @@ def means(tables: Sequence[MetricTable], details: Details | None) -> list[Panel]
     """Return a panel for each metric: the mean of each condition with its interval, and the samples' means below."""
     found = {_of(each): each for each in (details.conditions if details else ())}
     return [
-        Panel(metric_name(table.metric, table.judge, tables), _over_scale(table), tuple(_means(table, found)))
+        Panel(metric_name(table, tables), _over_scale(table), tuple(_means(table, found)))
         for table in tables
         if table.max > table.min
     ]
@@ -144,7 +144,7 @@ def samples_compared(tables: Sequence[MetricTable], details: Details | None) -> 
         by_scale.setdefault(table.max - table.min, []).extend(values)
     reach = {scale: _reach(scale, values) for scale, values in by_scale.items()}
     return [
-        Panel(metric_name(table.metric, table.judge, tables), _worse_to_better(reach[table.max - table.min]),
+        Panel(metric_name(table, tables), _worse_to_better(reach[table.max - table.min]),
               tuple(_samples_differences(of_table, reach[table.max - table.min])), 50.0)
         for table, of_table in rows if of_table
     ]  # fmt: skip
@@ -198,7 +198,7 @@ def scores_given(tables: Sequence[MetricTable], details: Details | None) -> list
             )
             ticks = _over_scale(table, axis.width)
             ticks += () if are_all_there else tuple(Tick(x, text) for x, text in _WITHOUT_SCORE)
-            panels.append(Panel(metric_name(table.metric, table.judge, tables), ticks, strips))
+            panels.append(Panel(metric_name(table, tables), ticks, strips))
     return panels
 
 
@@ -218,9 +218,7 @@ def completeness(tables: Sequence[MetricTable]) -> list[Panel]:
     """Return what became of all that was planned: a panel for all metrics, or where they differ one for each."""
     panels: dict[tuple[Strip, ...], list[str]] = {}
     for table in tables:
-        panels.setdefault(tuple(map(_completeness, table.scores)), []).append(
-            metric_name(table.metric, table.judge, tables)
-        )
+        panels.setdefault(tuple(map(_completeness, table.scores)), []).append(metric_name(table, tables))
     return [
         Panel("all metrics" if len(panels) == 1 else ", ".join(names), (), strips) for strips, names in panels.items()
     ]

@@ -14,7 +14,7 @@ from keval.exports._blocks import Cell, Fitted, Lines, Section, Table
 from keval.exports._side_by_side import of
 from keval.readable import NOTHING, count, interval, kinds, number, probability
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
-from keval.reports.sentences import metric_name
+from keval.reports.sentences import judge_name, metric_name
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE, Statistic
 
@@ -97,8 +97,7 @@ def _found(table: MetricTable, condition: str, baseline: str) -> Difference | No
 def _by(table: MetricTable, tables: Sequence[MetricTable]) -> str:
     if table.computed is not None:
         return f"computed ({table.computed})"
-    same_name = {other.judge_id for other in tables if other.judge == table.judge}
-    return f"judge {table.judge}" + (f", version {table.judge_id[:8]}" if len(same_name) > 1 else "")
+    return f"judge {judge_name(table, tables)}"
 
 
 def _scale(table: MetricTable) -> str:
@@ -149,7 +148,7 @@ def _reasons(tables: Sequence[MetricTable], names: Sequence[str], told: set[str]
                 if statistic(score, name) is None and not (name == "ci_lower" and score.mean is None):
                     reason = score.reasons.get(name, "the input does not say why")
                     in_metrics = where.setdefault((AGGREGATE[name].label, reason), {})
-                    in_metrics.setdefault(metric_name(table.metric, table.judge, tables), []).append(score.condition)
+                    in_metrics.setdefault(metric_name(table, tables), []).append(score.condition)
     for (label, reason), metrics in where.items():
         same: dict[tuple[str, ...], list[str]] = {}
         for metric, those in metrics.items():
@@ -200,7 +199,7 @@ def _details(tables: Sequence[MetricTable]) -> Iterator[Section]:
     by_rest: dict[tuple[tuple[str, Shown], ...], list[str]] = {}
     for table, found in zip(tables, rows, strict=True):
         rest = tuple((label, cells) for label, cells in found.items() if label not in shared)
-        by_rest.setdefault(rest, []).append(metric_name(table.metric, table.judge, tables))
+        by_rest.setdefault(rest, []).append(metric_name(table, tables))
     heading = "all metrics" if len(tables) > 1 else ""
     groups = [(heading, tuple(shared.items())), *((", ".join(names), rest) for rest, names in by_rest.items())]
     drawn = [
@@ -255,7 +254,7 @@ def _compared(tables: Sequence[MetricTable]) -> Iterator[Table]:
     pairs = dict.fromkeys((found.condition, found.baseline) for table in tables for found in table.differences)
     for condition, baseline in pairs:
         found = [
-            (metric_name(table.metric, table.judge, tables), difference)
+            (metric_name(table, tables), difference)
             for table in tables
             if (difference := _found(table, condition, baseline)) is not None and difference.n_paired
         ]

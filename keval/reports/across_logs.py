@@ -29,7 +29,7 @@ from keval.reports.model import BANNER, Report
 from keval.reports.pair_baselines import leave_out_other_baselines, pair_baselines
 from keval.reports.queries import Queries
 from keval.reports.read_with_care import read_with_care
-from keval.reports.sentences import headlines
+from keval.reports.sentences import HOW_MANY_IN_ONE_LOG, headlines
 from keval.reports.side_by_side import (
     leave_out_edited,
     of_shared_samples,
@@ -265,7 +265,9 @@ def _report(
         mock=mock,
         banner=BANNER if mock else None,
         warnings_first=tuple(across_doubts.first_of_each(sides)),
-        headlines=headlines(shared, is_incomplete=any(found.not_done for found in conditions)),
+        headlines=headlines(
+            shared, is_incomplete=any(found.not_done for found in conditions), how_many=HOW_MANY_IN_ONE_LOG
+        ),
         read_with_care=read_with_care(shared, list(across_doubts.small(sides))),
         header=across_doubts.header(sides),
         conditions=conditions,

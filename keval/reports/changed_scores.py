@@ -19,6 +19,7 @@ class ChangedScore:
 
     sample_id: str
     judge: str
+    judge_id: str
     metric: str
     baseline_mean: float
     mean: float

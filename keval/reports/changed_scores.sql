@@ -30,7 +30,7 @@ most as (
     ) = 1
 )
 select
-    condition, p.baseline, sample_id, p.judge, metric, p.baseline_mean, p.mean, p.difference, p.result = 'loss' as is_loss,
+    condition, p.baseline, sample_id, p.judge, judge_id, metric, p.baseline_mean, p.mean, p.difference, p.result = 'loss' as is_loss,
     c.place as condition_place
 from most
 join paired_samples as p using (condition_id, baseline_id, agent_id, judge_id, metric, sample_id)

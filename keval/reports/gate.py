@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from keval.errors import InputError, UsageError
-from keval.metric_names import full_name, names
+from keval.metric_names import names
 from keval.nearest import near
 from keval.readable import cut
 from keval.reports.conclusions import MetricTable
@@ -128,7 +128,7 @@ def _level(rule: Level, now: Facts, before: Facts | None) -> Iterator[_Asked]:
         yield from called if rule.condition is None and called else asked
         return
     for table in _tables(rule.text, rule.quantity.name, now.tables):
-        metric = full_name(table.judge, table.metric)
+        metric = now.name(table)
         if not table.min <= rule.limit <= table.max:
             raise UsageError(f"rule {rule.text!r}: the scale of {metric} is {table.min:g} to {table.max:g}")
         for group, of_group in _groups(rule, table, now):
@@ -204,7 +204,7 @@ def _comparison(rule: Comparison, now: Facts, before: Facts | None) -> Iterator[
     if rule.metric is None and not judged:
         yield _Asked(f"{condition} minus {minus}", unknown("no metric was judged"), "score")
     for table in judged if rule.metric is None else _tables(rule.text, rule.metric, now.tables):
-        about = f"{condition} minus {minus}, {full_name(table.judge, table.metric)}"
+        about = f"{condition} minus {minus}, {now.name(table)}"
         if earlier is not None:
             yield _Asked(about, now.since(earlier, table, condition), "score")
             continue

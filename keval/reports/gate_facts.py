@@ -135,6 +135,11 @@ class Facts:
         (row,) = self.queries.ask("configured_gate")
         return None if row["gate"] is None else orjson.loads(row["gate"])
 
+    def name(self, table: MetricTable) -> str:
+        """Return what a metric is called, as a rule may name it: by its judge's id where two judges have one name."""
+        judged = [other for other in self.tables if other.judge == table.judge and other.computed is None]
+        return full_name(table.judge_id if len({other.judge_id for other in judged}) > 1 else table.judge, table.metric)
+
     def score(self, table: MetricTable, condition: str) -> Found:
         """Return the mean of a metric under a condition."""
         score = table.score(condition)
@@ -184,7 +189,7 @@ class Facts:
             return unknown("no metric was judged")
         score, table = max(found, key=lambda each: each[0].missing_share)
         lacking = score.not_measured + (score.not_done or 0)
-        without = f", {lacking:,} without {full_name(table.judge, table.metric)}" if lacking else ""
+        without = f", {lacking:,} without {self.name(table)}" if lacking else ""
         return Found(score.missing_share, counted=True, of=f"{counted(score.expected, 'answer')}{without}")
 
     def failures(self, condition: str) -> Found:

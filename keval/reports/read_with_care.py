@@ -60,7 +60,7 @@ def _most_unscored(tables: Sequence[MetricTable]) -> str | None:
     counts = [_unscored(table) for table in tables]
     unscored, planned, failed = most = max(counts)
     table = tables[counts.index(most)]
-    where = f" on {metric_name(table.metric, table.judge, tables)}" if len(set(counts)) > 1 else ""
+    where = f" on {metric_name(table, tables)}" if len(set(counts)) > 1 else ""
     by_agent = f", of which the agent failed {failed}" if failed else ""
     return f"{unscored} of {planned} not scored{where}{by_agent}." if unscored and planned else None
 
@@ -81,7 +81,7 @@ def _gaps_between_shares(tables: Sequence[MetricTable]) -> Iterator[tuple[float,
     Where one condition tried fewer tasks, shares differ by what was not tried, and say nothing.
     """
     for table in tables:
-        metric = metric_name(table.metric, table.judge, tables)
+        metric = metric_name(table, tables)
         for found in table.differences:
             one, other = table.score(found.baseline), table.score(found.condition)
             if one is None or other is None or one.not_done or other.not_done:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
+from typing import Protocol
 
 from keval import failure_kinds
 from keval.counted import counted
@@ -18,8 +19,6 @@ from keval.reports.conclusions import ConditionScore, Difference, MetricTable, s
 from keval.stats.conclusions import Conclusion, is_below_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
 
-_AGENTS_OWN = {row.kind for row in failure_kinds.FAILURE_KINDS if row.counts_as == "minimum"}
-
 ONE_CONDITION = "One condition: nothing is compared."
 
 WAY_OUT = "keval run CONFIG asks again."
@@ -28,10 +27,27 @@ WAY_OUT_OF_JUDGE = "keval run CONFIG and then keval judge LOG -j JUDGE.yaml ask 
 
 
 HOW_MANY = "keval plan LOG --difference D says how many samples would settle it."
-"""What ends a sentence of a difference that is not shown."""
+HOW_MANY_IN_ONE_LOG = "With both in one config, as two conditions, keval plan says how many samples would settle it."
+"""What ends a sentence of a difference that is not shown, of one log and of several."""
 
 _NAMING = (" {} scored ", " {} compared with ", " between {} and ", " of {} ")
 """How a sentence names the condition that it is of."""
+
+
+class Scored(Protocol):
+    """What has scores of one metric of one judge, such as a table."""
+
+    @property
+    def judge(self) -> str:
+        """The judge's name."""
+
+    @property
+    def judge_id(self) -> str:
+        """Which version of it."""
+
+    @property
+    def metric(self) -> str:
+        """The metric's own name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +74,8 @@ class _Compared:
     table: MetricTable
     metric: str
     """The metric's name, with the judge's where two judges have one of that name."""
+    how_many: str
+    """What ends the sentence of a difference that is not shown."""
 
     def points(self, value: float | None, *, sign: bool = True) -> str:
         """Return a number with as many decimals as the scale needs, at least two; a small one does not look like 0.
@@ -128,9 +146,11 @@ class _Compared:
         return f", {self.found.qualification}" if self.found.qualification else ""
 
 
-def headlines(tables: Sequence[MetricTable], *, is_incomplete: bool = False) -> tuple[Headline, ...]:
+def headlines(
+    tables: Sequence[MetricTable], *, is_incomplete: bool = False, how_many: str = HOW_MANY
+) -> tuple[Headline, ...]:
     """Return what is to be said of each condition that is compared, in the order of the tables."""
-    compared = list(_compared(tables))
+    compared = list(_compared(tables, how_many))
     pairs = dict.fromkeys((each.found.condition, each.found.baseline) for each in compared)
     made = []
     for condition, baseline in pairs:
@@ -152,17 +172,23 @@ def _names(said: str, condition: str) -> bool:
     return any(words.format(condition) in f" {said}" for words in _NAMING)
 
 
-def metric_name(metric: str, judge: str, tables: Sequence[MetricTable]) -> str:
+def metric_name(scored: Scored, tables: Sequence[MetricTable]) -> str:
     """Return what a metric is called in a report: with its judge where several judges have one of its name."""
-    judges = {table.judge_id for table in tables if table.metric == metric}
-    return f"{metric} ({judge})" if len(judges) > 1 else metric
+    judges = {table.judge_id for table in tables if table.metric == scored.metric}
+    return f"{scored.metric} ({judge_name(scored, tables)})" if len(judges) > 1 else scored.metric
 
 
-def _compared(tables: Sequence[MetricTable]) -> Iterator[_Compared]:
+def judge_name(scored: Scored, tables: Sequence[MetricTable]) -> str:
+    """Return what a judge is called in a report: with its version where several versions of it have scored."""
+    versions = {table.judge_id for table in tables if table.judge == scored.judge and table.computed is None}
+    return f"{scored.judge}, version {scored.judge_id[:8]}" if len(versions) > 1 else scored.judge
+
+
+def _compared(tables: Sequence[MetricTable], how_many: str) -> Iterator[_Compared]:
     for table in tables:
-        name = metric_name(table.metric, table.judge, tables)
+        name = metric_name(table, tables)
         for found in table.differences:
-            yield _Compared(found, table, name)
+            yield _Compared(found, table, name, how_many)
 
 
 def _line_and_notes(condition: str, baseline: str, compared: Sequence[_Compared]) -> tuple[str, Sequence[str]]:
@@ -194,7 +220,7 @@ def _open(each: _Compared) -> str | None:
     if conclusion in {"higher", "lower"} and has_interval and not is_small:
         return None
     if conclusion == "no difference shown":
-        return f"No difference shown on {{metrics}}: this does not say they are equal. {HOW_MANY}"
+        return f"No difference shown on {{metrics}}: this does not say they are equal. {each.how_many}"
     reason = _untold(each) if conclusion == "cannot tell" else None
     return _escaped(_said(each)) if reason is None else f"Cannot tell on {{metrics}}: {_escaped(reason)}"
 
@@ -276,7 +302,9 @@ def _alike(condition: str, baseline: str, compared: Sequence[_Compared]) -> str:
         ):
             return f"No sample differs between {condition} and {baseline} on {count}; there is no interval to give."
         return f"{condition} compared with {baseline}: {' '.join(_notes(compared))}"
-    caution = f" This does not say they are equal. {HOW_MANY}" if conclusion == "no difference shown" else ""
+    caution = (
+        f" This does not say they are equal. {compared[0].how_many}" if conclusion == "no difference shown" else ""
+    )
     return f"{conclusion.capitalize()} between {condition} and {baseline} on {count}: {effects}.{caution}"
 
 
@@ -340,7 +368,7 @@ def _between(each: _Compared) -> str:
 def _not_shown(each: _Compared) -> str:
     return (
         f"No difference shown {_between(each)}: {each.effect}. "
-        f"The data fit anything in that range; this does not say they are equal. {HOW_MANY}"
+        f"The data fit anything in that range; this does not say they are equal. {each.how_many}"
     )
 
 
@@ -369,7 +397,7 @@ def _cannot_tell(each: _Compared) -> str:
     if found.ci_lower is None and not found.difference:
         samples = counted(found.n_paired, "sample")
         return f"No sample differs {_between(each)} ({samples}); there is no interval to give."
-    if found.ci_lower is None:
+    if found.ci_lower is None and not is_below_alpha(statistic(found, "p")):
         all_differ = f"all {found.n_paired} samples differ by {each.points(found.difference)}"
         return f"Cannot tell: {all_differ} on {each.metric}, which is too few to rule out chance{each.test('; ')}."
     return (
@@ -390,7 +418,11 @@ def _means(each: _Compared) -> str:
 
 def _could(found: Difference) -> str:
     """Return what might come of that which was not measured."""
-    shows = found.ci_lower is not None and found.ci_upper is not None and (found.ci_lower > 0 or found.ci_upper < 0)
+    # Of samples that all differ alike there is no interval, and the test alone decides.
+    if found.ci_lower is None or found.ci_upper is None:
+        shows = is_below_alpha(statistic(found, "p"))
+    else:
+        shows = found.ci_lower > 0 or found.ci_upper < 0
     return f"and it could {'turn the result round' if shows else 'show a difference'}"
 
 
@@ -402,7 +434,7 @@ def _missing(score: ConditionScore | None) -> str | None:
     """Return how much of a condition was not measured or not done, and why; None for nothing."""
     if score is None or not (score.not_measured or score.not_done):
         return None
-    kinds = [f"{kind} {times}" for kind, times in score.failed.items() if kind not in _AGENTS_OWN]
+    kinds = [f"{kind} {times}" for kind, times in score.failed.items() if kind not in failure_kinds.AGENT_FAILED]
     if score.not_done:
         kinds.append(f"not scored yet {score.not_done}")
     return (

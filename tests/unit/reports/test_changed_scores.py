@@ -11,7 +11,7 @@ from keval import projections
 from keval.ids import JsonObject
 from keval.reports.changed_scores import ChangedScore, ChangedScores, changed_scores
 from keval.reports.queries import Queries
-from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
+from tests.builders import JUDGE_ID, judge_entry, judgment_event, response_event, run_event, write_log
 
 METRICS = [{"name": "clarity", "min": 1, "max": 5}, {"name": "hit", "min": 0, "max": 1}]
 SCORES = {
@@ -41,12 +41,12 @@ def test_a_sample_stands_once_in_each_direction_with_its_largest_change(tmp_path
         "with_docs",
         "baseline",
         (
-            ChangedScore("q2", "rubric", "hit", 0.5, 0.0, -0.5),
-            ChangedScore("q4", "rubric", "hit", 0.5, 0.25, -0.25),
+            ChangedScore("q2", "rubric", JUDGE_ID, "hit", 0.5, 0.0, -0.5),
+            ChangedScore("q4", "rubric", JUDGE_ID, "hit", 0.5, 0.25, -0.25),
         )[:most],
         (
-            ChangedScore("q1", "rubric", "clarity", 3.0, 4.0, 1.0),
-            ChangedScore("q4", "rubric", "clarity", 3.0, 4.0, 1.0),
+            ChangedScore("q1", "rubric", JUDGE_ID, "clarity", 3.0, 4.0, 1.0),
+            ChangedScore("q4", "rubric", JUDGE_ID, "clarity", 3.0, 4.0, 1.0),
         )[:most],
     )
 

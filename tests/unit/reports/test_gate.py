@@ -245,6 +245,24 @@ def test_an_answer_that_a_judge_has_not_judged_is_no_failure(tmp_path: Path, met
         assert verdicts(held(Facts(connection, {}), "failures <= 5%")) == ["met"]
 
 
+def test_two_versions_of_a_judge_are_two_rules(tmp_path: Path) -> None:
+    """Each finding names the metric as a rule may name it to ask of this one alone."""
+    versions = [judge_entry(judge_id=letter * 24) for letter in "ab"]
+    answer = response_event()
+    log = [run_event(["baseline"], samples=1, judges=versions), answer]
+    log += [
+        judgment_event(answer, score, judge_id=judge["judge_id"]) for judge, score in zip(versions, (2, 4), strict=True)
+    ]
+    with projections.connect([write_log(tmp_path / "run.jsonl", log)], texts=False) as connection:
+        facts = Facts(connection, {})
+        both = held(facts, "completeness >= 1", on_mean=True)
+        (second,) = held(facts, f"{'b' * 24}/completeness >= 1", on_mean=True)
+    assert [(each.about, each.value) for each in both] == [
+        (f"baseline, {'a' * 24}/completeness", 2), (f"baseline, {'b' * 24}/completeness", 4),
+    ]  # fmt: skip
+    assert (second.about, second.value) == (both[1].about, both[1].value)
+
+
 @pytest.mark.parametrize("judged", [True, False])
 def test_failures_are_of_all_planned_answers(tmp_path: Path, *, judged: bool) -> None:
     """A metric that few answers have makes no larger share of them fail, and without a judge as many do."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keval.reports.conclusions import Difference, MetricTable
-from keval.reports.sentences import headlines
+from keval.reports.sentences import HOW_MANY, HOW_MANY_IN_ONE_LOG, headlines
 from tests.reports import Scores, compared, difference, score, table
 
 
@@ -76,6 +76,13 @@ COUNTS = {"wins": 6, "ties": 0, "losses": 0}
             (
                 "Borderline on completeness: +0.40 [−0.01, +0.80], though the sign-flip test gives p < 0.0001. "
                 "Treat it as not shown."
+            ),
+        ),
+        (
+            compared("cannot tell", (1.0, None, None), n_paired=7, other_statistics={"p": 2**-6}),
+            (
+                "Cannot tell: too much was not measured, and it could turn the result round (completeness +1.00). "
+                "keval run CONFIG asks again."
             ),
         ),
         (
@@ -340,6 +347,21 @@ def test_two_judges_of_one_metric_are_told_apart() -> None:
     tables = [table(found, judge="strict", judge_id="a"), table(found, judge="mild", judge_id="b")]
     assert "completeness (strict) +0.50" in headlines(tables)[0].text
     assert "completeness (mild)" in headlines(tables)[0].by_metric[1]
+
+
+def test_two_versions_of_a_judge_are_told_apart() -> None:
+    """By how their ids begin, as in the tables."""
+    found = compared("higher", (0.5, 0.1, 0.9))
+    (told,) = headlines([table(found, judge_id="a" * 24), table(found, judge_id="b" * 24)])
+    assert "completeness (rubric, version aaaaaaaa) +0.50" in told.text
+    assert "completeness (rubric, version bbbbbbbb) +0.50" in told.text
+
+
+def test_what_another_log_would_take_is_planned_in_one() -> None:
+    """Of two logs `keval plan` says nothing."""
+    (told,) = headlines([table(compared("no difference shown", (0.1, -0.2, 0.4)))], how_many=HOW_MANY_IN_ONE_LOG)
+    assert told.text.endswith(HOW_MANY_IN_ONE_LOG)
+    assert HOW_MANY not in told.text
 
 
 def test_a_small_difference_does_not_look_like_none() -> None:
