@@ -12,7 +12,7 @@ from keval.errors import EnvironmentLacksError, KevalError, UsageError, Warn
 from keval.events import new_run_id
 from keval.execution import interrupt
 from keval.execution.changes import no_longer_counted
-from keval.execution.config_past import ConfigPast
+from keval.execution.config_past import ConfigPast, costs_so_far
 from keval.execution.estimate import Item, estimate, ledger
 from keval.execution.identification import identify, offered
 from keval.execution.jobs import Backlog
@@ -100,7 +100,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
     ]
     with past.of_log(log, warn, skip_invalid=skip_invalid) as found:
         identified = identify(prepared, servers, found.newest_run(config.name, mock=mock_url is not None))
-        estimates = tuple(estimate(identified, found.costs(), config.judges))
+        estimates = tuple(estimate(identified, costs_so_far(found, identified), config.judges))
         over = list(_over_budget(estimates, config, found.spent_today(mock=mock_url is not None), warn))
         # Of a run that stops when decided nobody knows how much it asks; a server that is down may be as it was.
         stops = until is not None or found.stopping_rule(config.name, mock=mock_url is not None) is not None

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from keval.execution.preparation import Prepared
 from keval.failure_kinds import GATES
 from keval.ids import JsonObject, sample_sha256
+from keval.logs.costs import MeasuredCosts
 from keval.logs.past import Past
 from keval.projections.sql_file import literal, load
 
@@ -22,6 +23,14 @@ class NoLongerPlanned(NamedTuple):
     """Of how many samples that are gone."""
     repetitions: int = 0
     conditions: Sequence[str] = ()
+
+
+def costs_so_far(past: Past, prepared: Prepared) -> MeasuredCosts:
+    """Return what was measured; an edited condition costs what it did before, until it has answers of its own."""
+    config, newest = prepared.config, past.newest_run(prepared.config.name, mock=prepared.mock)
+    before = newest["conditions"] if newest else {}
+    former = {each.condition_id: before[each.name]["condition_id"] for each in config.conditions if each.name in before}
+    return past.costs().with_former(config.agent.agent_id, former)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from keval.execution import mock_tools, recorded_plan
 from keval.execution.batch_events import Asker, KnownBatches, known_batches
 from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, agent_caller
 from keval.execution.config_executor import config_answerer, config_executor
-from keval.execution.config_past import ConfigPast
+from keval.execution.config_past import ConfigPast, costs_so_far
 from keval.execution.estimate import Item, estimate, in_batches, ledger
 from keval.execution.executors import Executor, judge_caller_of
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
@@ -220,7 +220,7 @@ class ConfigWork:
         has_daily = config.execution.daily_budget_usd is not None
         today = self.past.spent_today(mock=mock) if has_daily else Spent()
         # Only of those who are asked: an unknown price of any other one must not refuse the budget.
-        estimates: Iterable[Item] = estimate(self.prepared, self.past.costs(), self.judges)
+        estimates: Iterable[Item] = estimate(self.prepared, costs_so_far(self.past, self.prepared), self.judges)
         batches = self._known_batches
         if self.request.batch:
             are_measured = Asker(config.agent.agent_id, is_agent=True) in batches.askers

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from keval.config.model import JudgeConfig
 from keval.counted import counted
 from keval.execution.changes import changes
-from keval.execution.config_past import ConfigPast
+from keval.execution.config_past import ConfigPast, costs_so_far
 from keval.execution.estimate import Item, estimate, estimate_judgments
 from keval.execution.tasks import TaskList
-from keval.logs.costs import MeasuredCosts
 from keval.projections.sql_file import literal, load
 
 NOTHING_TO_GENERATE = "nothing to generate: every task has its response"
@@ -89,18 +88,10 @@ def _cost(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeC
 
 def _items(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig]) -> Sequence[tuple[Item, int]]:
     """Return the estimates of what is asked for, each with how many there are of it."""
-    so_far = _costs_so_far(about)
+    so_far = costs_so_far(about.past, about.prepared)
     answers = [(item, numbers.get(item.name, 0)) for item in estimate(about.prepared, so_far, ())]
     judged = estimate_judgments(judges, sum(numbers.values()), about.prepared.config.prices, so_far)
     return [*((item, number) for item, number in answers if number), *((item, item.number) for item in judged)]
-
-
-def _costs_so_far(about: ConfigPast) -> MeasuredCosts:
-    """Return what was measured; an edited condition costs what it did before, until it has answers of its own."""
-    config, newest = about.prepared.config, about.past.newest_run(about.prepared.config.name, mock=about.mock)
-    before = newest["conditions"] if newest else {}
-    former = {each.condition_id: before[each.name]["condition_id"] for each in config.conditions if each.name in before}
-    return about.past.costs().with_former(config.agent.agent_id, former)
 
 
 def _unpriced(items: Sequence[tuple[Item, int]]) -> Sequence[str]:

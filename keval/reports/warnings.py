@@ -65,7 +65,7 @@ def unjudged(
     if number and not judges:
         have = f"{counted(number, 'response')} {'has' if number == 1 else 'have'}"
         # A judge elsewhere cannot be asked again, so the log alone names none.
-        can_ask = not header.judges or any(judge.type != "imported" for judge in header.judges)
+        can_ask = any(judge.type != "imported" for judge in header.judges)
         yield ReportWarning("unjudged", f"{have} no judgment: {command if can_ask else f'{command} -j JUDGE.yaml'}")
 
 

@@ -52,6 +52,20 @@ def test_a_misspelt_command_is_a_usage_error_with_a_hint(keval: Keval) -> None:
     assert "did you mean 'judge'?" in done.stderr
 
 
+def test_an_interrupt_while_keval_starts_is_one_like_any_other(tmp_path: Path) -> None:
+    """It has the exit code of an interrupt and no traceback, although nothing is imported yet that could say more."""
+    (tmp_path / "click.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "keval", "list"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "abc", "1.5", ""])
 @pytest.mark.parametrize("option", ["-k", "--trials"])
 def test_a_number_of_trials_is_1_at_least(option: str, number: str) -> None:

@@ -238,6 +238,20 @@ def test_a_check_says_what_a_run_on_the_log_would_ask(tmp_path: Path) -> None:
     assert after.ahead[0].startswith("2 responses will count no more: the plan no longer has 1 repetition")
 
 
+def test_an_edited_condition_is_priced_as_before_the_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the estimate as in what is said of the work ahead, until the condition has answers of its own."""
+    log = tmp_path / "run.jsonl"
+    config = asked_of(tmp_path, log)[0].prepared
+    write_log(
+        log, [run_event(config, "generate", new_run_id()), *(answer_to(config, each) for each in tasks_of(config))]
+    )
+    monkeypatch.setitem(globals(), "CONFIG", CONFIG.replace("Please answer.", "Please do answer."))
+    found, _ = asked_of(tmp_path, log)
+    (polite,) = [each for each in found.estimates if each.name == "polite"]
+    assert (polite.each_usd, polite.measured) == (0.25, True)
+    assert any(line.endswith("3 more will be asked for, ≈ $0.75 with judgments") for line in found.ahead)
+
+
 def test_a_budget_that_a_run_would_refuse_is_refused_by_the_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -423,6 +423,12 @@ def test_an_unjudged_log_shows_costs_and_says_what_to_do(tmp_path: Path) -> None
     assert "2 judgments are missing (rubric 2): keval judge LOG" in text(found)
 
 
+def test_where_the_log_names_no_judge_the_command_asks_for_one(tmp_path: Path) -> None:
+    """Without `-j` it would be refused."""
+    found = built([run_event(["baseline"], judges=[]), response_event("q1"), response_event("q2")], tmp_path)
+    assert "2 responses have no judgment: keval judge LOG -j JUDGE.yaml" in text(found)
+
+
 @pytest.mark.slow
 def test_judgments_that_failed_are_missing_like_those_that_were_not_made(tmp_path: Path) -> None:
     """The command that is named makes both, so there is one number."""
