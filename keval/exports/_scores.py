@@ -145,6 +145,8 @@ def _reasons(tables: Sequence[MetricTable], names: Sequence[str], told: set[str]
     for table in tables:
         for score in (score for score in table.scores if score.condition not in told):
             for name in names:
+                if AGGREGATE[name].of_combined and table.computed != "combined":
+                    continue
                 if statistic(score, name) is None and not (name == "ci_lower" and score.mean is None):
                     reason = score.reasons.get(name, "the input does not say why")
                     in_metrics = where.setdefault((AGGREGATE[name].label, reason), {})

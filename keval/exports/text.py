@@ -140,6 +140,9 @@ def _print_drawing(console: Console, drawing: Drawing) -> None:
 
 def _print_records(console: Console, table: Table) -> None:
     """Print the cells of each row below each other: side by side their words would be cut in two."""
+    if table.columns and table.columns[0]:  # it may say which metric the numbers are of
+        console.print()
+        console.print(_plain(text(table.columns[0])))
     for row in table.rows:
         console.print()
         console.print(_plain(text(row[0])))

@@ -232,6 +232,36 @@ def test_what_metrics_share_is_said_once() -> None:
     assert drawn.count("SD within samples, baseline: one repetition") == 1
 
 
+def test_what_only_combined_metrics_have_no_other_metric_lacks() -> None:
+    """It has no reason there, and needs none."""
+    (table,) = small_report().metrics
+    combined = dataclasses.replace(
+        table, metric="efficiency", computed="combined",
+        scores=tuple(
+            score(name, other_statistics={**table.scores[0].other_statistics, "score_of_means": value}, reasons=why)
+            for name, value, why in (("baseline", 0.5, {}), ("with_docs", None, {"score_of_means": "no tokens"}))
+        ),
+    )  # fmt: skip
+    drawn = Text().render(small_report(metrics=(table, combined))).decode()
+    assert "formula of the means of efficiency, with_docs: no tokens" in " ".join(drawn.split())
+    assert "does not say why" not in drawn
+
+
+def test_a_table_that_is_printed_as_a_list_says_what_it_is_of() -> None:
+    """Where two metrics have one each, nobody could tell them apart."""
+    (table,) = small_report().metrics
+    kinds = [f"a_kind_of_failure_that_is_long_{number}" for number in range(3)]
+    tables = tuple(
+        dataclasses.replace(
+            table, metric=metric, scores=(score("baseline", failed=kinds, scored=scored),), differences=()
+        )
+        for metric, scored in (("completeness", 17), ("clarity", 16))
+    )
+    drawn = Text(width=40).render(small_report(metrics=tables)).decode()
+    for metric in ("completeness", "clarity"):
+        assert re.search(rf"(?m)^{metric}\n\nfailures by kind$", drawn)
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_no_word_and_no_interval_of_a_table_of_scores_is_cut_in_two(width: int) -> None:
     """Whatever fits not side by side stands below each other."""
