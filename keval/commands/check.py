@@ -76,7 +76,8 @@ def described(info: ServerInfo) -> str:
     orphans = f"; orphaned processes: {', '.join(info.orphaned_processes)}" if info.orphaned_processes else ""
     stray = stray_output(info)
     noise = f"; {stray}" if stray else ""
-    return f"connected, {info.server_name} {info.version or ''}, tools: {', '.join(info.tools or ())}{orphans}{noise}"
+    who = " ".join(filter(None, (info.server_name, info.version)))
+    return f"connected, {who}, tools: {', '.join(info.tools or ())}{orphans}{noise}"
 
 
 def _print_plan(items: Sequence[Item], config_path: Path, *, has_answers: bool) -> None:

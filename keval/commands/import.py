@@ -61,7 +61,7 @@ def command(
         check_stdout(inputs, "-o LOG appends to a log")
     events = found.events()  # what is wrong with the file is told before a log is begun
     if known is None and events.survey.unused:
-        warn(f"not used: {', '.join(events.survey.unused)}; a rule takes a field that is called otherwise")
+        warn(f"not used: {', '.join(events.survey.unused)}; a rule (-c MAPPING or --map) names a field to be imported")
     if output is None:
         stdout = Stdout()
         try:

@@ -160,7 +160,8 @@ def read(path: Path, layout: Layout | None = None) -> Samples:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     if checked.problems:
-        wrong = f"{counted(len(checked.problems), 'problem')} in {path}; correct them and start again"
+        them = "it" if len(checked.problems) == 1 else "them"
+        wrong = f"{counted(len(checked.problems), 'problem')} in {path}; correct {them} and start again"
         raise InputError(*checked.problems.told(), wrong)
     if not samples:
         raise InputError(f"{path}: no samples in it; a dataset has at least one record")

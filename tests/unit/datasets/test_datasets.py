@@ -181,7 +181,7 @@ def test_what_is_wrong_in_every_row_is_said_once(tmp_path: Path, layout: Layout,
     rows = [f'{{"id": "{row}", "question": "Q?", "answer": {answer.format(row)}}}\n' for row in range(80)]
     first, last = problems_of(write(tmp_path, "q.jsonl", "".join(rows)), layout)
     assert first.startswith(f"q.jsonl:1 and 79 more rows: {said}")
-    assert last == "1 problem in q.jsonl; correct them and start again"
+    assert last == "1 problem in q.jsonl; correct it and start again"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_table_that_is_written_otherwise_is_one_problem_with_what_to_do(
     """Names in another case, no names at all, another encoding."""
     first, last = problems(write(tmp_path, "q.csv", content))
     assert first.endswith(said)
-    assert last == "1 problem in q.csv; correct them and start again"
+    assert last == "1 problem in q.csv; correct it and start again"
 
 
 def test_bytes_that_are_not_utf8_are_reported_by_line(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_bytes_that_are_not_utf8_are_reported_by_line(tmp_path: Path) -> None:
     wrong = '{"question": "ä"}\n{"question": "für"}\n'.encode("latin-1")
     first, last = problems(write(tmp_path, "q.jsonl", GOOD.encode() + b"\n" + wrong))
     assert first == "q.jsonl:2 and 1 more row: not UTF-8; save the file as UTF-8 (byte 15 of the line)"
-    assert last == "1 problem in q.jsonl; correct them and start again"
+    assert last == "1 problem in q.jsonl; correct it and start again"
 
 
 @pytest.mark.parametrize("nesting", [300, 100_000])
