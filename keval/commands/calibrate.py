@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from keval import projections
-from keval.commands.caveats import warn_of_stopped
+from keval.commands.caveats import warn_of_mock, warn_of_stopped
 from keval.commands.messages import say, say_json, warn
 from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SKIP_INVALID, FiniteRange, drawing_options
 from keval.counted import counted
@@ -156,6 +156,7 @@ def _what_labels_say(
         (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
         check_not_empty([file])
         connection = open_.enter_context(projections.connect([file]))
+        warn_of_mock(connection)
         warn_of_stopped(connection)
         for name in undecided(connection, wanted.pass_from):
             warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")

@@ -37,6 +37,15 @@ def warn_of_several(connection: DuckDBPyConnection) -> None:
         )
 
 
+def warn_of_mock(connection: DuckDBPyConnection) -> None:
+    """Tell people that a stand-in answered or judged, where a command prints nothing in which that has a place."""
+    from keval.reports.model import BANNER
+    from keval.reports.queries import ask
+
+    if any(True for _ in ask(connection, "mocked")):
+        warn(BANNER)
+
+
 def warn_of_stopped(connection: DuckDBPyConnection) -> None:
     """Tell people that a run which stops when decided has fewer samples than planned: no interval here is one."""
     from keval.stats.stopped_run import has_stopped

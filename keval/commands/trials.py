@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from keval import projections
+from keval.commands.caveats import warn_of_mock
 from keval.commands.messages import say, say_json, warn
 from keval.commands.options import (
     CONFIG,
@@ -81,6 +82,7 @@ def command(
         collected([log], lambda _: None, skip_invalid=skip_invalid) as files,
         projections.connect(files, texts=False) as connection,
     ):
+        warn_of_mock(connection)
         for name in undecided(connection, pass_from):
             warn(f"{name}: nothing says which score passes, so it decides no trial; --pass-from {name}=SCORE does")
         names = [condition.name for condition in config.conditions]
