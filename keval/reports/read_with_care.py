@@ -10,8 +10,8 @@ from keval.reports.sentences import metric_name
 from keval.stats.conclusions import MOST_MISSING
 
 CARE = {
-    "fewest_samples": "{samples}, so no interval is shown.",
-    "few_samples": "{samples}, so intervals are wide.",
+    "fewest_samples": "{samples}, so no interval is shown{there}.",
+    "few_samples": "{samples}, so intervals are wide{there}.",
     "one_repetition": "No sample has two scored repetitions: run-to-run variation is not measured.",
     "one_judgment": "One judgment per answer: the judge's own variation is not measured.",
 }
@@ -20,19 +20,26 @@ CARE = {
 
 def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarning]) -> str | None:
     """Return what makes the conclusions doubtful in one line, None for nothing; `warnings` are of small numbers."""
-    of_scores = (score.n_samples for table in tables for score in table.scores if score.n_samples)
-    of_pairs = (found.n_paired for table in tables for found in table.differences if found.n_paired)
-    samples = min((*of_scores, *of_pairs), default=0)
     codes = [found.code for found in warnings if found.code in CARE]
     if "fewest_samples" in codes and "few_samples" in codes:
         codes.remove("few_samples")  # of the smallest number only one is true
     of_all = {"one_repetition": _unrepeated, "one_judgment": _judged_once}
-    parts = [
-        of_all[code](tables) if code in of_all else CARE[code].format(samples=counted(samples, "sample"))
-        for code in codes
-    ]
+    parts = [of_all[code](tables) if code in of_all else CARE[code].format(**_fewest_samples(tables)) for code in codes]
     parts += [text for text in (_most_unscored(tables), _unequally_applicable(tables)) if text]
     return f"Read with care: {' '.join(parts)}" if parts else None
+
+
+def _fewest_samples(tables: Sequence[MetricTable]) -> dict[str, str]:
+    """Return how few samples a mean or a difference is of, with the metric where those of another are of more."""
+    fewest: dict[int, list[MetricTable]] = {}
+    for table in tables:
+        of_scores = (score.n_samples for score in table.scores if score.n_samples)
+        of_pairs = (found.n_paired for found in table.differences if found.n_paired)
+        if number := min((*of_scores, *of_pairs), default=0):
+            fewest.setdefault(number, []).append(table)
+    samples = min(fewest, default=0)
+    where = f" on {metric_name(fewest[samples][0], tables)}" if len(fewest) > 1 else ""
+    return {"samples": f"{counted(samples, 'sample')}{where}", "there": " there" if where else ""}
 
 
 def _unrepeated(tables: Sequence[MetricTable]) -> str:

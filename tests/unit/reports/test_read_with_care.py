@@ -25,6 +25,17 @@ def test_what_makes_it_doubtful_stands_in_one_line() -> None:
     assert told.endswith(" 1 of 35 not scored on completeness, of which the agent failed 1.")
 
 
+def test_few_samples_of_one_metric_are_no_few_samples_of_all() -> None:
+    """Where another metric has more, the one that has few is named."""
+    few = table(compared("higher", (0.5, 0.1, 0.9)))
+    more = table(
+        compared("higher", (0.5, 0.1, 0.9), n_paired=40), "clarity",
+        scores={name: {"n_samples": 40} for name in ("baseline", "with_docs")},
+    )  # fmt: skip
+    told = str(read_with_care([more, few], list(small_numbers([more, few]))))
+    assert told.startswith("Read with care: 6 samples on completeness, so intervals are wide there.")
+
+
 def test_it_is_said_of_which_conditions_nothing_is_repeated() -> None:
     """Where all samples of another one are repeated, it would be false of all."""
     unrepeated: Scores = {"with_docs": {"sd_within_sample": None}, "baseline": {"sd_within_sample": 0.5}}
