@@ -4,8 +4,7 @@ select place, edited, count(distinct number) as tasks
 from (
     select
         c.place, b.question_id <> s.question_id as edited,
-        ((e.repetition - 1) * (select count(*) from config_samples) + s.place)
-            * (select count(*) from config_conditions) + c.place as number
+        $number as number
     from (
         select question_id, condition_id, repetition
         from facts

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from keval.execution.preparation import Prepared
+from keval.execution.tasks import NUMBER_IN_SQL
 from keval.failure_kinds import GATES
 from keval.ids import JsonObject, sample_sha256
 from keval.logs.costs import MeasuredCosts
@@ -76,6 +77,7 @@ class ConfigPast:
             agent_id=literal(config.agent.agent_id),
             repetitions=str(config.execution.repetitions),
             mock=str(mock),
+            number=NUMBER_IN_SQL,
         )
 
     def skipped(self, *, retry_failed: bool, final: Collection[str] = GATES) -> tuple[str, int]:
@@ -148,6 +150,7 @@ class ConfigPast:
             agent_id=literal(newest["agent"]["agent_id"]),
             repetitions=str(config.execution.repetitions),
             mock=str(self.mock),
+            number=NUMBER_IN_SQL,
         )
         return {(place, edited): tasks for place, edited, tasks in self.past.rows(sql)}
 

@@ -1,8 +1,7 @@
 -- One row per event of a type about a task of the config: the task's number, and the position of the event. What the mock
 -- made is none to a real run.
 select
-    ((e.repetition - 1) * (select count(*) from config_samples) + s.place) * (select count(*) from config_conditions)
-        + c.place as number,
+    $number as number,
     e.position, e.response_id, e.kind, c.retries_gates
 from facts as e
 join config_samples as s using (question_id)

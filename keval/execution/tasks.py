@@ -50,8 +50,15 @@ class Cell(NamedTuple):
     before: int
 
 
+NUMBER_IN_SQL = (
+    "((e.repetition - 1) * (select count(*) from config_samples) + s.place)"
+    " * (select count(*) from config_conditions) + c.place"
+)
+"""The SQL for `TaskGrid.number`: of an event `e`, of a sample `s` and a condition `c` of the config."""
+
+
 class TaskGrid(NamedTuple):
-    """The tasks of so many conditions and samples, each with a number; `task_numbers.sql` counts like this, too."""
+    """The tasks of so many conditions and samples, each with a number; `NUMBER_IN_SQL` counts like this, too."""
 
     conditions: int
     samples: int
