@@ -54,7 +54,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
         {
             "commands.aggregate",
             "commands.agreement",
-            "commands.caveats",
             "commands.compare",
             "commands.export",
             "commands.list",
