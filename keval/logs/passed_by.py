@@ -18,14 +18,14 @@ class PassedBy:
         self.silent_agents: set[str] = set()
         """The ids of the agents that do not report their tool calls; it grows."""
         self._costs = MeasuredCosts()
-        self._today = now()[:DATE]
-        self._spent = {True: Spent(), False: Spent()}
+        self._begun = now()[:DATE]
+        self._spent: dict[tuple[str, bool], Spent] = {}
         self._counted: set[tuple[str, str, str]] = set()
         self._judged: dict[bool, set[str]] = {True: set(), False: set()}
 
     def add(self, event: JsonObject) -> None:
         """Take note of an event."""
-        if event["type"] in PAID and event["time"][:DATE] == self._today:
+        if event["type"] in PAID and event["time"][:DATE] >= self._begun:
             self._note_spent(event)
         if event["type"] == "run" and (event["agent"] or {}).get("reports_tool_calls") is False:
             self.silent_agents.add(event["agent"]["agent_id"])
@@ -49,7 +49,7 @@ class PassedBy:
         identity = (event["id"], event["run_id"], event["time"])
         if identity not in self._counted:
             self._counted.add(identity)
-            self._spent[bool(event.get("mock"))].add(event)
+            self._spent.setdefault((event["time"][:DATE], bool(event.get("mock"))), Spent()).add(event)
 
     def judged(self, *, mock: bool) -> Container[str]:
         """Return the ids of the judgments that have come, which grow: to a real run those of the mock are none."""
@@ -61,7 +61,7 @@ class PassedBy:
 
     def spent_today(self, *, mock: bool) -> Spent:
         """Return what today's events cost: to a mock run those of the mock, to a real run the others."""
-        return self._spent[mock]
+        return self._spent.get((now()[:DATE], mock), Spent())
 
 
 def _with_imports(before: JsonObject | None, run: JsonObject) -> JsonObject:
