@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 PLACEHOLDERS = ("question", "system_prompt", "workspace", "folder", "repetition")
 """What an argument of the command may contain in braces."""
 
-NOT_STARTED = (126, 127)
-"""By which `env` and shells say that they cannot run a program, or do not find it."""
-
 KNOWN_BEFORE = ("folder",)
-"""Those of them that are known before there is a task."""
+"""The placeholders that are known before there is a task."""
+
+NOT_STARTED = (126, 127)
+"""The exit codes with which `env` and shells say that they cannot run a program, or cannot find it."""
 
 STDERR_TAIL = 2000
-"""So many last characters of stderr go into a failure."""
+"""How many of the last characters of stderr a failure quotes."""
 
 STDOUT_HEAD = 200
-"""So many first characters of stdout go into a failure of which nothing else is known."""
+"""How many of the first characters of stdout a failure quotes of which nothing else is known."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,16 +73,19 @@ class Messages(ModelOptions, Agent):
 
     async def answer(self, prompt: Prompt) -> Answer:
         """Answer one task, with connections of its own. Raises AgentError."""
-        connections = Connections()
+        connections, failed = Connections(), None
+        answer = Answer("empty", "")
         try:
             answer = await self.conversation(prompt, connections).answer()
         except AgentError as error:
-            left = await tree.to_the_end(connections.close())
-            error.partial = replace(error.partial or Answer("empty", ""), orphaned_processes=left)
-            raise
+            failed, answer = error, error.partial or answer
         finally:
             left = await tree.to_the_end(connections.close())
-        return replace(answer, orphaned_processes=left)
+        answer = replace(answer, orphaned_processes=left)
+        if failed is None:
+            return answer
+        failed.partial = answer
+        raise failed
 
     def conversation(self, prompt: Prompt, connections: Connections) -> Conversation:
         """Return the conversation that answers a prompt."""

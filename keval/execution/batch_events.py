@@ -25,7 +25,7 @@ IN_PROGRESS = "in_progress"
 REFUSED = "refused"
 """It was not made."""
 ENDED = "ended"
-"""Its results were fetched, and every judgment of it is recorded."""
+"""Its results were fetched, and all that it answered is recorded."""
 
 
 class Asker(NamedTuple):

@@ -128,7 +128,7 @@ class BatchExecutor:
             return ""
         since = min((batch.since for batch in waited_for if batch.since), default="")[11:16]
         batches = "a batch" if len(waited_for) == 1 else f"{len(waited_for)} batches"
-        return f"{counted(requests, 'request')} in {batches} since {since} (UTC)"
+        return f"{counted(requests, 'request')} in {batches}{f' since {since} (UTC)' if since else ''}"
 
     def recorded(self, encoded: EncodedEvent) -> Awaitable[None] | None:
         """Take note that a judgment, a response or a failure is in the log."""
@@ -171,7 +171,7 @@ class BatchExecutor:
     def _is_idle(self) -> bool:
         if self._again or self._limiter.running or any(batches.is_busy for batches in self._batches.values()):
             return False
-        waiting = {judgment_id for batches in self._batches.values() for judgment_id in batches.waiting}
+        waiting = {target_id for batches in self._batches.values() for target_id in batches.waiting}
         return bool(waiting) and self._active <= waiting
 
     def _asking(self, target_id: str, batches: AskerBatches) -> Asking:

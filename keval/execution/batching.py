@@ -27,17 +27,17 @@ from keval.models.messages_api import ModelError
 Told = TypeVar("Told")
 
 MOST_TRIES = 5
-"""So often the making of a batch is tried."""
+"""How many times it is tried to create a batch."""
 
 NEVER_MADE: JsonObject = {"type": "never made"}
 """What stands for the result of a request that no batch holds."""
 
 CLOCKS = timedelta(minutes=10)
-"""By so much the clocks of this machine and of the service may differ."""
+"""How far the clocks of this machine and of the service may differ."""
 
 
 class Pace(NamedTuple):
-    """How long is waited for what."""
+    """The waiting times, in seconds."""
 
     quiet_s: float = 0.25
     """When no request has come for so long, those that wait are submitted."""

@@ -75,7 +75,7 @@ class JudgeWork:
     """Who does the work; by default this process."""
     progress: Progress = field(default_factory=lambda: Progress("judge"))
     pace: Pace = field(default_factory=Pace)
-    """How long is waited for what of batches."""
+    """The waiting times of batches."""
     files: Sequence[Path] = ()
     """Where those are that the user names."""
     stack: ExitStack = field(default_factory=ExitStack)

@@ -1,3 +1,3 @@
 -- The responses of a config's conditions and agent that count, and with $everything those that answer a current question.
 select position from facts
-where asked and (planned or $everything) and agent_id = $agent_id and list_contains($condition_ids, condition_id)
+where type = 'response' and asked and (planned or $everything) and agent_id = $agent_id and list_contains($condition_ids, condition_id)

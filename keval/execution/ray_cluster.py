@@ -30,7 +30,7 @@ BEGIN_S = 60.0
 """A worker that has not begun by then is given up: Ray may have placed it on a node that is gone."""
 
 PATIENCE_S = 300.0
-"""So long is waited for a first worker."""
+"""How long to wait for the first worker."""
 
 PING_EVERY_S = 10.0
 """How often a worker is asked whether it is there."""
@@ -39,10 +39,10 @@ SILENT_S = 120.0
 """A worker that does not answer for so long is given up: it may be frozen."""
 
 PAUSE_S = 1.0
-"""How long is waited before another worker is begun in the place of one that did not begin."""
+"""How long to wait before starting another worker in place of one that did not start."""
 
 WATCH_EVERY_S = 0.2
-"""How often is looked whether there are workers."""
+"""How often to check whether there are workers."""
 
 OTHER_CALLS = 10
 """Calls of a worker at once beside its items, such as pings."""

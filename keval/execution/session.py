@@ -33,7 +33,7 @@ class Request:
     mock_url: str | None = None
     """The address of the mock that stands for the Messages API."""
     limit: int | None = None
-    """Only the first samples, so many."""
+    """Take only this many samples, the first ones of each dataset."""
     chosen: Chosen = field(default_factory=Chosen)
     """Only these samples and conditions, of all that are planned."""
     retry_failed: bool = True

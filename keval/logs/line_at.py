@@ -7,6 +7,7 @@ from pathlib import Path
 from keval.documents import strict_json
 from keval.errors import InputError
 from keval.ids import JsonObject
+from keval.logs.addresses import name_of
 
 
 def event_at(log: Path, offset: int) -> JsonObject:
@@ -16,7 +17,9 @@ def event_at(log: Path, offset: int) -> JsonObject:
             file.seek(offset)
             found: JsonObject = strict_json.parse(file.readline())
     except (OSError, strict_json.NotStrictError) as error:
-        raise InputError(f"{log}: the line at byte {offset} was changed while the log was read: {error}") from error
+        raise InputError(
+            f"{name_of(log)}: the line at byte {offset} was changed while the log was read: {error}"
+        ) from error
     return found
 
 

@@ -226,7 +226,7 @@ def _head(source: BinaryIO, path: Path) -> bytes:
     try:
         head = source.peek(foreign.PEEKED_BYTES) if isinstance(source, io.BufferedReader) else b""
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
+        raise InputError(f"{name_of(path)}: {error.strerror}") from error
     return head[: foreign.PEEKED_BYTES]
 
 

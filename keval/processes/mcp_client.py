@@ -26,10 +26,10 @@ CONNECT_TIMEOUT_S = 30.0
 logging.getLogger("mcp.client.stdio").addHandler(logging.NullHandler())
 
 STDERR_LINES = 5
-"""So many last lines of a server's stderr are told of one that failed."""
+"""How many of the last lines of stderr are quoted of a server that failed."""
 
 STDERR_BYTES = 64 * 1024
-"""As far back they are looked for."""
+"""How much of the end of stderr is searched for them."""
 
 
 def _http_client(

@@ -113,7 +113,7 @@ class _Asked:
     found: Found
     unit: Unit
     reference: float | None = None
-    """Where the rule's limit is a share of another's, that one's; None where that is not known, and else."""
+    """The value of which the limit is a share; None if it is not known, or if the limit is a plain number."""
 
 
 def _level(rule: Level, now: Facts, before: Facts | None) -> Iterator[_Asked]:
