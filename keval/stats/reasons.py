@@ -18,8 +18,9 @@ TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples: no interval is shown"
 
 def no_plan(row: JsonObject) -> str:
     """Say why there is no number of planned tasks."""
-    of_group = row.get("level") == "group"
-    return "no plan says which samples of the group there are" if of_group else "no run event says what was planned"
+    if row.get("level") == "group":
+        return "no plan says which samples of the group there are"
+    return "no run event says what was planned" if row.get("current", True) else "the newest run does not plan it"
 
 
 def no_score(_: JsonObject) -> str:
