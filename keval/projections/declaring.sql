@@ -3,7 +3,7 @@
 select position, line_offset
 from lines
 positional join line_offsets
-where type in ('run', 'plan', 'sample_change', 'until_rule', 'until_end') and position > $before
+where type in ($types) and position > $before
 union all
 select max(position), arg_max(line_offset, position)
 from lines

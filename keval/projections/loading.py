@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from keval.processes import memory, temporary
 from keval.processes.beside import Beside
 from keval.projections.line_text import descriptors_of, line_in
-from keval.projections.log_file import ChangedError, Lines, LogFile
+from keval.projections.log_file import DECLARING, ChangedError, Lines, LogFile
 from keval.projections.sql_file import literal, load, verbatim
 from keval.projections.tool_use import IN_SQL
 from keval.projections.views import inserted, made
@@ -211,7 +211,9 @@ def _read_declarations(
     connection: duckdb.DuckDBPyConnection, before: int, logs: Sequence[LogFile], *, is_first: bool
 ) -> None:
     """Append what few lines have, from a file of these lines alone; they come after so many lines of other logs."""
-    found = connection.execute(load("projections", "declaring", before=str(before))).fetchall()
+    found = connection.execute(
+        load("projections", "declaring", types=", ".join(map(literal, DECLARING)), before=str(before))
+    ).fetchall()
     ends = list(accumulate((len(log.where.offsets) for log in logs), initial=before))[1:]
     with temporary.folder() as folder, ExitStack() as open_:
         few, longest = folder / "declarations.jsonl", 0

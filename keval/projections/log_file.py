@@ -19,6 +19,9 @@ from keval.errors import InputError
 CHANGES_ALL = ("run", "plan", "retraction", "until_rule", "until_end")
 """The types of events that may change what becomes of any other line."""
 
+DECLARING = ("run", "plan", "sample_change", "until_rule", "until_end")
+"""The types of events of which few lines are, and much stands in `declarations`."""
+
 
 class ChangedError(InputError):
     """A log is no longer what was checked: somebody wrote over it or cut it off."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from keval.projections.loading import bound, lines_query
-from keval.projections.log_file import LogFile, as_log_file
+from keval.projections.log_file import DECLARING, LogFile, as_log_file
 from keval.projections.sql_file import literal, load, verbatim
 from keval.projections.views import ALL, KINDS, VIEWS, apart_views, definition, made, schemas
 
@@ -36,7 +36,11 @@ def _script(logs: Sequence[LogFile], *, everything: bool) -> Iterator[str]:
     yield made("OR REPLACE TABLE", "lines", _all(lines))
     yield made("OR REPLACE TABLE", "line_offsets", load("projections", "line_offsets"))
     declared = (load("projections", "declarations", **_source(log)) for log in logs)
-    yield made("OR REPLACE TABLE", "declarations", load("projections", "all_declarations", declarations=_all(declared)))
+    yield made(
+        "OR REPLACE TABLE",
+        "declarations",
+        load("projections", "all_declarations", types=", ".join(map(literal, DECLARING)), declarations=_all(declared)),
+    )
     whole = (load("projections", "whole_lines", **_source(log)) for log in logs)
     yield made("OR REPLACE VIEW", "texts", load("projections", "texts", lines=_all(whole)))
     for name in ALL:
