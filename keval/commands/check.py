@@ -25,7 +25,7 @@ from keval.processes.servers import ServerInfo
 @click.command(epilog="Example: keval check eval.yaml")
 @CONFIG
 @click.option("--log", metavar="LOG", type=PATH,
-              help="Estimate from the answers in this log (default: <name>.jsonl, if there is one).")  # fmt: skip
+              help="Estimate from this log's answers, no mock's (default: <name>.jsonl, if it is there).")  # fmt: skip
 @click.option("--mock", is_flag=True, help="Check what a mock run needs: everything but keys and the service.")
 @SKIP_INVALID
 @until_options
@@ -45,7 +45,7 @@ def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool,
         say(f"dataset   {dataset.written}: {counted(len(read.samples), 'sample')}")
     for info in found.servers.values():
         say(f"server    {info.name}: {described(info)}")
-    _print_plan(found.estimates, config_path, has_answers=found.has_answers)
+    _print_plan(found.estimates, config_path, has_answers=found.has_answers, mock=mock)
     for told in found.ahead:
         say(f"ahead     {log}: {told}")
     if found.errors:
@@ -80,7 +80,7 @@ def described(info: ServerInfo) -> str:
     return f"connected, {who}, tools: {', '.join(info.tools or ())}{orphans}{noise}"
 
 
-def _print_plan(items: Sequence[Item], config_path: Path, *, has_answers: bool) -> None:
+def _print_plan(items: Sequence[Item], config_path: Path, *, has_answers: bool, mock: bool) -> None:
     for item in items:
         say(f"plan      {item.name}: {counted(item.number, 'call')}, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]
@@ -95,7 +95,8 @@ def _print_plan(items: Sequence[Item], config_path: Path, *, has_answers: bool) 
             else "estimate  free"
         )
     if not all(item.measured or item.cost_usd is None for item in items):
-        say(f"          rough: run a pilot (keval run {config_path} --limit 2) and check again")
+        of_mock = "what the mock answers has no price; " if mock else ""
+        say(f"          rough: {of_mock}run a pilot (keval run {config_path} --limit 2) and check again")
 
 
 def _cost(item: Item) -> str:

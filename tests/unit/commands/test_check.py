@@ -55,3 +55,4 @@ def test_beside_answers_an_estimate_is_said_to_be_of_all_calls(
     keval("run", "run.yaml", "-o", "run.jsonl", "--until", "decided")
     done = keval("check", "check.yaml", "--mock", "--log", "run.jsonl", "--until", "decided")
     assert f"\nestimate  {said}\n" in done.stdout, done.stderr
+    assert "rough: what the mock answers has no price; run a pilot (keval run check.yaml --limit 2)" in done.stdout
