@@ -62,7 +62,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
             "commands.schemas",
             "commands.show",
             "exports._agreement",
-            "labels.calibration_lines",
         },
     ),
     "pipes/test_ray.py": (

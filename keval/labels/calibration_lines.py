@@ -30,7 +30,10 @@ def of_verdicts(judge: CalibratedJudge, by_rates: RatesCorrection | None) -> Ite
     if by_rates is not None:
         reason = f" ({by_rates.reason})" if by_rates.reason else ""
         limits = _range((by_rates.ci_lower, by_rates.ci_upper))
-        yield f"  by error rates       {percent(by_rates.corrected)}{limits}{reason}"
+        of_samples = percent(by_rates.pass_rate)
+        # Where samples have unequal numbers of answers, their mean is another rate than that of all answers.
+        of = f", of the samples' mean {of_samples}" if of_samples != percent(found.pass_rate) else ""
+        yield f"  by error rates       {percent(by_rates.corrected)}{limits}{of}{reason}"
 
 
 def of_mean(mean: MeanCorrection) -> Iterator[str]:
