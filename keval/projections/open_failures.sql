@@ -1,9 +1,8 @@
 -- One row per failure of which nothing has come since. A task's failure counts until the task has a response, and not
--- again if that is retracted: then the task is not done. A judge's counts until the response has that judgment of the
--- judge, each replicate by itself; of several the last one counts; and only for what is current, in the share that the
--- judge judges now.
+-- again if that is retracted: then the task is not done. A judge's counts until the response has a judgment of that
+-- judge; of several the last one counts; and only for what is current, in the share that the judge judges now.
 with failed as (
-    select position, stage, sample_id, condition_id, agent_id, repetition, response_id, judge_id, replicate
+    select position, stage, sample_id, condition_id, agent_id, repetition, response_id, judge_id
     from latest
     where type = 'failure'
 ),
@@ -14,7 +13,7 @@ response as (
     where e.type = 'response' and exists (from failed)
 ),
 judged as (
-    select e.response_id, e.judge_id, e.replicate, e.condition_id, e.agent_id, e.sample_id, e.repetition
+    select e.response_id, e.judge_id, e.condition_id, e.agent_id, e.sample_id, e.repetition
     from events as e
     join judgment_standings as s using (position)
     where s.current and exists (from failed)
@@ -42,8 +41,7 @@ left join retracted as gone on gone.id = failed.response_id
 left join changed_answers as w on w.response_id = failed.response_id
 left join condition_repetitions as p on p.condition_id = failed.condition_id and p.agent_id = failed.agent_id
 left join sampling as d on d.judge_id = failed.judge_id
-anti join judged
-    on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id and judged.replicate = failed.replicate
+anti join judged on judged.response_id = failed.response_id and judged.judge_id = failed.judge_id
 where stage = 'judge'
     and session.in_share(d.seed, d.below, failed.repetition, failed.sample_id)
     and failed.judge_id not in (from replaced_judges)
@@ -53,4 +51,4 @@ where stage = 'judge'
             and ($everything or not exists (from plans) or coalesce(p.repetitions >= failed.repetition, false))
     end
     and failed.position > coalesce(w.position, 0)
-group by failed.response_id, failed.judge_id, failed.replicate
+group by failed.response_id, failed.judge_id

@@ -64,6 +64,7 @@ ALWAYS_ASKED = (
     "mocked",
     "programs",
     "mixed_answers",
+    "replaced_failures",
     "judgments_left",
     "claims",
     "failure_groups",

@@ -59,6 +59,7 @@ told as (
     where session.in_share(seed, below, repetition, sample_id)
 ),
 counted as (
+    -- An open failure is of a response without a judgment of the judge, so of all its replicates.
     select
         name,
         judge_id,
@@ -66,10 +67,10 @@ counted as (
         of_pairs,
         coalesce(replicates * sum(number) filter (type = 'response'), 0)::bigint as planned,
         coalesce(sum(number) filter (type = 'judgment'), 0)::bigint as made,
-        coalesce(sum(number) filter (type = 'failure'), 0)::bigint as failed
+        coalesce(replicates * sum(number) filter (type = 'failure'), 0)::bigint as failed
     from told
     group by name, judge_id, is_added, of_pairs, replicates
 )
-select name as judge, is_added, of_pairs, greatest(planned - made - failed, 0) as missing, failed
+select name as judge, judge_id, is_added, of_pairs, greatest(planned - made - failed, 0) as missing, failed
 from counted
 order by name

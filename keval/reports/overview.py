@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from keval.counted import counted
 from keval.ids import JsonObject
+from keval.reports.judgments_left import judgments_left
 from keval.reports.queries import ask
 
 if TYPE_CHECKING:
@@ -76,15 +78,15 @@ READ = (
 def overview(connection: DuckDBPyConnection) -> Overview:
     """Return what the log holds whose views a connection has."""
     (row,) = ask(connection, "overview")
-    judges = list(ask(connection, "judgments_left"))
+    judges = judgments_left(partial(ask, connection))
     return Overview(
         **{
             **row,
             "mock": bool(row["mock"]),
             "conditions": tuple(row["conditions"] or ()),
             "failed": row["failed"] or 0,
-            "missing_judgments": sum(judge["missing"] for judge in judges),
-            "failed_judgments": sum(judge["failed"] for judge in judges),
+            "missing_judgments": sum(judge.missing for judge in judges),
+            "failed_judgments": sum(judge.failed for judge in judges),
             "evaluations": tuple(each["name"] for each in ask(connection, "evaluation_names")),
         }
     )

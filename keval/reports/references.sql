@@ -1,4 +1,4 @@
--- One row per reference, judge and metric, and one per judge that could not judge a reference even once: what came of it.
+-- One row per reference, judge and metric, and one per judge that could not judge a reference: what came of it.
 select
     v.sample_id, v.judge, v.metric, v.score, v.pass_from, v.passed, v.not_applicable,
     any_value(s.reasoning) as reasoning, null as failure, v.position, v.series
@@ -9,6 +9,5 @@ union all
 select
     f.sample_id, f.judge.name, null, null, null, false, null, f.message, f.kind, f.position, null
 from failure_facts as f
-anti join scores as s on s.response_id = f.response_id and s.judge_id = f.judge_id
 where f.stage = 'judge' and f.current and f.planned is not false
 order by position, series nulls last

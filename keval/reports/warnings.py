@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from keval.counted import counted
 from keval.ids import JsonObject
 from keval.reports.conclusions import MetricTable, ReportWarning, statistic
+from keval.reports.judgments_left import judgments_left
 from keval.reports.model import ConditionSummary, Header
 from keval.reports.queries import Queries, by_condition
 from keval.reports.tool_use import ToolUse
@@ -41,18 +42,19 @@ def unjudged(
 ) -> Iterator[ReportWarning]:
     """Yield what the judges have still to do, and what does it: of answers of a stand-in, for nothing."""
     command = "keval judge LOG --mock" if mock else "keval judge LOG"
-    judges = queries.ask("judgments_left")
+    judges = judgments_left(queries.ask)
     for is_added, does in ((False, command), (True, f"{command} -j JUDGE.yaml")):
-        these = [each for each in judges if each["is_added"] is is_added]
-        if any(each["missing"] for each in these):  # else failures alone, which are told as such
+        these = [each for each in judges if each.is_added is is_added]
+        # Where a judge failed all judgments of an answer, that is told among the failures.
+        if any(each.missing or each.failed_replicates for each in these):
             # The command makes those that failed again, too.
-            missing = {each["judge"]: number for each in these if (number := each["missing"] + each["failed"])}
-            number, failed = sum(missing.values()), sum(each["failed"] for each in these)
+            missing = {each.judge: number for each in these if (number := each.missing + each.failed)}
+            number, failed = sum(missing.values()), sum(each.failed for each in these)
             are = f"{number:,} {'judgment is' if number == 1 else 'judgments are'} missing"
             which = ", ".join(f"{name} {n:,}" for name, n in missing.items())
             of_these = f", of which {failed:,} failed" if failed else ""
             yield ReportWarning("unjudged", f"{are} ({which}){of_these}: {does}")
-    if any(not each["of_pairs"] for each in judges):
+    if any(not each.of_pairs for each in judges):
         return
     left = [row for _, row in _each(queries, "unjudged", conditions)]
     number, unpaired = (sum(row[name] for row in left) for name in ("count", "unpaired"))
