@@ -71,15 +71,22 @@ not_sampled as (
 ),
 -- How the baseline's task ended with which a judge of pairs compares: null as long as one of them has an answer. What is
 -- computed from its scores has none of a pair without the baseline's answer.
-baseline_task as (
-    select t.task, behind.judge_id, if(bool_and(b.failed is not null), any_value(b.failed), null) as failed
+failed_baseline as (
+    select t.task, p.judge_id, if(bool_and(b.failed is not null), min(b.failed), null) as failed
     from (from tasks where condition_id in (select condition_id from judge_baselines where of_pairs)) as t
     join (from judge_baselines where of_pairs) as p on p.condition_id = t.condition_id
     join (from tasks where condition_id in (select baseline_id from judge_baselines where of_pairs)) as b
         on b.condition_id = p.baseline_id and b.agent_id = t.agent_id and b.sample_id = t.sample_id
         and b.repetition = t.repetition
-    join judges_behind as behind on behind.judging = p.judge_id
-    group by t.task, behind.judge_id
+    group by t.task, p.judge_id
+),
+baseline_task as (
+    -- Of several judges one is enough; a failure of the agent's comes first, be it that the config excludes these.
+    select task, behind.judge_id, arg_min(failed, (k.counts_as <> 'minimum', failed)) as failed
+    from failed_baseline
+    join judges_behind as behind on behind.judging = failed_baseline.judge_id
+    join failure_kinds as k on k.kind = failed and k.stage = 'generate'
+    group by task, behind.judge_id
 ),
 known as (
     select

@@ -221,6 +221,28 @@ def test_without_the_baselines_answer_a_part_of_pairs_has_no_score(
         assert asked(connection, query) == [expected]
 
 
+def test_one_part_of_pairs_without_a_score_is_enough(tmp_path: Path) -> None:
+    """Whatever the baseline of another judge answered, what is computed from both has no score any more."""
+    baselines = {"sources": "baseline", "quality": "other"}
+    judges = [
+        judge_entry([{"name": metric.name, "min": 0, "max": 1}], judge_id=IDS[name], name=name)
+        | {"unit": "pair", "parameters": {"baseline": baselines[name]}}
+        for name, metric in JUDGES.items()
+    ]
+    conditions = ("baseline", "other", "with_docs")
+    failed, other, docs = (response_event("q1", name) for name in conditions)
+    log = [
+        run_event(conditions, judges=judges, samples=1, metrics=[WEIGHTED.described()]),
+        failure_event(failed),
+        other,
+        docs,
+        judged(docs, "quality", 1) | {"other_response_id": other["id"]},
+    ]
+    query = "select not_measured, not_done from condition_scores where metric = 'overall' and condition = 'with_docs'"
+    with views(tmp_path, log) as connection:
+        assert asked(connection, query) == [(1, 0)]
+
+
 def test_what_a_part_does_not_sample_is_not_sampled(tmp_path: Path) -> None:
     """Where both judges of a formula judge a share of the tasks, the formula has their common share, each task once.
 
