@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 9
 """Columns of a table that fit on paper; more stand in several tables, each with the first column."""
 
+_NUMBER = re.compile(r"[-+−$≥<≈~\[( ]*[0-9]([0-9.,]*[0-9])?%?(?=$|[\])\s])")
+
+_NO_NUMBER = {"", "–", "NULL", "free"}
+"""What stands in the place of a number."""
+
 _ROW_HEIGHT, _BAR_HEIGHT = 24, 22
 """Pixels of a strip without samples below its mark."""
 
@@ -35,7 +40,7 @@ def environment(*packages: str, sample_address: Callable[[str], str] | None = No
         loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.filters |= {"shown": _shown, "shown_lines": printable_lines, "height": _height, "narrow": _narrow}
-    made.globals |= {"sample_address": sample_address, "columns_of_numbers": _columns_of_numbers}
+    made.globals |= {"sample_address": sample_address, "columns_of_numbers": columns_of_numbers}
     made.tests |= {
         "quote": lambda content: isinstance(content, Quote),
         "lines": lambda block: isinstance(block, Lines),
@@ -60,15 +65,18 @@ def _shown(cell: Cell) -> str:
     return printable(cell.wide if isinstance(cell, Fitted) else cell)
 
 
-def _columns_of_numbers(columns: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> list[bool]:
+def columns_of_numbers(columns: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> list[bool]:
     """Return of each column whether it is aligned as numbers are: its title, and also what is unknown in it."""
-    width = max(map(len, (columns, *rows)))
-    return [all(_is_number(row[place]) for row in rows if place < len(row)) for place in range(width)]
+    of_columns = [[row[place] for row in rows if place < len(row)] for place in range(max(map(len, (columns, *rows))))]
+    return [
+        any(map(_is_number, cells)) and all(_is_number(cell) or _shown(cell) in _NO_NUMBER for cell in cells)
+        for cells in of_columns
+    ]
 
 
 def _is_number(cell: Cell) -> bool:
-    """Return whether a cell begins with a number, as intervals and shares do, too, or stands for one."""
-    return not isinstance(cell, Quote) and re.match(r"[-+−$≥<~\[( ]*[0-9]|(–|NULL|free|)$", _shown(cell)) is not None
+    """Return whether a cell begins with a number, as intervals and shares do, too; a date or an id is none."""
+    return not isinstance(cell, Quote) and _NUMBER.match(_shown(cell)) is not None
 
 
 def _height(panel: Panel) -> int:

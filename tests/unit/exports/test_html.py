@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from keval import exports
 from keval.errors import UsageError
+from keval.exports._templates import columns_of_numbers
 from keval.exports.html import Html
 from keval.exports.text import Text
 from keval.reports.model import BANNER, Report
@@ -188,6 +189,26 @@ def test_each_column_of_a_table_stands_on_one_side() -> None:
             (side,) = {'class="number"' in cell for cell in column}
             sides.add(side)
     assert sides == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_of_numbers"),
+    [
+        (["1.25", "–", "12,345"], True),
+        (["+0.50 [+0.12, +0.62] higher", "−0.10"], True),
+        (["$0.1234", "≥ $3", "free"], True),
+        (["17 / 18", "1 (timeout 1)", "95%", "1.25 s", "NULL"], True),
+        (["1", "claude-opus-5"], False),
+        (["2026-11-20", "2026-11-21"], False),
+        (["57572229949648d0", "7zip", "3rd"], False),
+        (["1. Which?", "2. Why?"], False),
+        (["–", ""], False),
+        ([], False),
+    ],
+)
+def test_a_column_is_of_numbers_if_it_has_some_and_nothing_else(cells: list[str], *, is_of_numbers: bool) -> None:
+    """What is unknown may stand among them; dates, ids and texts that begin with a digit are none."""
+    assert columns_of_numbers(["", "title"], [["name", cell] for cell in cells]) == [False, is_of_numbers]
 
 
 def test_commands_can_be_typed_as_they_stand() -> None:
