@@ -205,14 +205,6 @@ def test_without_a_run_the_plan_is_unknown(tmp_path: Path) -> None:
     assert found["reasons"]["sd_within_sample"] == "one repetition"
 
 
-def test_a_condition_that_the_newest_run_leaves_out_has_no_plan(tmp_path: Path) -> None:
-    """That an earlier run planned it is no number of the plan that counts, and that is the reason."""
-    events = [run_event(["baseline", "with_docs"]), *scored("with_docs", (1, 2)), run_event(["baseline"])]
-    (found,) = [body for body in bodies(tmp_path, events) if body["condition"] == "with_docs"]
-    assert (found["current"], found["planned"]) == (False, None)
-    assert found["reasons"]["planned"] == "the newest run does not plan it"
-
-
 def test_a_condition_that_only_failed_has_no_completed_mean(tmp_path: Path) -> None:
     """The headline is the minimum; of what was completed there is nothing to average."""
     (found,) = bodies(tmp_path, [run_event(["baseline"]), failure_event(response_event())])

@@ -67,3 +67,16 @@ def test_a_variance_lacks_what_was_scored_and_not_what_failed(tmp_path: Path) ->
     assert (found["n_samples"], found["n_responses"], found["ms_response"]) == (3, 2, 0)
     assert found["reasons"]["var_response"] == "one judgment per answer"
     assert found["reasons"]["var_sample"] == "one sample has a score"
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"level": "condition", "current": True}, "no run event says what was planned"),
+        ({"level": "condition", "current": False}, "the newest run does not plan it"),
+        ({"level": "group", "current": True}, "no plan says which samples of the group there are"),
+    ],
+)
+def test_a_plan_is_missing_for_a_reason_of_its_own(row: JsonObject, why: str) -> None:
+    """That an earlier run planned a condition is no number of the plan that counts."""
+    assert reasons.no_plan(row) == why
