@@ -64,7 +64,7 @@ ALWAYS_ASKED = (
     "mocked",
     "programs",
     "mixed_answers",
-    "replaced_failures",
+    "closed_failures",
     "judgments_left",
     "claims",
     "failure_groups",

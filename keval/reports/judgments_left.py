@@ -25,9 +25,9 @@ class JudgmentsLeft(NamedTuple):
 
 def judgments_left(ask: Callable[[str], Iterable[JsonObject]]) -> list[JudgmentsLeft]:
     """Return what each judge has still to do, in the order of their names; `ask` finds the rows of a query."""
-    # In a log of millions of lines that is found quickly, and nearly always there is none.
-    is_any_replaced = any(True for _ in ask("replaced_failures"))
-    replicates = {row["judge_id"]: row["number"] for row in ask("failed_replicates")} if is_any_replaced else {}
+    # Whether there are any is found quickly among millions of lines; how many is not.
+    are_any = any(True for _ in ask("closed_failures"))
+    replicates = {row["judge_id"]: row["number"] for row in ask("failed_replicates")} if are_any else {}
     return [_with_replicates(row, replicates.get(row["judge_id"], 0)) for row in ask("judgments_left")]
 
 
