@@ -184,8 +184,8 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "unit/judges/test_rubric.py": ("the judge with one model shows what all by a rubric do", {"judges._rubric_judge"}),
     "unit/processes/test_servers.py": ("a server is connected to in order to be asked", {"processes.mcp_client"}),
     "unit/projections/test_projections.py": (
-        "tables, views and the script of them are right if their rows are",
-        {"projections.script", "projections.tables", "projections.views"},
+        "tables, and the script of tables and views, are right if their rows are",
+        {"projections.script", "projections.tables"},
     ),
     "unit/stats/test_aggregates.py": ("what was asked for is in the events", {"stats.asked", "stats.condition_row"}),
     "unit/formats/test_every_eval_ever.py": ("a record is one with its rows", {"formats._eee_instances"}),

@@ -59,7 +59,7 @@ def command(
     raters = Raters(judges, replicates, labels, seed)
     with collected(chosen(logs), warn, skip_invalid=skip_invalid) as files:
         check_not_empty(files)
-        with projections.connect(files, everything=everything) as connection:
+        with projections.connect(files, everything=everything, tools=False) as connection:
             warn_of_several(connection)
             warn_of_stopped(connection)
             found = agreements(connection, raters)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from keval import projections
-from keval.commands.caveats import warn_of_mock, warn_of_stopped
+from keval.commands import caveats
 from keval.commands.messages import say, say_json, warn
 from keval.commands.options import APPENDED_LOG, INPUT_FILE, PASS_FROM, PATH, SKIP_INVALID, FiniteRange, drawing_options
 from keval.counted import counted
@@ -21,10 +21,11 @@ from keval.labels import calibration_lines, sheet
 from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
 from keval.labels.draw import Wanted
 from keval.labels.error_rates import ForeignCalibration, read
-from keval.labels.labels import CalibratedJudge, calibrated, known_labels
+from keval.labels.labels import READ, CalibratedJudge, calibrated, known_labels
 from keval.logs.collect import check_not_empty, collected
 from keval.logs.outputs import check_stdout, replaced
 from keval.reports.verdicts import undecided
+from keval.stats import stopped_run
 from keval.stats.rogan_gladen import ErrorRates
 
 
@@ -155,9 +156,10 @@ def _what_labels_say(
     with ExitStack() as open_:
         (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
         check_not_empty([file])
-        connection = open_.enter_context(projections.connect([file]))
-        warn_of_mock(connection)
-        warn_of_stopped(connection)
+        asked = {*READ, *caveats.READ, *stopped_run.READ}
+        connection = open_.enter_context(projections.connect([file], tools=False, asked=asked))
+        caveats.warn_of_mock(connection)
+        caveats.warn_of_stopped(connection)
         for name in undecided(connection, wanted.pass_from):
             warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
         judges = calibrated(connection, known_labels(connection, file.path), wanted)

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+READ = ("conditions", "cost_sums", "events", "facts", "run_facts", "standing")
+"""The tables and views that are asked, but for groups and for runs that may have stopped."""
+
+
 def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str], asked: str = "--by") -> None:
     """Tell people how many samples are in no group by these fields, which they `asked` for by this word.
 

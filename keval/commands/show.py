@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 import orjson
 
 from keval import projections
-from keval.commands.caveats import warn_of_several
+from keval.commands import caveats
 from keval.commands.messages import warn
 from keval.commands.newest import chosen
 from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, PATH_OR_STDIN, SKIP_INVALID
@@ -24,6 +24,9 @@ from keval.printable import printable_json
 from keval.transcripts.drawing import Drawing
 from keval.transcripts.selection import Selection, has_pairs
 from keval.transcripts.transcript import Transcript, transcripts
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 
 @click.command(epilog="Example: keval show run.jsonl --sample merge-logs --condition with_docs --repetition 1")
@@ -83,24 +86,27 @@ def command(
     with ExitStack() as open_:
         files = open_.enter_context(collected(read, warn, skip_invalid=skip_invalid))
         check_named_not_empty(read, files)
-        connection = open_.enter_context(projections.connect(files))
-        warn_of_several(connection)
+        asked = (*selection.read, *caveats.READ)
+        connection = open_.enter_context(projections.connect(files, tools=False, asked=asked))
+        caveats.warn_of_several(connection)
         found = transcripts(connection, files, selection)
         first = next(found, None)
         if first is None:
-            warn(_none_like(selection, has_pairs=has_pairs(connection)))
+            warn(_none_like(selection, connection))
         with paged() as out:
             _write(out, () if first is None else chain([first], found), form, full=full)
 
 
-def _none_like(selection: Selection, *, has_pairs: bool) -> str:
-    """Return what is said where no task is chosen, of a log that has samples with a difference or none."""
-    no_lower = "no sample scored lower than under the baseline"
-    said = {
-        Selection(failed=True): "nothing failed",
-        Selection(regressed=True): no_lower if has_pairs else "no sample has scores under the baseline and another one",
-    }
-    return said.get(replace(selection, worst=None), "no task is like that")
+def _none_like(selection: Selection, connection: DuckDBPyConnection) -> str:
+    """Return what is said where no task is chosen."""
+    alone = replace(selection, worst=None)
+    if alone == Selection(failed=True):
+        return "nothing failed"
+    if alone != Selection(regressed=True):
+        return "no task is like that"
+    if has_pairs(connection):
+        return "no sample scored lower than under the baseline"
+    return "no sample has scores under the baseline and another one"
 
 
 def _write(out: IO[str], found: Iterable[Transcript], form: str, *, full: bool) -> None:

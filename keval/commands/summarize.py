@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 
 from keval import projections
-from keval.commands.caveats import warn_of_mock, warn_of_several
+from keval.commands import caveats
 from keval.commands.messages import say, say_json, warn
 from keval.commands.newest import chosen
 from keval.commands.options import LOGS, PASS_FROM, SKIP_INVALID
 from keval.logs.collect import check_named_not_empty, collected
 from keval.projections.log_file import LogFile
+from keval.reports import trials
 from keval.reports.summaries import summaries
 
 
@@ -37,9 +38,10 @@ def command(logs: tuple[Path, ...], written: str, pass_from: Mapping[str, float]
 
 
 def _print(files: Sequence[LogFile], written: str, pass_from: Mapping[str, float]) -> None:
-    with projections.connect(files, texts=False) as connection:
-        warn_of_several(connection)
-        warn_of_mock(connection)
+    asked = {*trials.READ, *caveats.READ}
+    with projections.connect(files, texts=False, tools=False, asked=asked) as connection:
+        caveats.warn_of_several(connection)
+        caveats.warn_of_mock(connection)
         for summary in summaries(connection, files, pass_from):
             if written == "jsonl":
                 say_json(summary.as_json())

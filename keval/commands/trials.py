@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from keval import projections
-from keval.commands.caveats import warn_of_mock
+from keval.commands import caveats
 from keval.commands.messages import say, say_json, warn
 from keval.commands.options import (
     CONFIG,
@@ -31,7 +31,7 @@ from keval.logs.folder import is_log
 from keval.readable import percent
 from keval.reports.condition_trials import NOTHING_KNOWN, ConditionTrials, condition_trials
 from keval.reports.thresholds import Scale, thresholds
-from keval.reports.trials import SampleTrials, sample_trials
+from keval.reports.trials import READ, SampleTrials, sample_trials
 from keval.reports.verdicts import undecided
 from keval.stats.condition_passes import Estimate
 from keval.stats.intervals import Interval
@@ -80,9 +80,9 @@ def command(
     skip_invalid = request.skip_invalid
     with (
         collected([log], lambda _: None, skip_invalid=skip_invalid) as files,
-        projections.connect(files, texts=False) as connection,
+        projections.connect(files, texts=False, tools=False, asked={*READ, *caveats.READ}) as connection,
     ):
-        warn_of_mock(connection)
+        caveats.warn_of_mock(connection)
         for name in undecided(connection, pass_from):
             warn(f"{name}: nothing says which score passes, so it decides no trial; --pass-from {name}=SCORE does")
         names = [condition.name for condition in config.conditions]

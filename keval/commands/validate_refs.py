@@ -16,7 +16,7 @@ from keval.execution.references import default_log, judge_references
 from keval.logs.collect import collected
 from keval.logs.outputs import check_stdout
 from keval.metric_names import full_name
-from keval.reports.references import References, Verdict, references
+from keval.reports.references import READ, References, Verdict, references
 from keval.reports.thresholds import Scale, thresholds
 
 
@@ -51,7 +51,10 @@ def command(
         check_stdout((log, config_path, *(dataset.path for dataset in config.datasets)), "write to another file")
         judge_references(config, log, request, warn)
     skip_invalid = request.skip_invalid
-    with collected([log], lambda _: None, skip_invalid=skip_invalid) as files, projections.connect(files) as connection:
+    with (
+        collected([log], lambda _: None, skip_invalid=skip_invalid) as files,
+        projections.connect(files, tools=False, asked=READ) as connection,
+    ):
         found = references(connection, pass_from)
     for name in found.undecided:
         warn(f"{name}: nothing says which score passes, so it fails no reference; --pass-from {name}=SCORE does")

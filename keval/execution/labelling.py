@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from keval import projections
 from keval.errors import Warn
@@ -12,9 +13,14 @@ from keval.events import new_run_id
 from keval.execution.appending import NamedFile, append_all
 from keval.execution.run_events import bare_run_event
 from keval.labels.draw import Entry, Wanted, draw
-from keval.labels.labels import Known, Said, check_targets, known_labels
+from keval.labels.labels import READ, Known, Said, check_targets, known_labels
 from keval.labels.sheet import Filled
 from keval.logs.collect import check_not_empty, collected
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from keval.projections.log_file import LogFile
 
 Ask = Callable[[Entry, int, int], Said | None]
 """Asks a person about a verdict, given its number and how many there are; None: nothing was said."""
@@ -25,7 +31,7 @@ def take_in(log: Path, filled: Filled, warn: Warn, *, skip_invalid: bool) -> int
 
     Raises InputError if the sheet is about other answers than the log has; nothing is written then.
     """
-    with collected([log], warn, skip_invalid=skip_invalid) as (file,), projections.connect([file]) as connection:
+    with collected([log], warn, skip_invalid=skip_invalid) as (file,), _connect(file) as connection:
         check_targets(connection, filled.answers)
         known = known_labels(connection, file.path)
     run_id = new_run_id()
@@ -40,9 +46,13 @@ def drawn(log: Path, wanted: Wanted, warn: Warn, labeler: str | None, *, skip_in
     with ExitStack() as open_:
         (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
         check_not_empty([file])
-        connection = open_.enter_context(projections.connect([file]))
+        connection = open_.enter_context(_connect(file))
         known = known_labels(connection, file.path)
         return [entry for entry in draw(connection, file.path, wanted) if not _has_label(known, entry, labeler)]
+
+
+def _connect(log: LogFile) -> AbstractContextManager[DuckDBPyConnection]:
+    return projections.connect([log], tools=False, asked=READ)
 
 
 def ask_all(log: Path, entries: Iterable[Entry], ask: Ask, warn: Warn) -> Iterator[Said]:

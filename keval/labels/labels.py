@@ -16,11 +16,24 @@ from keval.labels.error_rates import ForeignCalibration, PassShare, RatesCorrect
 from keval.logs.line_at import event_at
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
+from keval.reports.verdicts import READ as READ_FOR_VERDICTS
 from keval.stats.calibration import Calibration, Labelled
 from keval.stats.rogan_gladen import ErrorRates
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+READ = (
+    *READ_FOR_VERDICTS,
+    "facts",
+    "label_facts",
+    "labels",
+    "newest_samples",
+    "pair_judges",
+    "samples",
+    "scores",
+)
+"""The tables and views that are asked to draw verdicts, and to count and to use what people said of them."""
 
 SAYS = {
     "valid_failure": "the answer is bad",

@@ -91,7 +91,7 @@ def connect(  # noqa: PLR0913 - each says of something else what is asked
         if texts:
             open_.enter_context(functions_over(connection, files))
         if apart:
-            tables.build_apart(connection, files, everything=everything)
+            tables.build_apart(connection, files, everything=everything, asked=needed)
         elif ready is None and not (
             may_continue and continuation.build(connection, files[0], texts=texts, tools=tools, asked=needed)
         ):

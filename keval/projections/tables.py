@@ -71,21 +71,24 @@ def summaries(before: int = 0, *, texts: bool, asked: Collection[str]) -> dict[s
     return {name: definition(name, file=f"(file + {before})::smallint") for name in names}
 
 
-def build_apart(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], *, everything: bool) -> None:
+def build_apart(
+    connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile], *, everything: bool, asked: Collection[str]
+) -> None:
     """Make the tables and views of each log in a schema of its own, and views that have the rows of all.
 
     What is stored of a whole log is shown rather than computed, but for `everything`, by which other lines are current.
+    `asked` as in `build`.
     """
     kinds = kinds_for(logs)
     for before, (schema, log) in enumerate(zip(schemas(logs), logs, strict=True)):
         connection.execute(f"CREATE SCHEMA {schema}")
         connection.execute(f"SET schema = '{schema}'")
         if log.ready is None or everything:
-            build(connection, [log], kinds, everything=everything, before=before)
+            build(connection, [log], kinds, everything=everything, before=before, asked=asked)
         else:
             _show_stored(connection, log.ready, before)
     connection.execute("SET schema = 'main'")
-    for statement in apart_views(logs):
+    for statement in apart_views(logs, asked=asked):
         connection.execute(statement)
 
 

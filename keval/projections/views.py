@@ -7,7 +7,7 @@ which opens with a comment that says what one row is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -227,9 +227,9 @@ def schemas(logs: Sequence[LogFile]) -> list[str]:
     return [f"log_{number}" for number, _ in enumerate(logs, start=1)]
 
 
-def apart_views(logs: Sequence[LogFile], kind: str = "VIEW") -> Iterator[str]:
+def apart_views(logs: Sequence[LogFile], kind: str = "VIEW", asked: Collection[str] = ALL) -> Iterator[str]:
     """Yield the statements of views that have the rows of all logs, each log having a schema of its own."""
-    for view in VIEWS:
+    for view in filter(asked.__contains__, VIEWS):
         parts = (
             load("projections", "one_log", name=literal(log.name), view=f"{schema}.{view}")
             for schema, log in zip(schemas(logs), logs, strict=True)

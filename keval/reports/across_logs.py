@@ -47,6 +47,18 @@ if TYPE_CHECKING:
 
     from keval.projections.log_file import LogFile
 
+READ = (
+    "condition_means",
+    "conditions",
+    "facts",
+    "judgment_facts",
+    "metrics",
+    "newest_samples",
+    "sample_means",
+    "samples",
+)
+"""The tables and views of each log that are put side by side."""
+
 MOST_NAMED = 5
 """Samples that are named before the rest is counted."""
 
@@ -80,7 +92,7 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
     ]
     across_doubts.check_comparable(sides)
     pairs = list(_pairs(sides, same))
-    with projections.connect(logs, everything=everything, apart=True) as connection:
+    with projections.connect(logs, everything=everything, apart=True, asked=READ) as connection:
         samples = [*_samples(connection, sides)]
         put_side_by_side(connection, [side.label for side in sides], pairs)
         samples += _edited(connection, sides)

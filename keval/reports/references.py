@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
+from keval.reports.verdicts import READ as READ_FOR_VERDICTS
 from keval.reports.verdicts import undecided, verdicts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+READ = (*READ_FOR_VERDICTS, "failure_facts", "scores")
+"""The tables and views that are asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,27 @@ from keval.projections import rows
 from keval.projections.line_text import events_of
 from keval.projections.log_file import ChangedError, LogFile
 from keval.projections.sql_file import literals, load
+from keval.reports.verdicts import READ as READ_FOR_VERDICTS
 from keval.reports.verdicts import verdicts
 from keval.stats.pass_k import pass_at_k, pass_at_k_plugin, pass_every_k, pass_every_k_plugin
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+READ = (
+    *READ_FOR_VERDICTS,
+    "failure_facts",
+    "failure_kinds",
+    "judge_baselines",
+    "newest_samples",
+    "not_for",
+    "repeated",
+    "sampling",
+    "series",
+    "shared_tasks",
+    "tasks",
+)
+"""The tables and views that are asked."""
 
 TURN = ("type", "text", "id", "name", "server", "input", "result", "error", "duration_ms")
 """The fields that each turn of a trajectory has, null if it is of another type."""

@@ -12,6 +12,9 @@ from keval.reports.thresholds import Scale, thresholds
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+READ = ("conditions", "metrics", "response_facts", "score_facts", "thresholds")
+"""The tables and views that are asked."""
+
 
 def verdicts(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> str:
     """Return the query for verdicts: one row per response that counts, judge and metric.

@@ -23,6 +23,9 @@ from keval.stats.stopping_rule import CONTRADICTION, Look
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+READ = ("facts", "metrics", "run_facts", "sample_means")
+"""The tables and views that are asked."""
+
 METHOD = "betting"
 """The `ci_method` of intervals that hold at every number of samples."""
 

@@ -20,6 +20,20 @@ _REGRESSED = ("condition_id", "agent_id", "sample_id")
 _KEYS = {"regressed": _REGRESSED, "worst": (*_REGRESSED, "repetition")}
 """What rows of these files are of."""
 
+READ = (
+    "conditions",
+    "current_lines",
+    "events",
+    "facts",
+    "failure_facts",
+    "judgment_facts",
+    "label_facts",
+    "metrics",
+    "newest_samples",
+    "standing",
+)
+"""The tables and views that are asked, whatever is selected."""
+
 JUDGMENTS_HERE = "(from here where type = 'judgment')"
 
 
@@ -44,6 +58,15 @@ class Selection:
     """Only samples that scored lower than under the baseline, with its answers; the largest loss first."""
     worst: int | None = None
     """Only so many tasks, those with the lowest scores."""
+
+    @property
+    def read(self) -> Iterator[str]:
+        """The tables and views that are asked for it."""
+        yield from READ
+        if self.worst is not None:
+            yield "outcomes"
+        if self.regressed:
+            yield "paired_samples"
 
     def query(self, facts: str = "facts", judgments: str = "judgment_facts") -> str:
         """Return the query for the tasks, in the order in which they are shown, from what counts or a part of it."""

@@ -1,0 +1,40 @@
+"""What commands ask for is what their queries read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from keval.commands import caveats
+from keval.labels import labels
+from keval.projections.views import named_in, needed_for
+from keval.reports import across_logs, mixed_answers, references, trials, verdicts
+from keval.stats import stopped_run
+from keval.transcripts.selection import Selection
+
+PACKAGE = Path(caveats.__file__).parent.parent
+
+ASKED: dict[str, tuple[str, Collection[str]]] = {
+    "show": ("transcripts/*.sql", [*Selection(regressed=True, worst=1).read]),
+    "labels": ("labels/*.sql", labels.READ),
+    "verdicts": ("projections/verdicts.sql", verdicts.READ),
+    "trials": ("reports/*trial*.sql", trials.READ),
+    "references": ("reports/references.sql", references.READ),
+    "compare": ("reports/across_*.sql", across_logs.READ),
+    "which agent answered": ("reports/mixed_answers.sql", mixed_answers.READ),
+    "stopped runs": ("projections/stopping_rule.sql", stopped_run.READ),
+    "finished samples": ("projections/finished_samples.sql", stopped_run.READ),
+    "warnings of a mock": ("reports/mocked.sql", caveats.READ),
+    "warnings of several evaluations": ("reports/evaluation_names.sql", caveats.READ),
+}
+"""The files with queries, and the tables and views that are asked for them."""
+
+
+@pytest.mark.parametrize(("files", "asked"), ASKED.values(), ids=ASKED)
+def test_what_queries_read_is_asked_for(files: str, asked: Collection[str]) -> None:
+    """All tables and views that the SQL files of a command name are made when it asks."""
+    read = [named_in(path.read_text(encoding="utf-8")) for path in PACKAGE.glob(files)]
+    assert read
+    assert set().union(*read) <= needed_for(asked)
