@@ -8,7 +8,7 @@ import click
 import orjson
 
 from keval import projections
-from keval.commands.caveats import warn_of_several, warn_of_stopped
+from keval.commands import caveats
 from keval.commands.messages import say_json, warn
 from keval.commands.newest import chosen
 from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
@@ -17,11 +17,16 @@ from keval.exports import _agreement
 from keval.exports.markdown import Markdown
 from keval.exports.text import Text
 from keval.logs.collect import check_not_empty, collected
+from keval.reports import agreement, judge_diagnostics
 from keval.reports.agreement import Raters, agreements, is_mock, judge_variations
 from keval.reports.judge_diagnostics import diagnostics
 from keval.reports.model import BANNER
+from keval.stats import stopped_run
 
 HEADING = "keval agreement"
+
+READ = {*caveats.READ, *stopped_run.READ, *agreement.READ, *judge_diagnostics.READ}
+"""The tables and views that are asked."""
 
 
 @click.command(epilog="Example: keval agreement run.jsonl --judges rubric stricter")
@@ -59,9 +64,9 @@ def command(
     raters = Raters(judges, replicates, labels, seed)
     with collected(chosen(logs), warn, skip_invalid=skip_invalid) as files:
         check_not_empty(files)
-        with projections.connect(files, everything=everything, tools=False) as connection:
-            warn_of_several(connection)
-            warn_of_stopped(connection)
+        with projections.connect(files, everything=everything, tools=False, asked=READ) as connection:
+            caveats.warn_of_several(connection)
+            caveats.warn_of_stopped(connection)
             found = agreements(connection, raters)
             variations = judge_variations(connection) if raters.takes_replicates else ()
             looked = diagnostics(connection) if with_diagnostics else None

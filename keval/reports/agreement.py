@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 RaterKind = Literal["judges", "replicates", "labels", "people"]
 
+READ = ("conditions", "labels", "metrics", "score_facts", "variance_components")
+"""The tables and views that are asked."""
+
 PARADOX_EXACT = 0.9
 PARADOX_KAPPA = 0.4
 

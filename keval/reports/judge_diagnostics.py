@@ -26,6 +26,10 @@ MUCH_AT_THE_CEILING = 0.5
 """From this share of scores at the end of the scale on, better answers can hardly be told from good ones."""
 
 
+READ = ("conditions", "judgment_facts", "judgments", "metrics", "response_facts", "responses", "score_facts")
+"""The tables and views that are asked beside those of agreements."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One thing that a judge's scores may go by."""

@@ -10,7 +10,7 @@ import pytest
 from keval.commands import caveats
 from keval.labels import labels
 from keval.projections.views import named_in, needed_for
-from keval.reports import across_logs, mixed_answers, references, trials, verdicts
+from keval.reports import across_logs, agreement, judge_diagnostics, mixed_answers, references, trials, verdicts
 from keval.stats import stopped_run
 from keval.transcripts.selection import Selection
 
@@ -23,6 +23,15 @@ ASKED: dict[str, tuple[str, Collection[str]]] = {
     "trials": ("reports/*trial*.sql", trials.READ),
     "references": ("reports/references.sql", references.READ),
     "compare": ("reports/across_*.sql", across_logs.READ),
+    "agreement, rated by judges and people": ("reports/rated_*.sql", agreement.READ),
+    "agreement, people's scores": ("reports/people_scores.sql", agreement.READ),
+    "agreement, of all answers": ("reports/agreement_ratings.sql", agreement.READ),
+    "agreement, of replicates": ("reports/judge_variations.sql", agreement.READ),
+    "agreement, diagnosed by length": ("reports/answer_lengths.sql", judge_diagnostics.READ),
+    "agreement, diagnosed by order": ("reports/pair_orders.sql", judge_diagnostics.READ),
+    "agreement, diagnosed by model": ("reports/own_model.sql", judge_diagnostics.READ),
+    "agreement, diagnosed by time": ("reports/score_times.sql", judge_diagnostics.READ),
+    "agreement, diagnosed by scale": ("reports/ceiling_scores.sql", judge_diagnostics.READ),
     "which agent answered": ("reports/mixed_answers.sql", mixed_answers.READ),
     "stopped runs": ("projections/stopping_rule.sql", stopped_run.READ),
     "finished samples": ("projections/finished_samples.sql", stopped_run.READ),
