@@ -189,6 +189,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/stats/test_aggregates.py": ("what was asked for is in the events", {"stats.asked", "stats.condition_row"}),
     "unit/formats/test_every_eval_ever.py": ("a record is one with its rows", {"formats._eee_instances"}),
+    "unit/reports/test_agreement.py": ("people's scores are compared with judges'", {"reports.people_scores"}),
     "unit/reports/test_house_scores.py": ("what is shown of them are their numbers", {"exports._house"}),
     "unit/stats/test_groups.py": ("what is shown of groups are their numbers", {"exports._groups", "reports.groups"}),
     "unit/stats/test_stopped_run.py": (

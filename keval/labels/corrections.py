@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import load
+from keval.reports import people_scores
 from keval.stats.aggregates import rounded
 from keval.stats.ppi import Clusters, CorrectedMean, Estimate, corrected_mean
 
@@ -56,7 +57,7 @@ class MeanCorrection:
 
 def mean_corrections(connection: DuckDBPyConnection) -> Iterator[MeanCorrection]:
     """Yield the corrected mean of each condition, judge and metric that people scored answers of at random."""
-    connection.execute(f"create or replace table session.people_scores as {load('reports', 'people_scores')}")
+    people_scores.make_table(connection)
     found = rows(connection, load("labels", "scored_samples"))
     for _, of_metric in groupby(found, key=lambda row: (row["condition_place"], row["place"])):
         samples = list(of_metric)

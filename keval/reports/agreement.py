@@ -13,6 +13,7 @@ from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
+from keval.reports import people_scores
 from keval.reports.queries import ask
 from keval.stats.aggregates import rounded
 from keval.stats.agreement import (
@@ -121,8 +122,8 @@ class JudgeVariation:
 
 def agreements(connection: DuckDBPyConnection, raters: Raters) -> tuple[Agreement, ...]:
     """Return how far raters agree, judges first. Raises UsageError for a judge that the log does not have."""
-    for name in ("people_scores", "rated_twice"):
-        connection.execute(f"create or replace table session.{name} as {load('reports', name)}")
+    people_scores.make_table(connection)
+    connection.execute(f"create or replace table session.rated_twice as {load('reports', 'rated_twice')}")
     series = load("reports", "rated_series", wanted=_condition(connection, raters))
     connection.execute(f"create or replace table session.compared_series as {series}")
     compared = load("reports", "compared_pairs")

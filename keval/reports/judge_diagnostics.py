@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
+from keval.reports import people_scores
 from keval.reports.queries import ask
 from keval.stats.aggregates import rounded
 from keval.stats.agreement import FEWEST_PAIRS, correlations, rank_correlation_interval
@@ -26,8 +27,17 @@ MUCH_AT_THE_CEILING = 0.5
 """From this share of scores at the end of the scale on, better answers can hardly be told from good ones."""
 
 
-READ = ("conditions", "judgment_facts", "judgments", "metrics", "response_facts", "responses", "score_facts")
-"""The tables and views that are asked beside those of agreements."""
+READ = (
+    "conditions",
+    "judgment_facts",
+    "judgments",
+    "labels",
+    "metrics",
+    "response_facts",
+    "responses",
+    "score_facts",
+)
+"""The tables and views that are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,8 @@ class Diagnostic:
 
 
 def diagnostics(connection: DuckDBPyConnection) -> tuple[Diagnostic, ...]:
-    """Return what there is to say of each judge and metric; needs `session.people_scores`, which `agreements` makes."""
+    """Return what there is to say of each judge and metric."""
+    people_scores.make_table(connection)
     found = (
         *_of_metrics(connection, "answer_lengths", _length),
         *_of_metrics(connection, "pair_orders", _order),

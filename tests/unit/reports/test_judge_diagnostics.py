@@ -7,7 +7,6 @@ import pytest
 
 from keval import ids, projections
 from keval.ids import JsonObject
-from keval.reports.agreement import Raters, agreements
 from keval.reports.judge_diagnostics import Diagnostic, diagnostics
 from tests.builders import JUDGE, METRICS, judge_entry, judgment_event, response_event, run_event, write_log
 
@@ -31,7 +30,6 @@ def found(tmp_path: Path, events: Iterable[JsonObject]) -> dict[str, Diagnostic]
     """Return what is found of the first judge, by name."""
     log = write_log(tmp_path / "run.jsonl", [run_event(samples=12, judges=JUDGES), *events])
     with projections.connect([log]) as connection:
-        agreements(connection, Raters())
         made = diagnostics(connection)
     return {each.name: each for each in reversed(made) if each.judge != "sonnet"}
 
