@@ -19,6 +19,7 @@ from keval.execution.config_session import default_log
 from keval.execution.estimate import Item
 from keval.execution.identification import server_failure, stray_output
 from keval.logs.outputs import check_stdout, same_input
+from keval.models.prices import Prices
 from keval.processes.servers import ServerInfo
 
 
@@ -45,7 +46,7 @@ def command(config_path: Path, log: Path | None, mock: bool, skip_invalid: bool,
         say(f"dataset   {dataset.written}: {counted(len(read.samples), 'sample')}")
     for info in found.servers.values():
         say(f"server    {info.name}: {described(info)}")
-    _print_plan(found.estimates, config_path, has_answers=found.has_answers, mock=mock)
+    _print_plan(found.estimates, config_path, config.prices, has_answers=found.has_answers, mock=mock)
     for told in found.ahead:
         say(f"ahead     {log}: {told}")
     if found.errors:
@@ -80,7 +81,7 @@ def described(info: ServerInfo) -> str:
     return f"connected, {who}, tools: {', '.join(info.tools or ())}{orphans}{noise}"
 
 
-def _print_plan(items: Sequence[Item], config_path: Path, *, has_answers: bool, mock: bool) -> None:
+def _print_plan(items: Sequence[Item], config_path: Path, prices: Prices, *, has_answers: bool, mock: bool) -> None:
     for item in items:
         say(f"plan      {item.name}: {counted(item.number, 'call')}, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]
@@ -95,8 +96,9 @@ def _print_plan(items: Sequence[Item], config_path: Path, *, has_answers: bool, 
             else "estimate  free"
         )
     if not all(item.measured or item.cost_usd is None for item in items):
+        listed = f"list prices of {prices.as_of}{' where the config gives none' if prices.own else ''}; "
         of_mock = "what the mock answers has no price; " if mock else ""
-        say(f"          rough: {of_mock}run a pilot (keval run {config_path} --limit 2) and check again")
+        say(f"          rough: {listed}{of_mock}run a pilot (keval run {config_path} --limit 2) and check again")
 
 
 def _cost(item: Item) -> str:

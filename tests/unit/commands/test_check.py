@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from keval.models import prices
 from tests.conftest import Keval
 
 CONFIG = """
@@ -16,6 +17,8 @@ agent: {type: echo}
 conditions: {plain: {system_prompt: Answer.}}
 judge: {type: exact_match}
 """
+
+OWN = "{input: 1, output: 2, cache_read: 0.1, cache_write_5m: 1.25}"
 
 
 @pytest.mark.slow
@@ -55,4 +58,7 @@ def test_beside_answers_an_estimate_is_said_to_be_of_all_calls(
     keval("run", "run.yaml", "-o", "run.jsonl", "--until", "decided")
     done = keval("check", "check.yaml", "--mock", "--log", "run.jsonl", "--until", "decided")
     assert f"\nestimate  {said}\n" in done.stdout, done.stderr
-    assert "rough: what the mock answers has no price; run a pilot (keval run check.yaml --limit 2)" in done.stdout
+    rough = f"rough: list prices of {prices.load().as_of}; what the mock answers has no price; run a pilot"
+    assert f"{rough} (keval run check.yaml --limit 2)" in done.stdout
+    (tmp_path / "check.yaml").write_text(f"{config.replace('type: echo', f'type: {agent}')}prices: {{mine: {OWN}}}\n")
+    assert f" {prices.load().as_of} where the config gives none; " in keval("check", "check.yaml", "--mock").stdout
