@@ -123,7 +123,8 @@ class JudgeVariation:
 def agreements(connection: DuckDBPyConnection, raters: Raters) -> tuple[Agreement, ...]:
     """Return how far raters agree, judges first. Raises UsageError for a judge that the log does not have."""
     people_scores.make_table(connection)
-    connection.execute(f"create or replace table session.rated_twice as {load('reports', 'rated_twice')}")
+    twice = load("reports", "rated_twice")
+    connection.execute(f"create or replace table session.rated_twice as {twice}")
     series = load("reports", "rated_series", wanted=_condition(connection, raters))
     connection.execute(f"create or replace table session.compared_series as {series}")
     compared = load("reports", "compared_pairs")

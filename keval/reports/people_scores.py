@@ -12,4 +12,5 @@ if TYPE_CHECKING:
 
 def make_table(connection: DuckDBPyConnection) -> None:
     """Make the table `session.people_scores`, of the labels that a connection has views of."""
-    connection.execute(f"create or replace table session.people_scores as {load('reports', 'people_scores')}")
+    given = load("reports", "people_scores")
+    connection.execute(f"create or replace table session.people_scores as {given}")
