@@ -19,9 +19,9 @@ from keval.datasets import Layout
 from keval.documents import packed
 from keval.documents.packed import unpacked_name
 from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError
-from keval.logs.interrupted_input import read_to_the_end
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import count_events, log_reader, standard_input
+from keval.processes.interrupted_input import read_to_the_end
 
 MOST_SHOWN = 20
 """Problems of one log that are listed before the rest is only counted."""

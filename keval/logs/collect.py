@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import io
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
 from keval.documents.packed import is_packed
-from keval.errors import EnvironmentLacksError, InputError, UsageError, Warn
+from keval.errors import InputError, UsageError, Warn
 from keval.logs import index
 from keval.logs.addresses import name_of, no_text
 from keval.logs.check import Check, NotWholeError, ends_with_line
 from keval.logs.index import Index
-from keval.logs.interrupted_input import read_to_the_end
+from keval.logs.line_copy import LineCopy, copied, writing_copy
 from keval.logs.outputs import STDIN, check_stdout
-from keval.logs.stream import Stretch, log_reader, standard_input
+from keval.logs.stream import log_reader, standard_input
 from keval.processes import temporary
+from keval.processes.file_parts import copy_part
+from keval.processes.interrupted_input import read_to_the_end
+from keval.projections import growing
+from keval.projections.growing import Growing
 from keval.projections.log_file import Lines, LogFile, VanishedError
-
-AT_ONCE = 2**20
-"""Bytes that are copied at once."""
 
 MOST_LOGS = 2**15 - 1
 """Logs that are read at once: a table of lines has their numbers in two bytes."""
@@ -37,18 +38,20 @@ NOTHING = Lines(array("q"), 0)
 
 
 @contextmanager
-def collected(
+def collected(  # noqa: PLR0913 - what is read, who is told, and two sizes that tests make small
     logs: Sequence[Path],
     warn: Warn,
     *,
     skip_invalid: bool = False,
     on_lines: Callable[[bytes], None] | None = None,
     smallest: int = index.SMALLEST,
+    piece: int = growing.PIECE,
 ) -> Iterator[list[LogFile]]:
     """Yield files that hold the logs' events, with how many lines of each were checked; stdin when there is no log.
 
     A log is used as it is, be it written to meanwhile; one with lines to leave out in its middle, and stdin, become
-    temporary files. `on_lines` is called for lines of stdin as they come in. A log of `smallest` bytes gets an index.
+    temporary files. `on_lines` is called for lines of stdin as they come in; what comes after `piece` bytes is taken in
+    when the file is read, be it by `connect`. A log of `smallest` bytes gets an index.
     Raises InputError, and UsageError if stdout leads into one of the logs.
     """
     check_stdout(logs or [STDIN], "write to another file")
@@ -56,7 +59,7 @@ def collected(
         raise UsageError(f"{len(logs)} logs are more than {MOST_LOGS}; merge some of them with cat")
     with ExitStack() as kept:
         folder = kept.enter_context(temporary.folder())
-        collection = _Collection(warn, skip_invalid, on_lines, smallest, kept)
+        collection = _Collection(warn, skip_invalid, on_lines, smallest, piece, len(logs) <= 1, kept)
         yield [collection.file(log, folder / f"{number}.jsonl") for number, log in enumerate(logs or [STDIN])]
 
 
@@ -85,22 +88,21 @@ class _Collection:
     skip_invalid: bool
     on_lines: Callable[[bytes], None] | None
     smallest: int
+    piece: int
+    is_alone: bool
+    """Whether there is one log, which may be read while it is copied."""
     kept: ExitStack
-    """Holds indexes open."""
+    """Holds open what is read later: indexes, packed logs, and what Ctrl-C does while stdin is read."""
 
     def file(self, log: Path, copy: Path) -> LogFile:
         """Return a log as a file of valid lines: itself, or a copy that is made now."""
         if (problem := no_text(str(log))) is not None:
             raise InputError(problem)
         if log == STDIN:
-            piped = standard_input(self.warn, skip_invalid=self.skip_invalid)
-            # Without a buffer, which would wait until it is full: what comes in is passed on at once.
-            reader = replace(piped, source=io.FileIO(piped.source.fileno(), closefd=False))
-            with read_to_the_end(self.warn):
-                return _copied(name_of(log), reader.stretches(), copy, self.on_lines)
+            return self._copied_stdin(copy)
         if not log.is_file() or is_packed(log):  # a pipe can be read only once, and a packed log is slow to read
-            with log_reader(log, self.warn, skip_invalid=self.skip_invalid) as reader:
-                return _copied(name_of(log), reader.stretches(), copy, None)
+            reader = self.kept.enter_context(log_reader(log, self.warn, skip_invalid=self.skip_invalid))
+            return self._copied(name_of(log), LineCopy(Growing(copy, self.piece), reader.stretches()))
         check = Check(log, self.warn, self.skip_invalid)
         try:
             return self._itself(log, copy, check)
@@ -112,7 +114,24 @@ class _Collection:
             # Of what was checked before, everything has been said.
             with log_reader(log, lambda _: None, skip_invalid=True) as reader:
                 valid = takewhile(lambda stretch: stretch.offset < check.end, reader.stretches())
-                return replace(_copied(name_of(log), valid, copy, None), skipped=reader.skipped)
+                where = copied(valid, copy)
+            return replace(_whole_copy(name_of(log), copy, where), skipped=reader.skipped)
+
+    def _copied_stdin(self, copy: Path) -> LogFile:
+        reading = self.kept.enter_context(read_to_the_end(self.warn))
+        piped = standard_input(self.warn, skip_invalid=self.skip_invalid)
+        # Without a buffer, which would wait until it is full: what comes in is passed on at once.
+        reader = replace(piped, source=io.FileIO(piped.source.fileno(), closefd=False))
+        lines = LineCopy(Growing(copy, self.piece), reader.stretches(), self.on_lines, reading.end)
+        return self._copied(name_of(STDIN), lines)
+
+    def _copied(self, name: str, lines: LineCopy) -> LogFile:
+        """Return a copy of lines; of many the rest is copied while they are read."""
+        lines.begin()
+        copy = lines.growing.path
+        if self.is_alone and not lines.is_whole:
+            return LogFile(copy, name, rest=copy, find_lines=lines.rest, is_checked=False, growing=lines.growing)
+        return _whole_copy(name, copy, lines.rest())
 
     def _itself(self, log: Path, copy: Path, check: Check) -> LogFile:
         """Return a log that is used as it is, with its index if it is large enough for one.
@@ -139,48 +158,19 @@ class _Collection:
         return LogFile(file.path, file.name, made.lines, made.stored, find_lines=lambda: NOTHING)
 
 
+def _whole_copy(name: str, copy: Path, where: Lines) -> LogFile:
+    return LogFile(copy, name, len(where.offsets), rest=copy, find_lines=lambda: where)
+
+
 def _continued(file: LogFile, known: Index, check: Check, copy: Path) -> LogFile:
     """Return a log with the lines that its index does not have yet."""
     check.go_on_after(known.log, known.lines, known.longest)
     where = check.all()
     if where.offsets:
-        _copy_part(file.path, known.log.size, check.end, copy)
+        with writing_copy(copy):
+            copy_part(file.path, known.log.size, check.end, copy)
     lines = known.lines + len(where.offsets)
     return replace(file, lines=lines, rest=copy if where.offsets else None, find_lines=lambda: where)
-
-
-def _copied(name: str, stretches: Iterable[Stretch], copy: Path, on_lines: Callable[[bytes], None] | None) -> LogFile:
-    """Write lines to a file, and return it."""
-    offsets, longest, offset = array("q"), 0, 0
-    with writing_copy(copy), copy.open("wb") as target:
-        for stretch in stretches:
-            target.write(stretch.raw)
-            if on_lines is not None:
-                on_lines(stretch.raw)
-            longest = max(longest, *stretch.lengths)
-            for length in stretch.lengths:
-                offsets.append(offset)
-                offset += length
-    where = Lines(offsets, longest)
-    return LogFile(copy, name, len(offsets), rest=copy, find_lines=lambda: where)
-
-
-def _copy_part(log: Path, start: int, end: int, copy: Path) -> None:
-    """Copy a part of a file."""
-    with writing_copy(copy), log.open("rb") as source, copy.open("wb") as target:
-        source.seek(start)
-        while start < end and (read := source.read(min(end - start, AT_ONCE))):
-            target.write(read)
-            start += len(read)
-
-
-@contextmanager
-def writing_copy(copy: Path) -> Iterator[None]:
-    """Turn what the system says of a temporary copy that is written meanwhile into EnvironmentLacksError."""
-    try:
-        yield
-    except OSError as error:  # of the copy: what is read and what is passed on have errors of their own
-        raise EnvironmentLacksError(f"{copy}: {error.strerror}; TMPDIR names another folder") from error
 
 
 def _size(log: Path) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from keval.logs.collect import writing_copy
+from keval.logs.line_copy import writing_copy
 from keval.processes import temporary
 from keval.projections.log_file import LogFile
 

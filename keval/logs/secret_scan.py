@@ -15,9 +15,9 @@ from typing import BinaryIO
 
 from keval.documents import packed
 from keval.errors import InputError, Warn
-from keval.logs.interrupted_input import read_to_the_end
 from keval.logs.outputs import STDIN
 from keval.logs.stream import Reader, standard_input
+from keval.processes.interrupted_input import read_to_the_end
 from keval.secrets.scanner import Finding, Scanner
 
 NOT_IN_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a]")

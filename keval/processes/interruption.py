@@ -6,36 +6,41 @@ DuckDB says that a query was interrupted, that numpy is not installed, or that a
 from __future__ import annotations
 
 import signal
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from keval.processes.interrupted_input import ReadingOn, is_main_thread
+
 
 class _Noting:
-    """Handles a Ctrl-C as Python does, and remembers it."""
+    """Handles a Ctrl-C as it was before, and remembers that it raised KeyboardInterrupt."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Callable[[int, FrameType | None], object]) -> None:
+        self._before = before
         self.came = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.came = True
-        signal.default_int_handler(number, frame)
+        try:
+            self._before(number, frame)
+        except KeyboardInterrupt:
+            self.came = True
+            raise
 
 
 @contextmanager
 def told_as_such() -> Iterator[None]:
-    """Raise KeyboardInterrupt in the place of any error of the block after a Ctrl-C.
+    """Raise KeyboardInterrupt in the place of any error of the block after a Ctrl-C that raised it.
 
     Where Ctrl-C does something else than to raise it, as in a run that finishes what is in flight, nothing changes; nor
     does it under `nohup`, or in another thread.
     """
     before = signal.getsignal(signal.SIGINT)
-    raises = before is signal.default_int_handler or isinstance(before, _Noting)
-    if not raises or not _is_main_thread():
+    may_raise = before is signal.default_int_handler or isinstance(before, _Noting | ReadingOn)
+    if not callable(before) or not may_raise or not is_main_thread():
         yield
         return
-    note = _Noting()
+    note = _Noting(before)
     signal.signal(signal.SIGINT, note)
     try:
         yield
@@ -45,9 +50,5 @@ def told_as_such() -> Iterator[None]:
         raise
     finally:
         # Else a run has begun, which finishes what is in flight; or the viewer closes here what it opened elsewhere.
-        if signal.getsignal(signal.SIGINT) is note and _is_main_thread():
+        if signal.getsignal(signal.SIGINT) is note and is_main_thread():
             signal.signal(signal.SIGINT, before)
-
-
-def _is_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()

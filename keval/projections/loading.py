@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from keval.processes import memory, temporary
 from keval.processes.beside import Beside
+from keval.projections.growing import Growing
 from keval.projections.line_text import descriptors_of, line_in
 from keval.projections.log_file import DECLARING, ChangedError, Lines, LogFile
 from keval.projections.sql_file import literal, load, verbatim
@@ -163,17 +164,20 @@ def _copy(connection: duckdb.DuckDBPyConnection, number: int, before: int, store
 
 def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> Lines:
     """Append the lines that are not stored, and return where they lie; if need be they are checked meanwhile."""
-    path, is_first = literal(verbatim(log.rest or log.path)), number == 1 and log.stored is None
-
-    def append(longest: int, limit: str) -> None:
-        query = lines_query(number, path, longest, limit)
-        connection.execute(made("OR REPLACE TABLE", "lines", query) if is_first else inserted("lines", query))
+    path, growing, anew = log.rest or log.path, log.growing, number == 1 and log.stored is None
 
     # DuckDB heeds a limit with one thread alone: it is set only where a writer may have added lines.
     if log.is_checked:
-        append(log.where.longest, f"limit {len(log.where.offsets)}" if log.rest is None else "")
+        limit = f"limit {len(log.where.offsets)}" if log.rest is None else ""
+        _append(connection, number, path, log.where.longest, limit, anew=anew)
         return log.where
-    appended = Beside(lambda: append(0, ""))
+    appended = Beside(
+        lambda: (
+            _append(connection, number, path, anew=anew)
+            if growing is None
+            else _append_growing(connection, number, growing, anew=anew)
+        )
+    )
     try:
         appended.begin()
         where = log.where
@@ -184,12 +188,41 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
         raise
     if where.longest > SHORTEST_LINE:
         connection.execute(f"SET threads = {threads(where.longest)}")
-        append(where.longest, "")
+        _append(connection, number, path, where.longest, anew=anew)
     elif error is not None:
         raise error
     # What a writer has added since is not looked at.
     connection.execute(load("projections", "cut_off", lines=str(len(where.offsets))))
     return where
+
+
+def _append(  # noqa: PLR0913 - what the query needs, and where its rows go
+    connection: duckdb.DuckDBPyConnection, number: int, path: Path, longest: int = 0, limit: str = "", *, anew: bool
+) -> None:
+    """Append the lines of a file, or make the table `anew` of them; other arguments as in `lines_query`."""
+    query = lines_query(number, literal(verbatim(path)), longest, limit)
+    connection.execute(made("OR REPLACE TABLE", "lines", query) if anew else inserted("lines", query))
+
+
+def _append_growing(connection: duckdb.DuckDBPyConnection, number: int, growing: Growing, *, anew: bool) -> None:
+    """Append the lines of a file that is written meanwhile, by one thread as long as another one writes.
+
+    All of it is one transaction: to commit each piece takes as long as to read it.
+    """
+    ((all_threads,),) = connection.execute("SELECT current_setting('threads')").fetchall()
+    connection.execute("SET threads = 1")
+    connection.begin()
+    try:
+        for piece in growing.pieces():
+            _append(connection, number, piece, anew=anew)
+            anew = False
+        connection.execute(f"SET threads = {all_threads}")
+        with growing.rest() as rest:
+            _append(connection, number, rest, anew=anew)
+        connection.commit()
+    except BaseException:
+        connection.rollback()
+        raise
 
 
 def _note_offsets(connection: duckdb.DuckDBPyConnection, before: int, offsets: array[int]) -> None:

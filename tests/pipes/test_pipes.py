@@ -18,6 +18,10 @@ from typing import Any
 
 import pytest
 
+from keval.events import encode
+from keval.projections.growing import PIECE
+from tests.builders import judgment_event, response_event, run_event
+
 KEVAL = f"{sys.executable} -m keval"
 CONFIG = """\
 name: plumbing
@@ -362,6 +366,40 @@ def test_ctrl_c_ends_a_reader_of_a_pipe_when_the_pipe_ends_and_twice_at_once(fol
         told, _ = process.communicate(timeout=30)
         assert process.returncode == (0 if times == 1 else 130)
         assert (f"{TASKS} responses".encode() in told) == (times == 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_while_much_is_read_as_it_comes_in(tmp_path: Path, times: int) -> None:
+    """One lets the rest of the pipe in, which is passed on and counted with the beginning; two end it at once."""
+    responses = [response_event(f"q{number}", text="because " * 2**14) for number in range(700)]
+    judged = [encode(response) + encode(judgment_event(response)) for response in responses]
+    begin, end = encode(run_event(samples=700)) + b"".join(judged[:600]), b"".join(judged[600:])
+    assert len(begin) > PIECE
+    with (tmp_path / "out").open("wb") as out, subprocess.Popen(
+        [*KEVAL.split(), "aggregate"], stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE, bufsize=0
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(begin)
+        while unread(process.stdin.fileno()):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert b"what still comes in will be read" in process.stderr.readline()
+        if times == 1:
+            process.stdin.write(end)
+            process.stdin.close()
+            process.stdin = None
+        else:
+            process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=30)[1]
+        assert process.returncode == (0 if times == 1 else 130), told
+    printed = (tmp_path / "out").read_bytes()
+    if times == 1:
+        assert printed.startswith(begin + end)
+        assert b'"n_responses":700' in printed[len(begin + end) :]
+    else:
+        assert begin.startswith(printed)
 
 
 def left_alone(folder: Path, hang_up: str) -> int:

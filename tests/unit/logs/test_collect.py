@@ -3,16 +3,20 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from keval import projections
 from keval.cli import run
 from keval.errors import InputError
 from keval.events import encode, event
 from keval.logs.collect import collected
 from keval.projections.log_file import LogFile
-from tests.builders import run_event, write_log
+from tests.builders import judgment_event, response_event, run_event, write_log
 
 
 def lines(*ids: str) -> bytes:
@@ -104,6 +108,112 @@ def test_a_pipe_with_a_name_is_read_once(tmp_path: Path) -> None:
         writer.join()
         assert (copy.name, copy.lines) == (str(fifo), 2)
         assert copy.path.read_bytes() == lines("a", "b")
+
+
+QUERY = """
+select r.position, r.sample_id, r.text, s.score, (select sum(cost_usd) from costs) as cost
+from responses as r left join scores as s on s.response_id = r.id order by r.position
+"""
+
+
+def answers(*texts: str) -> bytes:
+    """Return a run, and an answer and a judgment of each text."""
+    responses = [response_event(f"q{number}", text=text) for number, text in enumerate(texts)]
+    judged = chain.from_iterable((response, judgment_event(response)) for response in responses)
+    return b"".join(map(encode, [run_event(samples=len(texts)), *judged]))
+
+
+@contextmanager
+def piped(raw: bytes, fifo: Path) -> Iterator[Path]:
+    """Give a pipe with a name, from which these bytes come."""
+
+    def write() -> None:
+        with suppress(BrokenPipeError):  # who reads may stop before the end
+            fifo.write_bytes(raw)
+
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield fifo
+    finally:
+        writer.join()
+
+
+def found(
+    files: Sequence[LogFile | Path], *, everything: bool = False, apart: bool = False
+) -> list[tuple[object, ...]]:
+    with projections.connect(files, everything=everything, apart=apart) as connection:
+        return connection.sql(QUERY).fetchall()
+
+
+SHORT = ["a", "b", "c"] * 20
+CHUNK = "because " * 2**15
+"""A text of more bytes than are read at once."""
+LONG = "because " * 2**18
+"""A text of more bytes than DuckDB is told at first that a line has."""
+
+
+@pytest.mark.parametrize(
+    ("texts", "piece", "asked"),
+    [
+        (SHORT, 1, {}),
+        (SHORT, 2**24, {}),
+        ([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 1, {}),
+        ([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 2**18, {"everything": True}),
+        ([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 1, {"apart": True}),
+        (["a", LONG, "b", CHUNK], 1, {}),
+        ([LONG, LONG], 1, {"apart": True}),
+    ],
+)
+def test_what_is_read_while_it_comes_in_is_what_it_is_in_a_file(
+    texts: list[str], piece: int, asked: Mapping[str, bool], tmp_path: Path
+) -> None:
+    """However much of a pipe is copied before the rest is read, tables and texts are those of a log."""
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(answers(*texts))
+    with piped(log.read_bytes(), tmp_path / "fifo") as fifo, collected([fifo], print, piece=piece) as files:
+        assert (files[0].growing is None) == (piece > log.stat().st_size)
+        assert found(files, **asked) == found([log], **asked)
+        assert b"".join(files[0].read()) == log.read_bytes()
+
+
+def test_lines_are_all_there_for_who_reads_no_table(tmp_path: Path) -> None:
+    """Whoever reads the copy itself reads all of it, though only a part was copied before."""
+    raw = answers("a", CHUNK, "c")
+    with piped(raw, tmp_path / "fifo") as fifo, collected([fifo], print, piece=1) as (file,):
+        assert file.path.stat().st_size < len(raw)
+        assert b"".join(file.read()) == raw
+
+
+def test_several_pipes_are_copied_before_they_are_read(tmp_path: Path) -> None:
+    """Tables of several logs are made one log after the other, and the lines of all are counted first."""
+    parts = [answers("a"), lines("b")]
+    with (
+        piped(parts[0], tmp_path / "one") as one,
+        piped(parts[1], tmp_path / "two") as two,
+        collected([one, two], print, piece=1) as files,
+    ):
+        assert [file.lines for file in files] == [3, 1]
+        assert len(found(files)) == 1
+
+
+def test_a_line_that_is_no_event_is_told_from_the_midst_of_what_comes_in(tmp_path: Path) -> None:
+    """What was read of the lines before it counts for nothing, and nobody waits for more."""
+    raw = answers("a", CHUNK) + b"{}\n" + lines("c")
+    with (
+        piped(raw, tmp_path / "fifo") as fifo,
+        collected([fifo], print, piece=1) as files,
+        pytest.raises(InputError, match="fifo:6: "),
+    ):
+        found(files)
+    said: list[str] = []
+    with (
+        piped(raw, tmp_path / "again") as fifo,
+        collected([fifo], said.append, skip_invalid=True, piece=1) as files,
+    ):
+        assert len(found(files)) == 2
+        assert len(said) == 1
 
 
 @pytest.mark.parametrize("command", ["aggregate", "report", "compare", "agreement", "plan", "gate"])

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import io
 import signal
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 
 from keval import projections
 from keval.processes import interruption
+from keval.processes.interrupted_input import read_to_the_end
 from tests.builders import run_event, write_log
 
 
@@ -70,6 +73,25 @@ def test_who_means_something_else_by_ctrl_c_meanwhile_is_left_alone() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert heard == [signal.SIGINT]
+
+
+def test_ctrl_c_while_a_pipe_is_read_is_none_until_the_second_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one changes nothing of an error; one that comes when the pipe has ended is told as such."""
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    before, said = signal.getsignal(signal.SIGINT), list[str]()
+    with read_to_the_end(said.append), pytest.raises(ValueError, match="a mistake"):
+        _mistake(signal.SIGINT)
+    assert len(said) == 1
+    with read_to_the_end(said.append) as reading, pytest.raises(KeyboardInterrupt):
+        _disguised_after(reading.end)
+    assert len(said) == 1
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def _disguised_after(end: Callable[[], None]) -> None:
+    with interruption.told_as_such():
+        end()
+        disguised()
 
 
 def _mistake(*signals: int) -> None:

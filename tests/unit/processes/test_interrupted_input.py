@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from keval.logs.interrupted_input import read_to_the_end
+from keval.processes.interrupted_input import read_to_the_end
 
 
 @pytest.fixture(autouse=True)

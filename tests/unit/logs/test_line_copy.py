@@ -1,0 +1,70 @@
+"""Properties of a copy of lines that come only once."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keval.errors import EnvironmentLacksError
+from keval.events import encode, event
+from keval.logs.line_copy import LineCopy, copied
+from keval.logs.stream import Reader
+from keval.projections.growing import Growing
+from keval.projections.log_file import LogFile
+
+TIME = {"time": "2026-11-20T11:00:00.123Z"}
+
+
+def lines(*sizes: int) -> list[bytes]:
+    """Return events, whose reasons have so many letters."""
+    made = (event("retraction", "a" * 24, "r", target="t", reason="x" * size, author=None) for size in sizes)
+    return [encode(each | TIME) for each in made]
+
+
+def reader(raw: bytes) -> Reader:
+    return Reader(io.BytesIO(raw), "log", print, chunk=300)
+
+
+@given(sizes=st.lists(st.integers(1, 600), max_size=12), piece=st.integers(1, 2000))
+def test_both_parts_together_are_all_lines(sizes: list[int], piece: int) -> None:
+    """The first part has enough for a piece, or all; what is said of the whole is what is read of it."""
+    written = lines(*sizes)
+    passed: list[bytes] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "copy"
+        ended: list[int] = []
+        copy = LineCopy(
+            Growing(path, piece),
+            reader(b"".join(written)).stretches(),
+            passed.append,
+            lambda: ended.append(len(passed)),
+        )
+        copy.begin()
+        first = path.read_bytes()
+        assert first == b"".join(passed)
+        assert copy.is_whole == bool(ended) == (len(first) < piece)
+        where = copy.rest()
+        assert ended[0] == len(passed)
+        assert path.read_bytes() == b"".join(passed) == b"".join(written)
+        assert where == LogFile(path, "copy").where
+
+
+def test_a_line_that_is_no_event_ends_what_grows(tmp_path: Path) -> None:
+    """Who reads meanwhile does not wait for what will never come."""
+    growing = Growing(tmp_path / "copy", 1)
+    copy = LineCopy(growing, reader(b"".join(lines(300, 300)) + b"{}\n").stretches())
+    copy.begin()
+    with pytest.raises(Exception, match="log:3"):
+        copy.rest()
+    assert [piece.read_bytes() for piece in growing.pieces()] == []
+
+
+def test_no_room_for_a_copy_is_told(tmp_path: Path) -> None:
+    """The message names the file and the way out."""
+    with pytest.raises(EnvironmentLacksError, match="TMPDIR names another folder"):
+        copied(reader(b"".join(lines(3))).stretches(), tmp_path / "no" / "folder")
