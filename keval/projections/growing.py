@@ -27,6 +27,7 @@ class Growing:
     _end: int = 0
     _told: int = 0
     _is_whole: bool = False
+    _is_left: bool = False
     _news: SimpleQueue[None] = field(default_factory=SimpleQueue)
 
     def reaches(self, end: int) -> None:
@@ -40,6 +41,11 @@ class Growing:
         """Say that nothing more will come, be it that the writer failed."""
         self._is_whole = True
         self._news.put(None)
+
+    def leave(self) -> None:
+        """Say that what has come since the last piece need not be read: there was an error."""
+        self._is_left = True
+        self.ends()
 
     def pieces(self) -> Iterator[Path]:
         """Yield files with the lines that have come, each gone after its turn, as long as more may come.
@@ -56,7 +62,7 @@ class Growing:
     @contextmanager
     def rest(self) -> Iterator[Path]:
         """Give a file with the lines that were in no piece, of which there may be none. Raises as `pieces`."""
-        with self._cut_out(self._end) as rest:
+        with self._cut_out(self._start if self._is_left else self._end) as rest:
             yield rest
 
     @contextmanager

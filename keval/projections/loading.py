@@ -183,6 +183,8 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
         where = log.where
         error = appended.end()
     except BaseException:
+        if growing is not None:
+            growing.leave()
         connection.interrupt()
         appended.end()
         raise

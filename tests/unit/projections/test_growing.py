@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import tempfile
 import threading
 from pathlib import Path
@@ -66,6 +67,15 @@ def test_a_file_that_was_whole_before_it_is_read_is_one_rest(tmp_path: Path) -> 
     assert _read(growing) == [b"ab\ncd\n"]
 
 
+def test_after_an_error_nobody_waits_and_nothing_more_is_read(tmp_path: Path) -> None:
+    """A reader that waits goes on, and what the writer has written without it is not looked at."""
+    growing = Growing(tmp_path / "lines", piece=100)
+    growing.path.write_bytes(b"ab\n")
+    growing.reaches(3)
+    growing.leave()
+    assert _read(growing) == [b""]
+
+
 def test_of_a_piece_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A large log is on the disk once and a piece more, not twice."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -88,8 +98,6 @@ def test_a_piece_for_which_there_is_no_room_is_told(tmp_path: Path) -> None:
     growing.path.write_bytes(b"a\n")
     growing.reaches(2)
     growing.ends()
-    import resource
-
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))
     try:
