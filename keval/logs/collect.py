@@ -28,7 +28,7 @@ from keval.processes import temporary
 from keval.processes.file_parts import copy_part
 from keval.processes.interrupted_input import read_to_the_end
 from keval.projections import growing
-from keval.projections.growing import Growing
+from keval.projections.growing import GrowingFile
 from keval.projections.log_file import Lines, LogFile, VanishedError
 
 MOST_LOGS = 2**15 - 1
@@ -50,8 +50,9 @@ def collected(  # noqa: PLR0913 - what is read, who is told, and two sizes that 
     """Yield files that hold the logs' events, with how many lines of each were checked; stdin when there is no log.
 
     A log is used as it is, be it written to meanwhile; one with lines to leave out in its middle, and stdin, become
-    temporary files. `on_lines` is called for lines of stdin as they come in; what comes after `piece` bytes is taken in
-    when the file is read, be it by `connect`. A log of `smallest` bytes gets an index.
+    temporary files. Of one pipe or packed log alone no more than `piece` bytes are copied now. The rest is copied and
+    checked when its file is read, which then raises what this does. `on_lines` is called for lines of stdin as they
+    are copied. A log of `smallest` bytes gets an index.
     Raises InputError, and UsageError if stdout leads into one of the logs.
     """
     check_stdout(logs or [STDIN], "write to another file")
@@ -90,7 +91,7 @@ class _Collection:
     smallest: int
     piece: int
     is_alone: bool
-    """Whether there is one log, which may be read while it is copied."""
+    """Whether there is one log, which may be read while it is copied; several are read one after the other."""
     kept: ExitStack
     """Holds open what is read later: indexes, packed logs, and what Ctrl-C does while stdin is read."""
 
@@ -101,8 +102,7 @@ class _Collection:
         if log == STDIN:
             return self._copied_stdin(copy)
         if not log.is_file() or is_packed(log):  # a pipe can be read only once, and a packed log is slow to read
-            reader = self.kept.enter_context(log_reader(log, self.warn, skip_invalid=self.skip_invalid))
-            return self._copied(name_of(log), LineCopy(Growing(copy, self.piece), reader.stretches()))
+            return self._copied_once(log, copy)
         check = Check(log, self.warn, self.skip_invalid)
         try:
             return self._itself(log, copy, check)
@@ -122,15 +122,24 @@ class _Collection:
         piped = standard_input(self.warn, skip_invalid=self.skip_invalid)
         # Without a buffer, which would wait until it is full: what comes in is passed on at once.
         reader = replace(piped, source=io.FileIO(piped.source.fileno(), closefd=False))
-        lines = LineCopy(Growing(copy, self.piece), reader.stretches(), self.on_lines, reading.end)
+        lines = LineCopy(GrowingFile(copy, self.piece), reader.stretches(), self.on_lines, reading.end)
         return self._copied(name_of(STDIN), lines)
+
+    def _copied_once(self, log: Path, copy: Path) -> LogFile:
+        """Return a copy of a pipe with a name or a packed log, which stays open as long as there is more to copy."""
+        with ExitStack() as opened:
+            reader = opened.enter_context(log_reader(log, self.warn, skip_invalid=self.skip_invalid))
+            file = self._copied(name_of(log), LineCopy(GrowingFile(copy, self.piece), reader.stretches()))
+            if file.growing is not None:
+                self.kept.push(opened.pop_all())
+        return file
 
     def _copied(self, name: str, lines: LineCopy) -> LogFile:
         """Return a copy of lines; of many the rest is copied while they are read."""
         lines.begin()
         copy = lines.growing.path
         if self.is_alone and not lines.is_whole:
-            return LogFile(copy, name, rest=copy, find_lines=lines.rest, is_checked=False, growing=lines.growing)
+            return LogFile(copy, name, find_lines=lines.rest, is_checked=False, growing=lines.growing)
         return _whole_copy(name, copy, lines.rest())
 
     def _itself(self, log: Path, copy: Path, check: Check) -> LogFile:

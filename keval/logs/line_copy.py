@@ -5,36 +5,35 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from keval.errors import EnvironmentLacksError
 from keval.logs.stream import Stretch
-from keval.projections.growing import Growing
+from keval.projections.growing import GrowingFile
 from keval.projections.log_file import Lines
 
 
-@dataclass
 class LineCopy:
     """A copy that is made of valid lines, in two parts: of much, the second one is read while it is made."""
 
-    growing: Growing
-    """The file that it becomes."""
-    stretches: Iterator[Stretch]
-    on_lines: Callable[[bytes], None] | None = None
-    """Called for lines when they have been copied."""
-    on_end: Callable[[], None] | None = None
-    """Called when no more lines will come."""
-    is_whole: bool = field(default=False, init=False)
-    """Whether no more lines will come."""
-    _offsets: array[int] = field(default_factory=lambda: array("q"), init=False)
-    _longest: int = field(default=0, init=False)
-    _end: int = field(default=0, init=False)
-
-    @property
-    def lines(self) -> Lines:
-        """Where the lines lie that were copied."""
-        return Lines(self._offsets, self._longest)
+    def __init__(
+        self,
+        growing: GrowingFile,
+        stretches: Iterator[Stretch],
+        on_lines: Callable[[bytes], None] | None = None,
+        on_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Copy into `growing`; call `on_lines` with lines that were copied, and `on_end` when no more are read."""
+        self.growing = growing
+        self.is_whole = False
+        """Whether all lines have been copied."""
+        self._stretches = stretches
+        self._on_lines = on_lines
+        self._on_end = on_end
+        self._failure: BaseException | None = None
+        self._offsets = array("q")
+        self._longest = 0
+        self._end = 0
 
     def begin(self) -> None:
         """Copy what comes until it is enough for a piece, or all of it. Raises what the source does, and as `rest`."""
@@ -42,26 +41,37 @@ class LineCopy:
 
     def rest(self) -> Lines:
         """Copy what has not been copied, and return where all lines lie. Raises EnvironmentLacksError."""
-        try:
+        if self._failure is not None:  # what comes after it is not the rest
+            raise self._failure
+        if not self.is_whole:
             self._copy()
-        finally:
-            self.growing.ends()
-        return self.lines
+        return Lines(self._offsets, self._longest)
 
     def _copy(self, enough: int | None = None) -> None:
+        try:
+            self.is_whole = self._copy_stretches(enough)
+        except BaseException as error:
+            self._failure = error
+            self.growing.breaks_off()
+            self._on_end()
+            raise
+        if self.is_whole:
+            self.growing.ends()
+            self._on_end()
+
+    def _copy_stretches(self, enough: int | None) -> bool:
+        """Return whether there are no more."""
         with writing_copy(self.growing.path), self.growing.path.open("ab") as target:
-            for stretch in self.stretches:
+            for stretch in self._stretches:
                 target.write(stretch.raw)
-                if self.on_lines is not None:
-                    self.on_lines(stretch.raw)
+                if self._on_lines is not None:
+                    self._on_lines(stretch.raw)
                 self._note(stretch)
                 target.flush()
                 self.growing.reaches(self._end)
                 if enough is not None and self._end >= enough:
-                    return
-        self.is_whole = True
-        if self.on_end is not None:
-            self.on_end()
+                    return False
+        return True
 
     def _note(self, stretch: Stretch) -> None:
         self._longest = max(self._longest, *stretch.lengths)
@@ -72,7 +82,7 @@ class LineCopy:
 
 def copied(stretches: Iterable[Stretch], path: Path) -> Lines:
     """Write lines to a file, and return where they lie in it. Raises EnvironmentLacksError."""
-    return LineCopy(Growing(path), iter(stretches)).rest()
+    return LineCopy(GrowingFile(path), iter(stretches)).rest()
 
 
 @contextmanager

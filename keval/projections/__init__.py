@@ -180,7 +180,9 @@ def _make_session(connection: duckdb.DuckDBPyConnection, logs: Sequence[LogFile]
 def _settings(logs: Sequence[LogFile], folder: Path) -> dict[str, str | bool | int | float | list[str]]:
     limit = min(memory.for_queries(), loading.MOST_FOR_LOADING)
     longest = max((log.where.longest for log in logs if log.is_checked), default=0)
-    threads = min(1 + sum(map(_size, logs)) // BYTES_PER_THREAD, loading.threads(longest))
+    is_growing = any(log.growing is not None for log in logs)  # to what size is not known
+    wanted = loading.MOST_THREADS if is_growing else 1 + sum(map(_size, logs)) // BYTES_PER_THREAD
+    threads = min(wanted, loading.threads(longest))
     return {
         "memory_limit": f"{limit}B",
         "temp_directory": str(folder),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -13,22 +12,25 @@ from keval.processes.beside import taken
 from keval.processes.file_parts import copy_part
 
 PIECE = 64 * 2**20
-"""Bytes of a piece: of smaller ones each takes a query of its own, larger ones come late."""
+"""Bytes of a piece: smaller ones cost a query each, larger ones leave the reader idle at first."""
 
 
-@dataclass
-class Growing:
+class BrokenOffError(Exception):
+    """A file that was read while it grew will not be finished."""
+
+
+class GrowingFile:
     """A file of lines that one thread writes and another one reads; the writer says how far it has come."""
 
-    path: Path
-    piece: int = PIECE
-    """Bytes that are read at once, at least, while the file grows."""
-    _start: int = 0
-    _end: int = 0
-    _told: int = 0
-    _is_whole: bool = False
-    _is_left: bool = False
-    _news: SimpleQueue[None] = field(default_factory=SimpleQueue)
+    def __init__(self, path: Path, piece: int = PIECE) -> None:
+        self.path = path
+        self.piece = piece
+        """Bytes that are read at once, at least, as long as the file grows."""
+        self._end = 0
+        self._told = 0
+        self._is_whole = False
+        self._is_broken_off = False
+        self._news: SimpleQueue[None] = SimpleQueue()
 
     def reaches(self, end: int) -> None:
         """Say that the file has all lines up to this byte, at which one ends."""
@@ -38,38 +40,39 @@ class Growing:
             self._news.put(None)
 
     def ends(self) -> None:
-        """Say that nothing more will come, be it that the writer failed."""
+        """Say that the file is whole."""
         self._is_whole = True
         self._news.put(None)
 
-    def leave(self) -> None:
-        """Say that what has come since the last piece need not be read: there was an error."""
-        self._is_left = True
-        self.ends()
+    def breaks_off(self) -> None:
+        """Say that the file will not be whole, or that nobody needs it any more."""
+        self._is_broken_off = True
+        self._news.put(None)
 
-    def pieces(self) -> Iterator[Path]:
-        """Yield files with the lines that have come, each gone after its turn, as long as more may come.
+    def pieces(self) -> Iterator[tuple[Path, bool]]:
+        """Yield files with the lines that have come, each gone after its turn, and of each whether it is the last one.
 
-        Raises EnvironmentLacksError where there is no room for them.
+        The last one has what was left when the file was whole, be it nothing. Raises BrokenOffError, and
+        EnvironmentLacksError where there is no room for a piece.
         """
-        while not self._is_whole:
-            taken(self._news)
-            end = self._end
-            if end - self._start >= self.piece:
-                with self._cut_out(end) as piece:
-                    yield piece
+        start, is_last = 0, False
+        while not is_last:
+            if not self._is_whole:
+                taken(self._news)
+            if self._is_broken_off:
+                raise BrokenOffError
+            is_last, end = self._is_whole, self._end  # in this order: a whole file grows no more
+            if is_last or end - start >= self.piece:
+                with self._cut_out(start, end) as piece:
+                    if self._is_broken_off:
+                        raise BrokenOffError
+                    yield piece, is_last
+                start = end
 
     @contextmanager
-    def rest(self) -> Iterator[Path]:
-        """Give a file with the lines that were in no piece, of which there may be none. Raises as `pieces`."""
-        with self._cut_out(self._start if self._is_left else self._end) as rest:
-            yield rest
-
-    @contextmanager
-    def _cut_out(self, end: int) -> Iterator[Path]:
+    def _cut_out(self, start: int, end: int) -> Iterator[Path]:
         with temporary.folder() as folder:
             piece = folder / "piece.jsonl"
             with temporary.needing_room(piece):
-                copy_part(self.path, self._start, end, piece)
+                copy_part(self.path, start, end, piece)
             yield piece
-        self._start = end

@@ -11,13 +11,14 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keval.processes import memory, temporary
 from keval.processes.beside import Beside
-from keval.projections.growing import Growing
+from keval.projections.growing import GrowingFile
 from keval.projections.line_text import descriptors_of, line_in
 from keval.projections.log_file import DECLARING, ChangedError, Lines, LogFile
 from keval.projections.sql_file import literal, load, verbatim
@@ -163,34 +164,34 @@ def _copy(connection: duckdb.DuckDBPyConnection, number: int, before: int, store
 
 
 def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> Lines:
-    """Append the lines that are not stored, and return where they lie; if need be they are checked meanwhile."""
-    path, growing, anew = log.rest or log.path, log.growing, number == 1 and log.stored is None
-
+    """Append the lines that are not stored, and return where they lie."""
+    if not log.is_checked:
+        return _read_meanwhile(connection, number, log)
     # DuckDB heeds a limit with one thread alone: it is set only where a writer may have added lines.
-    if log.is_checked:
-        limit = f"limit {len(log.where.offsets)}" if log.rest is None else ""
-        _append(connection, number, path, log.where.longest, limit, anew=anew)
-        return log.where
-    appended = Beside(
-        lambda: (
-            _append(connection, number, path, anew=anew)
-            if growing is None
-            else _append_growing(connection, number, growing, anew=anew)
-        )
-    )
+    limit = f"limit {len(log.where.offsets)}" if log.rest is None else ""
+    is_first = number == 1 and log.stored is None
+    _append(connection, number, log.rest or log.path, log.where.longest, limit, is_first=is_first)
+    return log.where
+
+
+def _read_meanwhile(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> Lines:
+    """Make the table of lines while they are checked, and return where they lie: such a log is read alone."""
+    growing = log.growing
+    read = partial(_append, connection, number, log.path, is_first=True)
+    appended = Beside(read if growing is None else partial(_append_growing, connection, number, growing))
     try:
         appended.begin()
         where = log.where
         error = appended.end()
     except BaseException:
         if growing is not None:
-            growing.leave()
+            growing.breaks_off()
         connection.interrupt()
         appended.end()
         raise
     if where.longest > SHORTEST_LINE:
         connection.execute(f"SET threads = {threads(where.longest)}")
-        _append(connection, number, path, where.longest, anew=anew)
+        read(longest=where.longest)
     elif error is not None:
         raise error
     # What a writer has added since is not looked at.
@@ -199,32 +200,32 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, log: LogFile) -> L
 
 
 def _append(  # noqa: PLR0913 - what the query needs, and where its rows go
-    connection: duckdb.DuckDBPyConnection, number: int, path: Path, longest: int = 0, limit: str = "", *, anew: bool
+    connection: duckdb.DuckDBPyConnection, number: int, path: Path, longest: int = 0, limit: str = "", *, is_first: bool
 ) -> None:
-    """Append the lines of a file, or make the table `anew` of them; other arguments as in `lines_query`."""
+    """Append the lines of a file, of the first one as a new table; other arguments as in `lines_query`."""
     query = lines_query(number, literal(verbatim(path)), longest, limit)
-    connection.execute(made("OR REPLACE TABLE", "lines", query) if anew else inserted("lines", query))
+    connection.execute(made("OR REPLACE TABLE", "lines", query) if is_first else inserted("lines", query))
 
 
-def _append_growing(connection: duckdb.DuckDBPyConnection, number: int, growing: Growing, *, anew: bool) -> None:
-    """Append the lines of a file that is written meanwhile, by one thread as long as another one writes.
+def _append_growing(connection: duckdb.DuckDBPyConnection, number: int, growing: GrowingFile) -> None:
+    """Make the table of lines of a file that is written meanwhile, by one thread as long as another one writes.
 
     All of it is one transaction: to commit each piece takes as long as to read it.
     """
     ((all_threads,),) = connection.execute("SELECT current_setting('threads')").fetchall()
     connection.execute("SET threads = 1")
     connection.begin()
+    is_first = True
     try:
-        for piece in growing.pieces():
-            _append(connection, number, piece, anew=anew)
-            anew = False
-        connection.execute(f"SET threads = {all_threads}")
-        with growing.rest() as rest:
-            _append(connection, number, rest, anew=anew)
-        connection.commit()
+        for piece, is_last in growing.pieces():
+            if is_last:
+                connection.execute(f"SET threads = {all_threads}")
+            _append(connection, number, piece, is_first=is_first)
+            is_first = False
     except BaseException:
         connection.rollback()
         raise
+    connection.commit()
 
 
 def _note_offsets(connection: duckdb.DuckDBPyConnection, before: int, offsets: array[int]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keval.errors import InputError
-from keval.projections.growing import Growing
+from keval.projections.growing import GrowingFile
 
 CHANGES_ALL = ("run", "plan", "retraction", "until_rule", "until_end")
 """The types of events that may change what becomes of any other line."""
@@ -74,8 +74,8 @@ class LogFile:
     """Checks the lines that are not stored, and returns where they lie; None takes them as they are."""
     is_checked: bool = field(default=True, compare=False)
     """Whether `find_lines` has nothing to check any more; else it may take seconds."""
-    growing: Growing | None = field(default=None, compare=False)
-    """The file, if it is `find_lines` that writes it: what has been checked can be read meanwhile."""
+    growing: GrowingFile | None = field(default=None, compare=False)
+    """The file, if it is `find_lines` that writes the rest of it: what has been checked can be read meanwhile."""
     skipped: int = field(default=0, compare=False)
     """Lines that were left out because they are no valid events."""
 
@@ -91,10 +91,9 @@ class LogFile:
 
     def read(self) -> Iterator[bytes]:
         """Yield the lines that count, with their ends. Raises what `find_lines` raises."""
-        if self.growing is not None:
-            self.where  # noqa: B018 - without it the file is not whole
+        lines = self.lines if self.growing is None else len(self.where.offsets)
         with self.path.open("rb") as log:
-            yield from islice((line for line in log if line.strip()), self.lines)
+            yield from islice((line for line in log if line.strip()), lines)
 
 
 def as_log_file(log: LogFile | Path) -> LogFile:

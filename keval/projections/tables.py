@@ -38,7 +38,7 @@ FEW_LINES = 5_000
 
 def kinds_for(logs: Sequence[LogFile]) -> Mapping[str, str]:
     """Return what is made a table and what a view, as in `KINDS`; of few lines, all of `DERIVED` are tables."""
-    if not all(log.is_checked for log in logs):  # they take seconds, and can be read meanwhile
+    if not all(log.is_checked for log in logs):  # to count them now would take seconds, and they can be read meanwhile
         return KINDS
     lines = sum(len(log.where.offsets) + (0 if log.stored is None else log.stored.lines) for log in logs)
     return KINDS if lines > FEW_LINES else KINDS | dict.fromkeys(DERIVED, "TABLE")

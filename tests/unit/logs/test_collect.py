@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gzip
 import os
+import resource
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -157,7 +159,6 @@ LONG = "because " * 2**18
 @pytest.mark.parametrize(
     ("texts", "piece", "asked"),
     [
-        (SHORT, 1, {}),
         (SHORT, 2**24, {}),
         ([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 1, {}),
         ([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 2**18, {"everything": True}),
@@ -167,14 +168,19 @@ LONG = "because " * 2**18
     ],
 )
 def test_what_is_read_while_it_comes_in_is_what_it_is_in_a_file(
-    texts: list[str], piece: int, asked: Mapping[str, bool], tmp_path: Path
+    texts: list[str], piece: int, asked: Mapping[str, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However much of a pipe is copied before the rest is read, tables and texts are those of a log."""
+    """However much of a pipe is copied before the rest is read, tables and texts are those of a log.
+
+    So much comes in this way that its tables are made in a file, always.
+    """
+    monkeypatch.setattr(projections, "MOST_IN_MEMORY", 0)
     log = tmp_path / "log.jsonl"
     log.write_bytes(answers(*texts))
     with piped(log.read_bytes(), tmp_path / "fifo") as fifo, collected([fifo], print, piece=piece) as files:
         assert (files[0].growing is None) == (piece > log.stat().st_size)
-        assert found(files, **asked) == found([log], **asked)
+        for _ in range(2):
+            assert found(files, **asked) == found([log], **asked)
         assert b"".join(files[0].read()) == log.read_bytes()
 
 
@@ -196,6 +202,23 @@ def test_several_pipes_are_copied_before_they_are_read(tmp_path: Path) -> None:
     ):
         assert [file.lines for file in files] == [3, 1]
         assert len(found(files)) == 1
+
+
+def test_more_packed_logs_are_read_than_files_may_be_open(tmp_path: Path) -> None:
+    """Each is closed when it has been copied."""
+    packed = [tmp_path / f"{number}.jsonl.gz" for number in range(100)]
+    for log in packed:
+        log.write_bytes(gzip.compress(lines("a")))
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE,
+        (min(before[0], max(int(each.name) for each in Path("/dev/fd").iterdir()) + 50), before[1]),
+    )
+    try:
+        with collected(packed, print) as files:
+            assert [file.lines for file in files] == [1] * len(packed)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_a_line_that_is_no_event_is_told_from_the_midst_of_what_comes_in(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.errors import EnvironmentLacksError
+from keval.errors import EnvironmentLacksError, InputError
 from keval.events import encode, event
 from keval.logs.line_copy import LineCopy, copied
 from keval.logs.stream import Reader
-from keval.projections.growing import Growing
+from keval.projections.growing import BrokenOffError, GrowingFile
 from keval.projections.log_file import LogFile
 
 TIME = {"time": "2026-11-20T11:00:00.123Z"}
@@ -39,7 +39,7 @@ def test_both_parts_together_are_all_lines(sizes: list[int], piece: int) -> None
         path = Path(folder) / "copy"
         ended: list[int] = []
         copy = LineCopy(
-            Growing(path, piece),
+            GrowingFile(path, piece),
             reader(b"".join(written)).stretches(),
             passed.append,
             lambda: ended.append(len(passed)),
@@ -49,22 +49,27 @@ def test_both_parts_together_are_all_lines(sizes: list[int], piece: int) -> None
         assert first == b"".join(passed)
         assert copy.is_whole == bool(ended) == (len(first) < piece)
         where = copy.rest()
-        assert ended[0] == len(passed)
+        assert ended == [len(passed)]
         assert path.read_bytes() == b"".join(passed) == b"".join(written)
         assert where == LogFile(path, "copy").where
 
 
-def test_a_line_that_is_no_event_ends_what_grows(tmp_path: Path) -> None:
-    """Who reads meanwhile does not wait for what will never come."""
-    growing = Growing(tmp_path / "copy", 1)
-    copy = LineCopy(growing, reader(b"".join(lines(300, 300)) + b"{}\n").stretches())
+def test_a_line_that_is_no_event_breaks_off_what_grows(tmp_path: Path) -> None:
+    """Who reads meanwhile does not wait for what will never come, and what was copied is not taken for the whole."""
+    ended: list[str] = []
+    growing = GrowingFile(tmp_path / "copy", 1)
+    stretches = reader(b"".join(lines(300, 300)) + b"{}\n").stretches()
+    copy = LineCopy(growing, stretches, on_end=lambda: ended.append("over"))
     copy.begin()
-    with pytest.raises(Exception, match="log:3"):
-        copy.rest()
-    assert [piece.read_bytes() for piece in growing.pieces()] == []
+    for _ in range(2):
+        with pytest.raises(InputError, match="log:3"):
+            copy.rest()
+    assert ended == ["over"]
+    with pytest.raises(BrokenOffError):
+        list(growing.pieces())
 
 
-def test_no_room_for_a_copy_is_told(tmp_path: Path) -> None:
+def test_a_copy_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """The message names the file and the way out."""
     with pytest.raises(EnvironmentLacksError, match="TMPDIR names another folder"):
         copied(reader(b"".join(lines(3))).stretches(), tmp_path / "no" / "folder")

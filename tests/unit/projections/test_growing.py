@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,96 +13,107 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keval.errors import EnvironmentLacksError
-from keval.projections.growing import Growing
+from keval.projections.growing import BrokenOffError, GrowingFile
 
 
-def _read(growing: Growing) -> list[bytes]:
-    pieces = [piece.read_bytes() for piece in growing.pieces()]
-    with growing.rest() as rest:
-        return [*pieces, rest.read_bytes()]
+def _read(pieces: Iterator[tuple[Path, bool]]) -> list[tuple[bytes, bool]]:
+    return [(piece.read_bytes(), is_last) for piece, is_last in pieces]
 
 
-def _write(growing: Growing, lines: list[bytes]) -> None:
-    try:
-        with growing.path.open("wb") as file:
-            for line in lines:
-                file.write(line)
-                file.flush()
-                growing.reaches(file.tell())
-    finally:
-        growing.ends()
+def _append(growing: GrowingFile, line: bytes) -> None:
+    with growing.path.open("ab") as file:
+        file.write(line)
+    growing.reaches(growing.path.stat().st_size)
 
 
-@given(sizes=st.lists(st.integers(1, 40), max_size=20), piece=st.integers(1, 100))
-def test_pieces_are_the_whole_file_in_order_and_end_where_lines_end(sizes: list[int], piece: int) -> None:
-    """Whatever the writer and the reader take turns at, each byte is in one piece, and no line in two."""
-    lines = [bytes([65 + number]) * size + b"\n" for number, size in enumerate(sizes)]
+@given(steps=st.lists(st.integers(1, 60), max_size=20), piece=st.integers(1, 100))
+def test_pieces_are_the_whole_file_in_order_and_end_where_lines_end(steps: list[int], piece: int) -> None:
+    """Whenever the reader takes its turn, each byte is in one piece, no line in two, and only the last may be small."""
     with tempfile.TemporaryDirectory() as folder:
-        growing = Growing(Path(folder) / "lines", piece)
-        writer = threading.Thread(target=_write, args=(growing, lines))
-        writer.start()
-        read = _read(growing)
-        writer.join()
-    assert b"".join(read) == b"".join(lines)
+        growing = GrowingFile(Path(folder) / "lines", piece)
+        growing.path.touch()
+        pieces, read, unread = growing.pieces(), list[bytes](), 0
+        for number, size in enumerate(steps):
+            _append(growing, bytes([65 + number]) * size + b"\n")
+            unread += size + 1
+            if unread >= piece and size % 2:
+                path, is_last = next(pieces)
+                read.append(path.read_bytes())
+                assert (len(read[-1]), is_last) == (unread, False)
+                unread = 0
+        growing.ends()
+        for part, is_last in _read(pieces):
+            read.append(part)
+            assert (len(part), is_last) == (unread, True)
+        assert b"".join(read) == growing.path.read_bytes()
     assert all(part.endswith(b"\n") for part in read if part)
-    assert all(len(part) >= piece for part in read[:-1])
 
 
-def test_a_piece_can_be_read_before_the_next_line_comes(tmp_path: Path) -> None:
-    """The reader need not wait for the end."""
-    growing = Growing(tmp_path / "lines", piece=4)
-    growing.path.write_bytes(b"abc\n")
-    growing.reaches(4)
-    pieces = growing.pieces()
-    assert next(pieces).read_bytes() == b"abc\n"
+def test_a_reader_waits_for_a_writer_in_another_thread() -> None:
+    """However the two take turns, what is read is what was written."""
+    with tempfile.TemporaryDirectory() as folder:
+        growing = GrowingFile(Path(folder) / "lines", piece=1000)
+        growing.path.touch()
+
+        def write() -> None:
+            for number in range(500):
+                _append(growing, b"%d\n" % number)
+            growing.ends()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        read = _read(growing.pieces())
+        writer.join()
+    assert b"".join(part for part, _ in read) == b"".join(b"%d\n" % number for number in range(500))
+    assert [is_last for _, is_last in read] == [False] * (len(read) - 1) + [True]
+
+
+def test_a_whole_file_is_one_piece_for_everybody_who_reads_it(tmp_path: Path) -> None:
+    """Nobody waits for what has been written, and what one has read is there for the next one."""
+    growing = GrowingFile(tmp_path / "lines", piece=2)
+    for line in (b"ab\n", b"cd\n"):
+        _append(growing, line)
     growing.ends()
-    assert list(pieces) == []
-    with growing.rest() as rest:
-        assert rest.read_bytes() == b""
+    for _ in range(2):
+        assert _read(growing.pieces()) == [(b"ab\ncd\n", True)]
 
 
-def test_a_file_that_was_whole_before_it_is_read_is_one_rest(tmp_path: Path) -> None:
-    """Who has written all before anybody reads has nobody wait."""
-    growing = Growing(tmp_path / "lines", piece=2)
-    _write(growing, [b"ab\n", b"cd\n"])
-    assert _read(growing) == [b"ab\ncd\n"]
-
-
-def test_after_an_error_nobody_waits_and_nothing_more_is_read(tmp_path: Path) -> None:
-    """A reader that waits goes on, and what the writer has written without it is not looked at."""
-    growing = Growing(tmp_path / "lines", piece=100)
-    growing.path.write_bytes(b"ab\n")
-    growing.reaches(3)
-    growing.leave()
-    assert _read(growing) == [b""]
+def test_of_a_file_that_breaks_off_nothing_more_is_read(tmp_path: Path) -> None:
+    """A reader that waits goes on with an error, also where enough has come for a piece."""
+    growing = GrowingFile(tmp_path / "lines", piece=2)
+    _append(growing, b"ab\n")
+    pieces = growing.pieces()
+    assert next(pieces)[0].read_bytes() == b"ab\n"
+    _append(growing, b"cd\n")
+    growing.breaks_off()
+    with pytest.raises(BrokenOffError):
+        next(pieces)
 
 
 def test_of_a_piece_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A large log is on the disk once and a piece more, not twice."""
+    """What was read takes no room on the disk a second time."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    growing = Growing(tmp_path / "lines", piece=2)
-    growing.path.write_bytes(b"ab\ncd\n")
-    growing.reaches(3)
+    growing = GrowingFile(tmp_path / "lines", piece=2)
+    _append(growing, b"ab\n")
     pieces = growing.pieces()
-    first = next(pieces)
-    growing.reaches(6)
-    second = next(pieces)
+    first, _ = next(pieces)
+    _append(growing, b"cd\n")
+    second, _ = next(pieces)
     assert (first.exists(), second.read_bytes()) == (False, b"cd\n")
     growing.ends()
-    assert list(pieces) == []
+    assert _read(pieces) == [(b"", True)]
     assert list(tmp_path.iterdir()) == [growing.path]
 
 
 def test_a_piece_for_which_there_is_no_room_is_told(tmp_path: Path) -> None:
     """The message names the way out."""
-    growing = Growing(tmp_path / "lines")
-    growing.path.write_bytes(b"a\n")
-    growing.reaches(2)
+    growing = GrowingFile(tmp_path / "lines")
+    _append(growing, b"ab\n")
     growing.ends()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))
     try:
-        with pytest.raises(EnvironmentLacksError, match="TMPDIR names another folder"), growing.rest():
-            pass
+        with pytest.raises(EnvironmentLacksError, match="TMPDIR names another folder"):
+            next(growing.pieces())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
