@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from keval.commands.caveats import warn_of_several, warn_of_ungrouped
+from keval.commands.caveats import READ_FOR_SEVERAL, warn_of_several, warn_of_ungrouped
 from keval.commands.messages import warn
 from keval.commands.newest import chosen
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PASS_FROM, SKIP_INVALID
@@ -136,7 +136,9 @@ def _events(
     from keval.stats.aggregates import READ, aggregate, saved
 
     needed = (
-        projections.ALL if asked.by or pass_from or level != "condition" else (*READ, *mixed_answers.READ, "run_facts")
+        projections.ALL
+        if asked.by or pass_from or level != "condition"
+        else (*READ, *mixed_answers.READ, *READ_FOR_SEVERAL)
     )
     with projections.connect(
         logs, everything=everything, texts=bool(asked.by), tools=False, asked=needed

@@ -25,7 +25,7 @@ from keval.stats import stopped_run
 
 HEADING = "keval agreement"
 
-READ = {*caveats.READ, *stopped_run.READ, *agreement.READ, *judge_diagnostics.READ}
+READ = {*caveats.READ_FOR_SEVERAL, *stopped_run.READ, *agreement.READ, *judge_diagnostics.READ}
 """The tables and views that are asked."""
 
 

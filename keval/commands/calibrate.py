@@ -156,7 +156,7 @@ def _what_labels_say(
     with ExitStack() as open_:
         (file,) = open_.enter_context(collected([log], warn, skip_invalid=skip_invalid))
         check_not_empty([file])
-        asked = {*READ, *caveats.READ, *stopped_run.READ}
+        asked = {*READ, *caveats.READ_FOR_MOCK, *stopped_run.READ}
         connection = open_.enter_context(projections.connect([file], tools=False, asked=asked))
         caveats.warn_of_mock(connection)
         caveats.warn_of_stopped(connection)

@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-READ = ("conditions", "cost_sums", "events", "facts", "run_facts", "standing")
-"""The tables and views that are asked, but for groups and for runs that may have stopped."""
+READ_FOR_SEVERAL = ("run_facts",)
+"""The tables that `warn_of_several` asks."""
+
+READ_FOR_MOCK = ("conditions", "cost_sums", "events", "standing")
+"""The tables and views that `warn_of_mock` asks."""
 
 
 def warn_of_ungrouped(connection: DuckDBPyConnection, fields: Sequence[str], asked: str = "--by") -> None:

@@ -86,7 +86,7 @@ def command(
     with ExitStack() as open_:
         files = open_.enter_context(collected(read, warn, skip_invalid=skip_invalid))
         check_named_not_empty(read, files)
-        asked = (*selection.read, *caveats.READ)
+        asked = (*selection.read, *caveats.READ_FOR_SEVERAL)
         connection = open_.enter_context(projections.connect(files, tools=False, asked=asked))
         caveats.warn_of_several(connection)
         found = transcripts(connection, files, selection)

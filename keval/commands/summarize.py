@@ -38,7 +38,7 @@ def command(logs: tuple[Path, ...], written: str, pass_from: Mapping[str, float]
 
 
 def _print(files: Sequence[LogFile], written: str, pass_from: Mapping[str, float]) -> None:
-    asked = {*trials.READ, *caveats.READ}
+    asked = {*trials.READ, *caveats.READ_FOR_SEVERAL, *caveats.READ_FOR_MOCK}
     with projections.connect(files, texts=False, tools=False, asked=asked) as connection:
         caveats.warn_of_several(connection)
         caveats.warn_of_mock(connection)

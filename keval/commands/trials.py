@@ -80,7 +80,7 @@ def command(
     skip_invalid = request.skip_invalid
     with (
         collected([log], lambda _: None, skip_invalid=skip_invalid) as files,
-        projections.connect(files, texts=False, tools=False, asked={*READ, *caveats.READ}) as connection,
+        projections.connect(files, texts=False, tools=False, asked={*READ, *caveats.READ_FOR_MOCK}) as connection,
     ):
         caveats.warn_of_mock(connection)
         for name in undecided(connection, pass_from):

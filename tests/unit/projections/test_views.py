@@ -36,8 +36,8 @@ ASKED: dict[str, tuple[str, Collection[str]]] = {
     "which agent answered": ("reports/mixed_answers.sql", mixed_answers.READ),
     "stopped runs": ("projections/stopping_rule.sql", stopped_run.READ),
     "finished samples": ("projections/finished_samples.sql", stopped_run.READ),
-    "warnings of a mock": ("reports/mocked.sql", caveats.READ),
-    "warnings of several evaluations": ("reports/evaluation_names.sql", caveats.READ),
+    "warnings of a mock": ("reports/mocked.sql", caveats.READ_FOR_MOCK),
+    "warnings of several evaluations": ("reports/evaluation_names.sql", caveats.READ_FOR_SEVERAL),
 }
 """The files with queries, and the tables and views that are asked for them."""
 
@@ -45,7 +45,12 @@ ASKED: dict[str, tuple[str, Collection[str]]] = {
 @pytest.mark.parametrize(("files", "asked"), ASKED.values(), ids=ASKED)
 def test_what_queries_read_is_asked_for(files: str, asked: Collection[str]) -> None:
     """All tables and views that the SQL files of a command name are made when it asks."""
-    queries = [path.read_text(encoding="utf-8") for path in PACKAGE.glob(files)]
-    read = set().union(*(named_in(re.sub(r"\blog_\$\w+\.", "", query)) for query in queries))
+    read = _read_by(files)
     assert read
     assert read <= needed_for(asked)
+
+
+def _read_by(files: str) -> set[str]:
+    """Return the tables and views that the SQL files name which such a path means."""
+    queries = [path.read_text(encoding="utf-8") for path in PACKAGE.glob(files)]
+    return set().union(*(named_in(re.sub(r"\blog_\$\w+\.", "", query)) for query in queries))
