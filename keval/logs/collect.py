@@ -24,7 +24,7 @@ from keval.logs.index import Index
 from keval.logs.line_copy import LineCopy, copied, writing_copy
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.stream import log_reader, standard_input
-from keval.processes import temporary
+from keval.processes import memory, temporary
 from keval.processes.file_parts import copy_part
 from keval.processes.interrupted_input import read_to_the_end
 from keval.projections import growing
@@ -33,6 +33,9 @@ from keval.projections.log_file import Lines, LogFile, VanishedError
 
 MOST_LOGS = 2**15 - 1
 """Logs that are read at once: a table of lines has their numbers in two bytes."""
+
+ENOUGH_MEMORY = 1536 * 2**20
+"""Bytes that have to be free for lines to be checked and read at the same time."""
 
 NOTHING = Lines(array("q"), 0)
 
@@ -123,6 +126,7 @@ class _Collection:
         # Without a buffer, which would wait until it is full: what comes in is passed on at once.
         reader = replace(piped, source=io.FileIO(piped.source.fileno(), closefd=False))
         lines = LineCopy(GrowingFile(copy, self.piece), reader.stretches(), self.on_lines, reading.end)
+        self.kept.push(lines.pass_on_rest)
         return self._copied(name_of(STDIN), lines)
 
     def _copied_once(self, log: Path, copy: Path) -> LogFile:
@@ -138,7 +142,7 @@ class _Collection:
         """Return a copy of lines; of many the rest is copied while they are read."""
         lines.begin()
         copy = lines.growing.path
-        if self.is_alone and not lines.is_whole:
+        if self.is_alone and not lines.is_whole and memory.available() >= ENOUGH_MEMORY:
             return LogFile(copy, name, find_lines=lines.rest, is_checked=False, growing=lines.growing)
         return _whole_copy(name, copy, lines.rest())
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from keval.errors import EnvironmentLacksError
+from keval.errors import EnvironmentLacksError, KevalError
 from keval.logs.stream import Stretch
 from keval.projections.growing import GrowingFile
 from keval.projections.log_file import Lines
@@ -23,7 +23,7 @@ class LineCopy:
         on_lines: Callable[[bytes], None] | None = None,
         on_end: Callable[[], None] = lambda: None,
     ) -> None:
-        """Copy into `growing`; call `on_lines` with lines that were copied, and `on_end` when no more are read."""
+        """Copy into `growing`; call `on_lines` with lines that are valid, and `on_end` when no more are copied."""
         self.growing = growing
         self.is_whole = False
         """Whether all lines have been copied."""
@@ -31,6 +31,7 @@ class LineCopy:
         self._on_lines = on_lines
         self._on_end = on_end
         self._failure: BaseException | None = None
+        self._are_taken = True
         self._offsets = array("q")
         self._longest = 0
         self._end = 0
@@ -63,15 +64,34 @@ class LineCopy:
         """Return whether there are no more."""
         with writing_copy(self.growing.path), self.growing.path.open("ab") as target:
             for stretch in self._stretches:
+                self._pass_on(stretch)
                 target.write(stretch.raw)
-                if self._on_lines is not None:
-                    self._on_lines(stretch.raw)
-                self._note(stretch)
                 target.flush()
+                self._note(stretch)
                 self.growing.reaches(self._end)
                 if enough is not None and self._end >= enough:
                     return False
         return True
+
+    def pass_on_rest(self, _: object, error: BaseException | None, __: object) -> None:
+        """Take in and pass on what was not copied, for `ExitStack.push`: what writes into a pipe can write to its end.
+
+        Not after an interruption, nor where nobody takes it. Raises InputError, unless there was an error before.
+        """
+        if self.is_whole or not self._are_taken or not (error is None or isinstance(error, Exception)):
+            return
+        try:
+            for stretch in self._stretches:
+                self._pass_on(stretch)
+        except KevalError:
+            if error is None:
+                raise
+
+    def _pass_on(self, stretch: Stretch) -> None:
+        if self._on_lines is not None:
+            self._are_taken = False
+            self._on_lines(stretch.raw)
+            self._are_taken = True
 
     def _note(self, stretch: Stretch) -> None:
         self._longest = max(self._longest, *stretch.lengths)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
+from keval.errors import EnvironmentLacksError
 from keval.processes import temporary
 from keval.processes.beside import taken
 from keval.processes.file_parts import copy_part
@@ -53,7 +55,7 @@ class GrowingFile:
         """Yield files with the lines that have come, each gone after its turn, and of each whether it is the last one.
 
         The last one has what was left when the file was whole, be it nothing. Raises BrokenOffError, and
-        EnvironmentLacksError where there is no room for a piece.
+        EnvironmentLacksError where there is no room for a piece, and for as much again while the file grows.
         """
         start, is_last = 0, False
         while not is_last:
@@ -63,11 +65,17 @@ class GrowingFile:
                 raise BrokenOffError
             is_last, end = self._is_whole, self._end  # in this order: a whole file grows no more
             if is_last or end - start >= self.piece:
+                self._check_room(end - start, 0 if is_last else end)
                 with self._cut_out(start, end) as piece:
                     if self._is_broken_off:
                         raise BrokenOffError
                     yield piece, is_last
                 start = end
+
+    def _check_room(self, size: int, more: int) -> None:
+        """Raise EnvironmentLacksError where a piece would take the room that the file may still need."""
+        if shutil.disk_usage(self.path.parent).free < size + more:
+            raise EnvironmentLacksError(f"{self.path.parent}: no room for a part of a file beside it")
 
     @contextmanager
     def _cut_out(self, start: int, end: int) -> Iterator[Path]:

@@ -189,7 +189,8 @@ def _read_meanwhile(connection: duckdb.DuckDBPyConnection, number: int, log: Log
         connection.interrupt()
         appended.end()
         raise
-    if where.longest > SHORTEST_LINE:
+    # Where there was no room for pieces beside what grew, there may be now.
+    if where.longest > SHORTEST_LINE or (error is not None and growing is not None):
         connection.execute(f"SET threads = {threads(where.longest)}")
         read(longest=where.longest)
     elif error is not None:

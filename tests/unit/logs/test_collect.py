@@ -184,6 +184,16 @@ def test_what_is_read_while_it_comes_in_is_what_it_is_in_a_file(
         assert b"".join(files[0].read()) == log.read_bytes()
 
 
+def test_what_there_is_no_room_to_read_meanwhile_is_read_afterwards(tmp_path: Path) -> None:
+    """A log that fits into the temporary folder, but no part of it beside it, is read as it was before."""
+    raw = answers("a", CHUNK, "c")
+    (tmp_path / "log.jsonl").write_bytes(raw)
+    with piped(raw, tmp_path / "fifo") as fifo, collected([fifo], print, piece=1) as (file,):
+        assert file.growing is not None
+        file.growing.reaches(2**60)  # more than any disk has
+        assert found([file]) == found([tmp_path / "log.jsonl"])
+
+
 def test_lines_are_all_there_for_who_reads_no_table(tmp_path: Path) -> None:
     """Whoever reads the copy itself reads all of it, though only a part was copied before."""
     raw = answers("a", CHUNK, "c")

@@ -69,6 +69,46 @@ def test_a_line_that_is_no_event_breaks_off_what_grows(tmp_path: Path) -> None:
         list(growing.pieces())
 
 
+@pytest.mark.parametrize("error", [None, InputError("a wrong query")])
+def test_what_nobody_reads_is_taken_in_and_passed_on(error: InputError | None, tmp_path: Path) -> None:
+    """Whoever writes into a pipe can write to its end, be it that the command after it has failed."""
+    written, passed = lines(300, 300, 300), list[bytes]()
+    copy = LineCopy(GrowingFile(tmp_path / "copy", 1), reader(b"".join(written)).stretches(), passed.append)
+    copy.begin()
+    assert len(b"".join(passed)) < len(b"".join(written))
+    copy.pass_on_rest(None, error, None)
+    assert b"".join(passed) == b"".join(written)
+
+
+def test_lines_for_whose_copy_there_is_no_room_are_passed_on(tmp_path: Path) -> None:
+    """They may have been paid for, and stand nowhere else."""
+    written, passed = lines(300, 300, 300), list[bytes]()
+    gone = tmp_path / "no" / "copy"
+    copy = LineCopy(GrowingFile(gone, 1), reader(b"".join(written)).stretches(), passed.append)
+    with pytest.raises(EnvironmentLacksError) as told:
+        copy.begin()
+    copy.pass_on_rest(None, told.value, None)
+    assert b"".join(passed) == b"".join(written)
+
+
+def test_after_ctrl_c_or_where_nobody_takes_lines_none_is_passed_on(tmp_path: Path) -> None:
+    """Who interrupts a command does not wait, and what could not be written is not written again."""
+    raw, passed = b"".join(lines(300, 300)), list[bytes]()
+    copy = LineCopy(GrowingFile(tmp_path / "copy", 1), reader(raw).stretches(), passed.append)
+    copy.pass_on_rest(None, KeyboardInterrupt(), None)
+    assert passed == []
+
+    def full(part: bytes) -> None:
+        passed.append(part)
+        raise EnvironmentLacksError("stdout: No space left on device")
+
+    copy = LineCopy(GrowingFile(tmp_path / "copy", 1), reader(raw).stretches(), full)
+    with pytest.raises(EnvironmentLacksError) as told:
+        copy.begin()
+    copy.pass_on_rest(None, told.value, None)
+    assert len(passed) == 1
+
+
 def test_a_copy_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """The message names the file and the way out."""
     with pytest.raises(EnvironmentLacksError, match="TMPDIR names another folder"):

@@ -105,6 +105,14 @@ def test_of_a_piece_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert list(tmp_path.iterdir()) == [growing.path]
 
 
+def test_no_piece_takes_the_room_that_the_file_needs(tmp_path: Path) -> None:
+    """A file that is larger than what is left on the disk is not copied in part."""
+    growing = GrowingFile(tmp_path / "lines", piece=1)
+    growing.reaches(2**60)
+    with pytest.raises(EnvironmentLacksError, match="no room for a part"):
+        next(growing.pieces())
+
+
 def test_a_piece_for_which_there_is_no_room_is_told(tmp_path: Path) -> None:
     """The message names the way out."""
     growing = GrowingFile(tmp_path / "lines")
