@@ -271,7 +271,9 @@ def _most_relevant(name: str, instance: object) -> str:
     if error is None:
         return f"$: not JSON that {name}.schema.json allows"
     problem = _explained(error)[0]
-    return f"{problem.path}: {problem.message}"
+    misspelt = (each for each in problems(name, instance) if _misspelt(each) == problem)
+    told = next(misspelt, problem)
+    return f"{told.path}: {told.message}"
 
 
 def _explained(error: ValidationError) -> list[Problem]:

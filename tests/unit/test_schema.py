@@ -270,3 +270,6 @@ def test_a_key_that_is_misspelt_is_not_missing_too() -> None:
     """One mistake is one problem, with the key that is meant."""
     found = schema.problems("config", {"agnet": {"type": "echo"}})
     assert [each.message for each in found if "agent" in each.message] == ["unknown key 'agnet'; did you mean 'agent'?"]
+    event = judgment()
+    event["repetitions"] = event.pop("repetition")
+    assert schema.event_problem(event) == "$.repetitions: unknown key 'repetitions'; did you mean 'repetition'?"
