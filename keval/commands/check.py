@@ -86,7 +86,7 @@ def _print_plan(items: Sequence[Item], config_path: Path, prices: Prices, *, has
         say(f"plan      {item.name}: {counted(item.number, 'call')}, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]
     total = sum(item.cost_usd or 0.0 for item in items)
-    without = f", without {', '.join(unknown)} (price unknown)" if unknown else ""
+    without = f"; not counted, as their price is unknown: {', '.join(unknown)}" if unknown else ""
     if total:
         say(f"estimate  ${total:.2f}{' for all calls, also those made already' if has_answers else ''}{without}")
     else:

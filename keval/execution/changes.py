@@ -75,7 +75,7 @@ def no_longer_counted(newest: JsonObject | None, past: ConfigPast) -> str | None
     parts = [counted(number, what) for what, number in numbers.items() if number]
     them = "it stays" if gone.responses == 1 else "they stay"
     return (
-        f"{counted(gone.responses, 'response')} will count no more: the plan no longer has"
+        f"{counted(gone.responses, 'response')} will count no more: the plan now leaves out"
         f" {', '.join([*parts, *(f'condition {name}' for name in gone.conditions)])}; {them} in the log"
     )
 

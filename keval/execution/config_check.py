@@ -88,6 +88,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
         *_repeating_themselves(config),
         *_unjudged(prepared),
         *_without_golden_answers(prepared),
+        *_without_fields(prepared),
         *_misspelt_models(config),
         *doubts(prepared.samples),
         *(() if until is None else remarks(recorded_rule(config, prepared.samples, until))),
@@ -214,6 +215,15 @@ def _without_golden_answers(prepared: Prepared) -> Iterator[str]:
     for judge in prepared.config.judges:
         if any(map(judge.judge.lacks_golden_answer, prepared.samples)):
             yield f"judge {judge.name} needs golden answers, which the dataset does not have: it gives no score"
+
+
+def _without_fields(prepared: Prepared) -> Iterator[str]:
+    """Yield which judges are to look at a field that no sample has."""
+    there = set().union(*prepared.samples)
+    for judge in prepared.config.judges:
+        for name in judge.judge.sample_fields or ():
+            if name not in {"question", "answer", *there}:
+                yield f"judge {judge.name} looks at the field {name!r}, which no sample has{hint(name, there)}"
 
 
 def _lacking(prepared: Prepared) -> Iterator[KevalError]:

@@ -27,7 +27,7 @@ from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.leftovers import end_orphans, leaving_nothing
 from keval.execution.pairs import baseline_first
 from keval.execution.preparation import Prepared, check_agent_keys, check_judge_keys, with_questions
-from keval.execution.progress import Progress, shown
+from keval.execution.progress import Progress, is_in_pipe, shown
 from keval.execution.recording import EncodedEvent
 from keval.execution.remaining import Remaining
 from keval.execution.run_events import is_recorded, plan_records, run_event
@@ -79,7 +79,8 @@ class ConfigWork:
     def do(self) -> int:
         """Do what is missing; return how many tasks and judgments failed."""
         quiet, fresh = self.request.quiet, self.request.fresh
-        with asking_afresh(fresh=fresh), shown(self.generated, self.judged, quiet=quiet), self.stack:
+        live = self.prepared.log is not None or not is_in_pipe()
+        with asking_afresh(fresh=fresh), shown(self.generated, self.judged, quiet=quiet, live=live), self.stack:
             leaving_nothing(self._do, self.warn)
         return self.generated.failed + self.judged.failed + self.failed_before
 

@@ -13,7 +13,7 @@ from keval.execution.jobs import Job, jobs
 from keval.execution.judge_session import JudgeWork
 from keval.execution.leftovers import leaving_nothing
 from keval.execution.pairs import Waiting, baseline_id, condition_ids, is_import
-from keval.execution.progress import shown
+from keval.execution.progress import is_in_pipe, shown
 from keval.execution.session import Session
 from keval.ids import JsonObject
 from keval.logs.outputs import STDIN, check_stdout
@@ -46,7 +46,7 @@ def judge_pipe(work: JudgeWork) -> int:
             warn("nothing came in; if `keval generate CONFIG -o LOG` is before this, it wrote to LOG: keval judge LOG")
         live.check_budget()
 
-    with shown(work.progress, quiet=request.quiet):
+    with shown(work.progress, quiet=request.quiet, live=not is_in_pipe()):
         try:
             with interrupt.in_pipe():
                 leaving_nothing(main, warn)

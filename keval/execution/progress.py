@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 import time
 from collections import defaultdict
@@ -146,14 +147,29 @@ class Progress:
         return f"{int(seconds // 60)}:{int(seconds % 60):02d}"
 
 
+def is_in_pipe() -> bool:
+    """Return whether stdin or stdout is a pipe: a command at its other end may draw on the same terminal."""
+    return any(map(_is_pipe, (sys.stdin, sys.stdout)))
+
+
+def _is_pipe(stream: TextIO | None) -> bool:
+    try:
+        return stream is not None and stat.S_ISFIFO(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):  # it is closed, or no file
+        return False
+
+
 @contextmanager
-def shown(*stages: Progress, quiet: bool = False, stream: TextIO | None = None) -> Iterator[None]:
-    """Show how far the stages are until left, then the last state once; `quiet` shows only in the end what failed."""
+def shown(*stages: Progress, quiet: bool = False, live: bool = True, stream: TextIO | None = None) -> Iterator[None]:
+    """Show how far the stages are until left, then the last state once; `quiet` shows only in the end what failed.
+
+    `live` draws a table again and again on a terminal; two commands that did so would draw over each other.
+    """
     stream = stream or sys.stderr
     if quiet:
         with _failures_after(stages, stream):
             yield
-    elif stream.isatty() and os.environ.get("TERM") != "dumb":
+    elif live and stream.isatty() and os.environ.get("TERM") != "dumb":
         with _live(stages, stream):
             yield
     else:

@@ -104,9 +104,9 @@ def _amount(items: Sequence[tuple[Item, int]], judges: Sequence[JudgeConfig]) ->
     known = sum((item.each_usd or 0.0) * number for item, number in items)
     if all(item.free for item, _ in items) or (unknown and not known):
         return ""
-    without = f", without {', '.join(unknown)} (price unknown)" if unknown else ""
+    without = f"; not counted, as their price is unknown: {', '.join(unknown)}" if unknown else ""
     rough = "" if _is_measured([item for item, _ in items]) else ", a rough guess"
-    return f", ≈ ${known:.2f}{' with judgments' if judges else ''}{without}{rough}"
+    return f", ≈ ${known:.2f}{' with judgments' if judges else ''}{rough}{without}"
 
 
 def _is_measured(items: Sequence[Item]) -> bool:

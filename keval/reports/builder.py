@@ -123,7 +123,8 @@ def composed(
         from keval.stats.aggregates import aggregate
 
         bodies = list(aggregate(queries.connection, levels={"condition"}, asked=Asked(by=tuple(by))))
-    imported = any(row["imported"] for row in queries.ask("newest_run"))
+    (newest,) = queries.ask("newest_run")
+    imported, does_rest = newest["imported"], "keval run CONFIG --mock" if newest["asks_mock"] else "keval run CONFIG"
     tables = tuple(_tables(queries, header, metric_tables(bodies, order, judge_ids), imported=imported))
     # Plans alone measure nothing: beside saved aggregates they would look like an unfinished run.
     used = tool_use(queries)
@@ -137,8 +138,12 @@ def composed(
         warnings_first=(
             *stopping(queries.connection),
             *mixed_answers.warnings(queries),
-            *(warnings.incomplete(conditions, imported=imported) if conditions else warnings.unfinished(tables)),
-            *warnings.unjudged(queries, header, conditions, mock=mock),
+            *(
+                warnings.incomplete(conditions, None if imported else does_rest)
+                if conditions
+                else warnings.unfinished(tables)
+            ),
+            *warnings.unjudged(queries, header, conditions, does_rest, mock=mock),
             *reversals(tables),
             *warnings.useless_servers(conditions),
         ),

@@ -15,8 +15,8 @@ from keval.reports.tool_use import ToolUse
 from keval.stats.conclusions import ALPHA
 
 
-def incomplete(conditions: Sequence[ConditionSummary], *, imported: bool) -> Iterator[ReportWarning]:
-    """Yield what must be read before any number: that planned answers are not done, and what does them."""
+def incomplete(conditions: Sequence[ConditionSummary], does_rest: str | None) -> Iterator[ReportWarning]:
+    """Yield what must be read before any number: that planned answers are not done, and the command that does them."""
     lacking = [found for found in conditions if found.not_done]
     if lacking:
         planned = sum(found.planned or 0 for found in conditions)
@@ -25,7 +25,7 @@ def incomplete(conditions: Sequence[ConditionSummary], *, imported: bool) -> Ite
         yield ReportWarning(
             "incomplete",
             f"INCOMPLETE: {not_done} of {planned} planned answers are not done ({where})."
-            + ("" if imported else " keval run CONFIG does what is missing."),
+            + (f" {does_rest} does what is missing." if does_rest else ""),
         )
 
 
@@ -38,7 +38,7 @@ def unfinished(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
 
 
 def unjudged(
-    queries: Queries, header: Header, conditions: Sequence[ConditionSummary], *, mock: bool
+    queries: Queries, header: Header, conditions: Sequence[ConditionSummary], does_rest: str, *, mock: bool
 ) -> Iterator[ReportWarning]:
     """Yield what the judges have still to do, and what does it: of answers of a stand-in, for nothing."""
     command = "keval judge LOG --mock" if mock else "keval judge LOG"
@@ -61,7 +61,7 @@ def unjudged(
     if unpaired:
         have = f"{counted(unpaired, 'response')} {'has' if unpaired == 1 else 'have'}"
         yield ReportWarning(
-            "unpaired", f"{have} none of the baseline to be compared with: keval run CONFIG asks for those that failed"
+            "unpaired", f"{have} none of the baseline to be compared with: {does_rest} asks for those that failed"
         )
     # Of judges that the log does not name it is not known what they are to do.
     if number and not judges:

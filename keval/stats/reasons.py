@@ -23,9 +23,9 @@ def no_plan(row: JsonObject) -> str:
     return "no run event says what was planned" if row.get("current", True) else "the newest run does not plan it"
 
 
-def no_score(_: JsonObject) -> str:
+def no_score(row: JsonObject) -> str:
     """Say why there is no mean."""
-    return UNJUDGED
+    return "the metric applied to no answer that was judged" if row.get("not_applicable") else UNJUDGED
 
 
 def nothing_tried(_: JsonObject) -> str:

@@ -277,7 +277,7 @@ def test_a_run_says_what_counts_no_more_before_it_asks(folder: Path) -> None:
     """When less is planned, and when something changed and only a part is asked again."""
     assert shell("keval generate eval.yaml -q -o a.jsonl", folder).returncode == 0
     less = shell("keval generate eval.yaml -q -o a.jsonl --limit 1", folder)
-    assert "36 responses will count no more: the plan no longer has 9 samples; they stay in the log" in less.stderr
+    assert "36 responses will count no more: the plan now leaves out 9 samples; they stay in the log" in less.stderr
     assert shell("sed -i s/politely/kindly/ eval.yaml; keval check eval.yaml --log a.jsonl", folder).returncode == 0
     part = shell("keval generate eval.yaml -q -o a.jsonl --condition plain", folder)
     assert "20 responses of polite count no more until they are asked again" in part.stderr
@@ -400,6 +400,26 @@ def test_ctrl_c_while_much_is_read_as_it_comes_in(tmp_path: Path, times: int) ->
         assert b'"n_responses":700' in printed[len(begin + end) :]
     else:
         assert begin.startswith(printed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "draws"), [
+    ("keval generate eval.yaml | keval judge > out.jsonl", False),
+    ("keval generate eval.yaml | cat > out.jsonl", False),
+    ("keval generate eval.yaml > out.jsonl", True),
+    ("keval generate eval.yaml -o log.jsonl | cat > out.jsonl", True),
+])  # fmt: skip
+def test_commands_of_one_pipe_draw_nothing_over_each_other(folder: Path, command: str, draws: bool) -> None:
+    """On a terminal a command alone draws how far it is; of a pipe each says in lines what it did."""
+    terminal, end = pty.openpty()
+    with os.fdopen(terminal, "rb") as shown, os.fdopen(end, "wb") as stderr:
+        script = ["bash", "-c", command.replace("keval ", f"{KEVAL} ")]
+        environment = os.environ | {"TERM": "xterm"}
+        subprocess.run(script, cwd=folder, stdin=stderr, stderr=stderr, env=environment, check=True, timeout=60)
+        said = os.read(shown.fileno(), 100_000).decode()
+    assert ("\x1b[" in said) == draws
+    assert draws or "generate: plain 20/20 done, free · polite 20/20 done, free" in said
+    assert "judge" not in command or "judge: exact_match 40 done, free" in said
 
 
 def left_alone(folder: Path, hang_up: str) -> int:

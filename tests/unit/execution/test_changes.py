@@ -241,7 +241,7 @@ def test_responses_that_will_count_no_more_are_told(folder: Folder) -> None:
     folder.server = replace(V1, version="2")
     assert gone(before, folder.prepared()) is None
     folder.questions = ["Q0?", "Q1?"]
-    says = "{} will count no more: the plan no longer has {}; they stay in the log"
+    says = "{} will count no more: the plan now leaves out {}; they stay in the log"
     assert gone(before, folder.prepared()) == says.format("4 responses", "1 sample")
     folder.config = CONFIG.replace("repetitions: 2", "repetitions: 1")
     assert gone(before, folder.prepared()) == says.format("8 responses", "1 sample, 1 repetition")
@@ -265,7 +265,7 @@ def test_what_another_config_has_counts_on(folder: Folder, repetitions: int, los
     folder.config = CONFIG.replace("name: unit", "name: other").replace("repetitions: 2", f"repetitions: {repetitions}")
     before.append(run_event(folder.prepared(), "generate", new_run_id()))
     folder.config = CONFIG.replace("repetitions: 2", "repetitions: 1")
-    said = f"{lost} will count no more: the plan no longer has 1 repetition; they stay in the log"
+    said = f"{lost} will count no more: the plan now leaves out 1 repetition; they stay in the log"
     assert gone(before, folder.prepared()) == (None if lost is None else said)
 
 
@@ -275,5 +275,5 @@ def test_other_samples_in_the_place_of_some_are_told(folder: Folder) -> None:
     answered = before[1]["sample"]["id"]
     folder.first = 1
     assert answered not in {sample["id"] for sample in folder.prepared().samples}
-    told = "1 response will count no more: the plan no longer has 1 sample; it stays in the log"
+    told = "1 response will count no more: the plan now leaves out 1 sample; it stays in the log"
     assert gone(before, folder.prepared()) == told

@@ -1,3 +1,4 @@
+import json
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -57,6 +58,27 @@ def test_a_judge_without_golden_answers_is_warned_of_and_costs_nothing(
     done = check(load(tmp_path / "eval.yaml", environ={}), tmp_path / "none.jsonl", found.append)
     assert [each for each in found if "golden" in each] == ([] if says is None else [says])
     assert done.estimates[-1].number == (6 if says is None else 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("mustsay", "judge contains looks at the field 'mustsay', which no sample has; did you mean 'must_say'?"),
+        ("must_say", None),
+    ],
+)
+def test_a_field_that_no_sample_has_is_told(field: str, says: str | None, tmp_path: Path) -> None:
+    """A judge would find nothing in it, and all answers would be paid for before anybody sees that."""
+    samples = [
+        {"id": "1", "question": "Q", "answer": "A"},
+        {"id": "2", "question": "Q?", "answer": "A", "must_say": "A"},
+    ]
+    (tmp_path / "questions.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in samples))
+    config = CONFIG.replace("[{type: exact_match}, JUDGE]", f"[{{type: contains, expected_field: {field}}}]")
+    (tmp_path / "eval.yaml").write_text(config)
+    found: list[str] = []
+    check(load(tmp_path / "eval.yaml", environ={}), tmp_path / "none.jsonl", found.append)
+    assert [each for each in found if "looks at" in each] == ([] if says is None else [says])
 
 
 @pytest.mark.parametrize(
@@ -235,7 +257,7 @@ def test_a_check_says_what_a_run_on_the_log_would_ask(tmp_path: Path) -> None:
     unjudged = "responses of earlier runs lack judgments, which will be made: 6 by exact_match, 6 by number"
     assert asked_of(tmp_path, log)[0].ahead == (NOTHING_TO_GENERATE, unjudged)
     after, _ = asked_of(tmp_path, log, "execution: {repetitions: 2}\n")
-    assert after.ahead[0].startswith("2 responses will count no more: the plan no longer has 1 repetition")
+    assert after.ahead[0].startswith("2 responses will count no more: the plan now leaves out 1 repetition")
 
 
 def test_an_edited_condition_is_priced_as_before_the_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

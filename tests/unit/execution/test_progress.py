@@ -82,6 +82,14 @@ def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> No
     assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 of unknown cost\n"
 
 
+def test_of_two_commands_on_a_terminal_none_draws_a_table() -> None:
+    """They would draw over each other; each says in a line how far it is."""
+    out = Terminal()
+    with shown(worked(), live=False, stream=out):
+        pass
+    assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 of unknown cost\n"
+
+
 def test_a_terminal_gets_a_table() -> None:
     """On a terminal each condition is a row with done, failed and cost."""
     out = Terminal()

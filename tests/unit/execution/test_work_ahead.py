@@ -77,7 +77,7 @@ def test_a_first_run_is_guessed_at_and_says_so(tmp_path: Path) -> None:
         (
             "{type: claude, model: mine}",
             "{type: rubric, model: secret-model}",
-            "≈ $0.01 with judgments, without rubric (price unknown), a rough guess",
+            "≈ $0.01 with judgments, a rough guess; not counted, as their price is unknown: rubric",
         ),
     ],
 )

@@ -302,11 +302,13 @@ def test_failures_of_the_judge_are_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_run_is_incomplete_before_any_number(tmp_path: Path) -> None:
-    """What is not done stands at the top, with its count."""
-    found = built([run_event(BOTH, samples=2), response_event("q1")], tmp_path)
+@pytest.mark.parametrize(("mock", "does"), [(False, "keval run CONFIG"), (True, "keval run CONFIG --mock")])
+def test_an_interrupted_run_is_incomplete_before_any_number(mock: bool, does: str, tmp_path: Path) -> None:
+    """What is not done stands at the top, with its count and what does it: of a rehearsal, for nothing."""
+    found = built([run_event(BOTH, samples=2, mock=mock), response_event("q1", mock=mock)], tmp_path)
     assert "incomplete" in {warning.code for warning in found.warnings_first}
-    assert "INCOMPLETE: 3 of 4 planned answers are not done (baseline 1, with_docs 2)" in text(found)
+    said = "INCOMPLETE: 3 of 4 planned answers are not done (baseline 1, with_docs 2)."
+    assert f"{said} {does} does what is missing." in text(found)
 
 
 @pytest.mark.slow

@@ -25,6 +25,18 @@ def test_a_mean_without_an_interval_says_what_it_lacks(row: JsonObject, why: str
     assert reasons.no_interval(row) == why
 
 
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"not_applicable": 0}, "no judgments"),
+        ({"not_applicable": 4}, "the metric applied to no answer that was judged"),
+    ],
+)
+def test_a_metric_that_applies_to_nothing_was_judged(row: JsonObject, why: str) -> None:
+    """Who reads that there are no judgments would make them, and they are there."""
+    assert reasons.no_score(row) == why
+
+
 CLUSTERED = {"n_clusters": 1, "se_clustered": None}
 
 
