@@ -57,10 +57,13 @@ def command(
         what = "answer" if scores else "verdict"
         warn(f"nothing to label: there is no {what}, or every one that is drawn has a label; -n draws more")
         return
-    labels = 0
+    labels, shown = 0, 0
 
     def ask(entry: Entry, place: int, of: int) -> Said | None:
-        _show(entry, place, of)
+        nonlocal shown
+        if place != shown:  # of one answer each metric is asked about
+            _show(entry, place, of)
+        shown = place
         return _score(entry, labeler) if scores else _verdict(entry, labeler)
 
     try:
@@ -69,7 +72,8 @@ def command(
     except _QuitError:
         pass
     finally:
-        warn(f"{labels} of {len(entries)} labelled; `keval calibrate {log}` says what the labels mean")
+        what = "scores given" if scores else "labelled"
+        warn(f"{labels} of {len(entries)} {what}; `keval calibrate {log}` says what the labels mean")
 
 
 def _show(entry: Entry, place: int, of: int) -> None:
@@ -98,6 +102,8 @@ def _verdict(entry: Entry, labeler: str) -> Said | None:
 
 
 def _score(entry: Entry, labeler: str) -> Said | None:
+    if entry.asks:
+        tell("", *entry.asks.splitlines())
     while True:
         answer = _asked(f"{entry.metric} from {entry.min:g} to {entry.max:g}")
         if answer == SKIP:

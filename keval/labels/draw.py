@@ -84,6 +84,8 @@ class Entry:
     """The names of the tools that the agent called, in order."""
     draw: JsonObject
     """How it was drawn, as labels say it."""
+    asks: str | None = None
+    """What the metric asks, as its judge says it; None where the judge does not, or nobody is to score."""
     also: tuple[str, ...] = ()
     """The other judges with a metric of this name and scale: a person's score is for all of them."""
 
@@ -104,7 +106,8 @@ def draw(connection: DuckDBPyConnection, log: Path, wanted: Wanted) -> list[Entr
     found: Iterable[JsonObject] = () if query is None else rows(connection, query)
     if wanted.scores:
         found = _asked_once(found)
-    return [_entry(row, log, wanted.draw) for row in found]
+    asks = _asked_by_metrics(connection, log) if wanted.scores else {}
+    return [_entry(row, log, wanted.draw, asks) for row in found]
 
 
 def _at_random(connection: DuckDBPyConnection, wanted: Wanted) -> str | None:
@@ -126,6 +129,17 @@ def _asked_once(found: Iterable[JsonObject]) -> Iterable[JsonObject]:
         if first is not row:
             first["also"] = (*first.get("also", ()), row["judge_id"])
     return by_scale.values()
+
+
+def _asked_by_metrics(connection: DuckDBPyConnection, log: Path) -> Mapping[tuple[str, str], str | None]:
+    """Return what each metric of a judge asks, by the judge's id and its name, as the newest run says it."""
+    runs = (event_at(log, row["line_offset"]) for row in rows(connection, load("labels", "judges_of_runs")))
+    return {
+        (judge["judge_id"], metric["name"]): metric.get("description")
+        for run in runs
+        for judge in run["judges"]
+        for metric in judge["metrics"]
+    }
 
 
 def _by_verdict(connection: DuckDBPyConnection, wanted: Wanted) -> str | None:
@@ -159,7 +173,7 @@ def _quota(row: JsonObject, share: int) -> str:
     return f"({ids}, {row['series']}, {row['passed']}, {literal(row['by'])}, {share})"
 
 
-def _entry(row: JsonObject, log: Path, drawn: JsonObject) -> Entry:
+def _entry(row: JsonObject, log: Path, drawn: JsonObject, asks: Mapping[tuple[str, str], str | None]) -> Entry:
     response = event_at(log, row["line_offset"])
     newest = record_at(log, row["record_offset"])
     # A corrected golden answer is that of all answers to the question, also of those before it.
@@ -172,5 +186,6 @@ def _entry(row: JsonObject, log: Path, drawn: JsonObject) -> Entry:
         answer=response["text"],
         tools=tuple(turn["name"] for turn in response["turns"] if turn["type"] == "tool_call"),
         draw=drawn,
+        asks=asks.get((row["judge_id"], row["metric"])),
         also=row.get("also", ()),
     )

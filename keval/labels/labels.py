@@ -30,6 +30,7 @@ READ = (
     "labels",
     "newest_samples",
     "pair_judges",
+    "run_facts",
     "samples",
     "scores",
 )

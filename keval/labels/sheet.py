@@ -76,7 +76,9 @@ def _shown(entry: Entry) -> JsonObject:
     of_judge = () if entry.is_blind else ("judge", "passed", "pass_from", "reasoning")
     names = ("metric", "min", "max", *of_judge, "question", "golden_answer", "answer")
     shown = {name: getattr(entry, name) for name in names}
-    if entry.passed is None or entry.is_blind:
+    if entry.is_blind:
+        return {**shown, "asks": entry.asks}
+    if entry.passed is None:
         return shown
     return {**shown, "judge_score": entry.score, "tools": list(entry.tools), "choices": CHOICES[entry.passed]}
 
@@ -260,7 +262,8 @@ def _entry(number: int, entry: Entry) -> str:
 
 
 def _asked_score(entry: Entry) -> str:
-    return f"**{without_markup(entry.metric)}**, from {entry.min:g} to {entry.max:g}\n\nScore:"
+    asks = f"{_quoted(entry.asks)}\n\n" if entry.asks else ""
+    return f"**{without_markup(entry.metric)}**, from {entry.min:g} to {entry.max:g}\n\n{asks}Score:"
 
 
 def _asked_verdict(entry: Entry) -> str:

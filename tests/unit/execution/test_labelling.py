@@ -14,6 +14,7 @@ from keval.execution.labelling import ask_all, drawn
 from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted
 from keval.labels.labels import Said
+from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
 from tests.labelled import judged_log
 
@@ -94,6 +95,20 @@ def test_the_terminal_asks_and_goes_on_where_it_stopped(keval: Keval, tmp_path: 
     assert "── 4 of 4" in second.stderr
     assert labels(log)[1]["scores"] == {"completeness": 4}
     assert len(labels(log)) == 2
+
+
+@pytest.mark.slow
+def test_an_answer_is_shown_once_and_each_of_its_metrics_with_what_it_asks(keval: Keval, tmp_path: Path) -> None:
+    """Who scores four metrics reads the answer once, and what the scores mean before each."""
+    answer = response_event("q0")
+    metrics = [{"name": name, "min": 1, "max": 5, "description": f"Is it {name}?"} for name in ("right", "clear")]
+    judgment = judgment_event(answer, {"right": 3, "clear": 2})
+    events = [run_event(judges=[judge_entry(metrics)]), answer, judgment]
+    log = write_log(tmp_path / "run.jsonl", events)
+    done = keval("label", log, "--labeler", "ada", "--scores", stdin="4\n\n2\n\n")
+    assert done.returncode == 0, done.stderr
+    assert [done.stderr.count(said) for said in ("Because.", "Is it right?", "Is it clear?")] == [2, 1, 1]
+    assert "2 of 2 scores given" in done.stderr
 
 
 @pytest.mark.slow

@@ -13,9 +13,10 @@ from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted, draw, spread
 from keval.labels.labels import calibrated, known_labels
-from keval.labels.sheet import jsonl, read
+from keval.labels.sheet import jsonl, markdown, read
 from tests.builders import (
     JUDGE_ID,
+    METRICS,
     judge_entry,
     judgment_event,
     response_event,
@@ -124,6 +125,21 @@ def test_a_metric_that_two_judges_have_is_asked_for_once(tmp_path: Path) -> None
     row = {**json.loads(jsonl(entries[:1], "ada")), "score": 3}
     (tmp_path / "sheet.jsonl").write_text(json.dumps(row))
     assert {said.target[1] for said in read(tmp_path / "sheet.jsonl", None).said} == judges
+
+
+def test_who_scores_is_told_what_the_metric_asks(tmp_path: Path) -> None:
+    """As the newest run says it, in each sheet; who says if a verdict is right reads what the judge said."""
+    answer = response_event("q0")
+    runs = [
+        run_event(judges=[judge_entry([{**METRICS[0], "description": asks}])], run_id=f"{number:016x}")
+        for number, asks in enumerate(("Is it whole?", "Is <b>all</b> there?"))
+    ]
+    log = write_log(tmp_path / "run.jsonl", [runs[0], answer, judgment_event(answer, 3), runs[1]])
+    (entry,) = drawn(log, Wanted(scores=True))
+    assert entry.asks == "Is <b>all</b> there?"
+    assert json.loads(jsonl([entry], "ada"))["asks"] == entry.asks
+    assert "> Is &lt;b>all&lt;/b> there?\n\nScore:" in markdown([entry], "ada")
+    assert [each.asks for each in drawn(log, Wanted(pass_from={"completeness": 4}))] == [None]
 
 
 @pytest.mark.parametrize("scores", [True, False])
