@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
@@ -95,9 +96,13 @@ def with_cases(drawn: Page, report: Report, room: int) -> Page:
     return replace(drawn, questions=(helped, trusted, worse, *others))
 
 
+_NUMBERS = re.compile(r": (?:[^:;]* )?[+\u2212]\d.*", re.DOTALL)
+"""What follows a conclusion from its first difference on, which has a sign."""
+
+
 def tab(report: Report) -> str:
-    """Return what the tab of a browser says: the conclusion, if there is one, and of what."""
-    said = report.headlines[0].text if len(report.headlines) == 1 else ""
+    """Return what the tab of a browser says: the conclusion without its numbers, if there is one, and of what."""
+    said = _NUMBERS.sub("", report.headlines[0].text) if len(report.headlines) == 1 else ""
     if len(report.headlines) > 1:
         said = f"{counted(len(report.headlines), 'comparison')}, {report.headlines[0].baseline} is the baseline"
     is_incomplete = any(warning.code == "incomplete" for warning in report.warnings_first)

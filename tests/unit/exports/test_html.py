@@ -220,6 +220,30 @@ def test_commands_can_be_typed_as_they_stand() -> None:
     assert "keval report LOG -o" in page(dataclasses.replace(small_report(), header=piped)).decode()
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "a scored higher than b on 2 of 2 metrics: x +0.50 [+0.10, +0.90], y +1.00.",
+            "a scored higher than b on 2 of 2 metrics",
+        ),
+        (
+            "a scored lower than b on x: \u22120.50 [\u22120.90, \u22120.10] on a scale of 1 to 5.",
+            "a scored lower than b on x",
+        ),
+        ("Mixed, a compared with b: higher on x; lower on y.", "Mixed, a compared with b: higher on x; lower on y."),
+        ("Cannot tell: 4 samples are too few for an interval.", "Cannot tell: 4 samples are too few for an interval."),
+    ],
+)
+def test_a_title_has_the_conclusion_without_its_numbers(text: str, said: str) -> None:
+    """A tab of a browser has room for one sentence."""
+    (headline,) = small_report().headlines
+    report = dataclasses.replace(small_report(), headlines=(dataclasses.replace(headline, text=text),))
+    title = re.search(r"<title>(.*?)</title>", page(report).decode(), re.DOTALL)
+    assert title is not None
+    assert f" · {said} · docs-server · keval" in html.unescape(title[1])
+
+
 def test_no_condition_speaks_for_others_in_the_title() -> None:
     """Of one comparison it is the conclusion, of several how many there are; what is incomplete is said."""
     (headline,) = small_report().headlines
