@@ -36,7 +36,7 @@ def generate(config: Config, log: Path | None, request: Request, warn: Warn, exe
         _check_batches(log, prepared)
     set_up(prepared, _at_once_here(request))  # what is missing is told before anything is written
     _warn_of_gone_workspaces(config, warn)
-    with _sink(log, prepared.inputs, warn) as sink, past(log, request, warn) as found:
+    with _sink(log, prepared.inputs, warn, mock=request.mock) as sink, past(log, request, warn) as found:
         refuse_without_judges(request, found, config.name)
         if may_be_done and not recorded_plan.is_same(config, found, request):
             prepared = with_questions(prepared, request.limit, warn=warn)
@@ -93,7 +93,7 @@ def past(log: Path | None, request: Request, warn: Warn) -> Iterator[Past]:
 
 
 @contextmanager
-def _sink(output: Path | None, inputs: Sequence[Path], warn: Warn) -> Iterator[Sink]:
+def _sink(output: Path | None, inputs: Sequence[Path], warn: Warn, *, mock: bool) -> Iterator[Sink]:
     if output is not None:
         if output.suffix in {".yaml", ".yml"}:
             raise UsageError(f"{output} looks like a config; -o names the log that is appended to")
@@ -103,7 +103,7 @@ def _sink(output: Path | None, inputs: Sequence[Path], warn: Warn) -> Iterator[S
     check_stdout(inputs, "-o LOG appends to a log")
     stdout = Stdout()
     try:
-        with interrupt.in_pipe():
+        with interrupt.in_pipe(mock=mock):
             yield stdout
     finally:
         stdout.close()

@@ -62,12 +62,13 @@ def ask(question: Coroutine[Any, Any, Result]) -> Result:
 
 
 @contextmanager
-def in_pipe() -> Iterator[None]:
+def in_pipe(*, mock: bool) -> Iterator[None]:
     """Say of an interrupted command that writes to stdout what goes on with it: the same command would begin anew."""
+    option = " --mock" if mock else ""
     try:
         yield
     except InterruptError:
-        does_the_rest = "`keval generate CONFIG -o LOG` and `keval judge LOG` do the rest"
+        does_the_rest = f"`keval generate CONFIG -o LOG{option}` and `keval judge LOG{option}` do the rest"
         raise InterruptError(f"interrupted; if stdout was saved as LOG, {does_the_rest}") from None
 
 

@@ -48,7 +48,7 @@ def judge_pipe(work: JudgeWork) -> int:
 
     with shown(work.progress, quiet=request.quiet, live=not is_in_pipe()):
         try:
-            with interrupt.in_pipe():
+            with interrupt.in_pipe(mock=request.mock):
                 leaving_nothing(main, warn)
         finally:
             stdout.close()

@@ -138,3 +138,12 @@ def test_a_run_ends_in_the_folder_in_which_it_began(tmp_path: Path, monkeypatch:
 
     interrupt.run(main, print)
     assert Path.cwd() == tmp_path
+
+
+@pytest.mark.parametrize(("mock", "option"), [(False, ""), (True, " --mock")])
+def test_what_goes_on_with_an_interrupted_pipe_is_told(mock: bool, option: str) -> None:
+    """The same command would begin anew; of a rehearsal the commands that are named cost nothing either."""
+    rest = f"`keval generate CONFIG -o LOG{option}` and `keval judge LOG{option}` do the rest"
+    with pytest.raises(InterruptError) as told, interrupt.in_pipe(mock=mock):
+        raise InterruptError("interrupted")
+    assert str(told.value) == f"interrupted; if stdout was saved as LOG, {rest}"
