@@ -125,7 +125,7 @@ def composed(
         bodies = list(aggregate(queries.connection, levels={"condition"}, asked=Asked(by=tuple(by))))
     (newest,) = queries.ask("newest_run")
     imported, does_rest = newest["imported"], "keval run CONFIG --mock" if newest["asks_mock"] else "keval run CONFIG"
-    tables = tuple(_tables(queries, header, metric_tables(bodies, order, judge_ids), imported=imported))
+    tables = tuple(_tables(queries, header, metric_tables(bodies, order, judge_ids)))
     # Plans alone measure nothing: beside saved aggregates they would look like an unfinished run.
     used = tool_use(queries)
     conditions = _conditions(queries, order, used) if measured or not tables else ()
@@ -166,14 +166,18 @@ def composed(
     )
 
 
-def _tables(
-    queries: Queries, header: Header, tables: Iterable[MetricTable], *, imported: bool
-) -> Iterator[MetricTable]:
+def _tables(queries: Queries, header: Header, tables: Iterable[MetricTable]) -> Iterator[MetricTable]:
     """Yield tables of metrics with who can be asked for what is missing in them."""
+    (newest,) = queries.ask("newest_run")
     configured = {row["judge_id"] for row in queries.ask("judges_of_configs")}
     for table in tables:
         is_of_config = not header.judges or table.judge_id in configured or table.computed is not None
-        yield replace(table, can_be_asked_again=not imported, is_of_config=is_of_config)
+        yield replace(
+            table,
+            can_be_asked_again=not newest["imported"],
+            is_of_config=is_of_config,
+            asks_mock=newest["asks_mock"],
+        )
 
 
 def evaluation_names(connection: DuckDBPyConnection) -> list[str]:

@@ -127,6 +127,8 @@ class MetricTable:
     """Whether `keval run CONFIG` asks for what is missing: nothing does of answers that were imported."""
     is_of_config: bool = True
     """Whether it is a config's judge that scores it, and not one that `keval judge` was told."""
+    asks_mock: bool = False
+    """Whether a stand-in was asked last: what is missing is asked of it again, for nothing."""
 
     @property
     def names(self) -> tuple[str, ...]:

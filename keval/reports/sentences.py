@@ -21,8 +21,8 @@ from keval.stats.intervals import FEWEST_SAMPLES
 
 ONE_CONDITION = "One condition: nothing is compared."
 
-WAY_OUT = "keval run CONFIG asks again."
-WAY_OUT_OF_JUDGE = "keval run CONFIG and then keval judge LOG -j JUDGE.yaml ask again."
+WAY_OUT = "keval run CONFIG{mock} asks again."
+WAY_OUT_OF_JUDGE = "keval run CONFIG{mock} and then keval judge LOG -j JUDGE.yaml{mock} ask again."
 """What ends a sentence of what was not measured or not done."""
 
 
@@ -139,7 +139,8 @@ class _Compared:
         """What measures the rest, after a space; nothing where answers were imported."""
         if not self.table.can_be_asked_again:
             return ""
-        return f" {WAY_OUT if self.table.is_of_config else WAY_OUT_OF_JUDGE}"
+        way_out = WAY_OUT if self.table.is_of_config else WAY_OUT_OF_JUDGE
+        return f" {way_out.format(mock=' --mock' if self.table.asks_mock else '')}"
 
     @property
     def qualification(self) -> str:
@@ -161,7 +162,7 @@ def headlines(
             text, *notes = (said if _names(said, condition) else f"{condition}: {said}" for said in (text, *notes))
         if is_incomplete and _unscored_name(of_pair) is None:
             line = line and f"{line}, so far"
-            is_said = text.endswith((WAY_OUT, WAY_OUT_OF_JUDGE))  # what is missing
+            is_said = text.endswith((" asks again.", " ask again."))  # what is missing
             text = text if is_said else f"{text[:-1]} so far."
         made.append(Headline(condition, baseline, text, tuple(map(_said, of_pair)), line or text, tuple(notes)))
     return tuple(made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -339,6 +340,8 @@ def test_an_unfinished_run_is_told_so_far() -> None:
     missing = table(compared("cannot tell", (0.5, 0.1, 0.9)), scores={"baseline": {"not_done": 9}})
     (headline,) = headlines([missing], is_incomplete=True)
     assert headline.text.endswith(" keval run CONFIG asks again.")
+    (headline,) = headlines([replace(missing, asks_mock=True)], is_incomplete=True)
+    assert headline.text.endswith(" keval run CONFIG --mock asks again.")
 
 
 def test_two_judges_of_one_metric_are_told_apart() -> None:
