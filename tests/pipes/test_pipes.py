@@ -266,7 +266,7 @@ def test_a_log_with_a_broken_line_names_it(finished: Path) -> None:
     ):
         done = shell(f"keval {command}", finished)
         assert done.returncode == 3, command
-        assert "plumbing.jsonl:7: $: 'repetition' is missing" in done.stderr
+        assert "plumbing.jsonl:7: $.repetitoin: unknown key 'repetitoin'; did you mean 'repetition'?" in done.stderr
     skipping = shell("keval report plumbing.jsonl --skip-invalid", finished)
     assert skipping.returncode == 0
     assert "plumbing.jsonl:7: skipped" in skipping.stderr
