@@ -339,45 +339,10 @@ def unread(pipe: int) -> int:
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("times", [1, 2])
-def test_ctrl_c_ends_a_reader_of_a_pipe_when_the_pipe_ends_and_twice_at_once(folder: Path, times: int) -> None:
-    """What those before it in the pipe still finish was paid, and is in what it prints."""
-    assert shell("keval generate eval.yaml -o a.jsonl", folder).returncode == 0
-    first, *others = (folder / "a.jsonl").read_bytes().splitlines(keepends=True)
-    with subprocess.Popen(
-        [sys.executable, "-m", "keval", "report"],
-        cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-    ) as process:  # fmt: skip
-        assert process.stdin is not None
-        assert process.stderr is not None
-        process.stdin.write(first)
-        while unread(process.stdin.fileno()):
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        assert b"what still comes in will be read" in process.stderr.readline()
-        if times == 1:
-            process.stdin.writelines(others)
-            process.stdin.close()
-            process.stdin = None
-        else:
-            process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=30) == 130
-        told, _ = process.communicate(timeout=30)
-        assert process.returncode == (0 if times == 1 else 130)
-        assert (f"{TASKS} responses".encode() in told) == (times == 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("times", [1, 2])
-def test_ctrl_c_while_much_is_read_as_it_comes_in(tmp_path: Path, times: int) -> None:
-    """One lets the rest of the pipe in, which is passed on and counted with the beginning; two end it at once."""
-    responses = [response_event(f"q{number}", text="because " * 2**14) for number in range(700)]
-    judged = [encode(response) + encode(judgment_event(response)) for response in responses]
-    begin, end = encode(run_event(samples=700)) + b"".join(judged[:600]), b"".join(judged[600:])
-    assert len(begin) > PIECE
-    with (tmp_path / "out").open("wb") as out, subprocess.Popen(
-        [*KEVAL.split(), "aggregate"], stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE, bufsize=0
+def interrupted(command: str, begin: bytes, end: bytes, times: int, out: Path) -> int:
+    """Interrupt a reader of a pipe midway, once, and let the rest in, or twice; return its exit code."""
+    with out.open("wb") as stdout, subprocess.Popen(
+        [*KEVAL.split(), command], stdin=subprocess.PIPE, stdout=stdout, stderr=subprocess.PIPE, bufsize=0
     ) as process:  # fmt: skip
         assert process.stdin is not None
         assert process.stderr is not None
@@ -392,8 +357,32 @@ def test_ctrl_c_while_much_is_read_as_it_comes_in(tmp_path: Path, times: int) ->
             process.stdin = None
         else:
             process.send_signal(signal.SIGINT)
-        told = process.communicate(timeout=30)[1]
-        assert process.returncode == (0 if times == 1 else 130), told
+            assert process.wait(timeout=30) == 130
+        process.communicate(timeout=30)
+    return process.returncode
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_ends_a_reader_of_a_pipe_when_the_pipe_ends_and_twice_at_once(folder: Path, times: int) -> None:
+    """What those before it in the pipe still finish was paid, and is in what it prints."""
+    assert shell("keval generate eval.yaml -o a.jsonl", folder).returncode == 0
+    first, *others = (folder / "a.jsonl").read_bytes().splitlines(keepends=True)
+    code = interrupted("report", first, b"".join(others), times, folder / "out")
+    assert code == (0 if times == 1 else 130)
+    assert (f"{TASKS} responses".encode() in (folder / "out").read_bytes()) == (times == 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_while_much_is_read_as_it_comes_in(tmp_path: Path, times: int) -> None:
+    """One lets the rest of the pipe in, which is passed on and counted with the beginning; two end it at once."""
+    responses = [response_event(f"q{number}", text="because " * 2**14) for number in range(700)]
+    judged = [encode(response) + encode(judgment_event(response)) for response in responses]
+    begin, end = encode(run_event(samples=700)) + b"".join(judged[:600]), b"".join(judged[600:])
+    assert len(begin) > PIECE
+    code = interrupted("aggregate", begin, end, times, tmp_path / "out")
+    assert code == (0 if times == 1 else 130)
     printed = (tmp_path / "out").read_bytes()
     if times == 1:
         assert printed.startswith(begin + end)
