@@ -61,7 +61,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
             "commands.plugins",
             "commands.schemas",
             "commands.show",
-            "exports._agreement",
         },
     ),
     "pipes/test_ray.py": (

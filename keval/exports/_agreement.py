@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
+from keval.counted import counted
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.readable import NOTHING, count, interval, number, percent
 from keval.reports.agreement import FIXED, Agreement, JudgeVariation
@@ -24,6 +25,9 @@ COEFFICIENTS = (
 
 MOST_CATEGORIES = 11
 """Of a longer scale the confusion matrix shows only the scores that somebody gave."""
+
+TWO_SCORES = 2
+"""Categories of a scale on which any two scores are at most one step apart: to say so would tell nothing."""
 
 NOT_PAIRED = (
     "no answer was scored twice by the same metric and scale; of what people said only scores count, "
@@ -70,9 +74,10 @@ def _section(found: Agreement) -> Section:
 
 
 def _rows(found: Agreement) -> Iterator[tuple[Cell, ...]]:
-    yield "pairs", f"{count(found.pairs)} of {count(found.samples)} samples, scale {found.min:g} to {found.max:g}"
+    yield "pairs", f"{count(found.pairs)} from {counted(found.samples, 'sample')}, scale {found.min:g} to {found.max:g}"
     yield "exact agreement", percent(found.exact)
-    yield "at most one step apart", percent(found.within_one)
+    if len(found.categories) != TWO_SCORES:
+        yield "at most one step apart", percent(found.within_one)
     yield "bias (mean difference)", f"{number(found.bias, '+')} {_ci(found.bias_lower, found.bias_upper, '+')}".rstrip()
     yield "mean absolute difference", number(found.mae)
     yield "QWK", f"{_three(found.qwk)} {_ci(found.qwk_lower, found.qwk_upper)}".rstrip()
