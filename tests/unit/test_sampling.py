@@ -21,6 +21,7 @@ from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.trials import alike_trials
 from keval.sampling import Sampling
 from tests.builders import (
+    ask,
     failure_event,
     judge_entry,
     judge_failure_event,
@@ -78,9 +79,8 @@ def test_the_views_know_the_same_share() -> None:
 def counted(tmp_path: Path, *events: JsonObject) -> JsonObject:
     """Return what a log's only condition and metric come to."""
     log = write_log(tmp_path / "run.jsonl", events)
-    with projections.connect([log]) as connection:
-        (row,) = projections.rows_of(connection, "condition_scores")
-        return row
+    (row,) = ask(log, "from condition_scores")
+    return row
 
 
 @pytest.fixture

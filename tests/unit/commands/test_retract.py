@@ -7,6 +7,7 @@ import pytest
 from keval import projections
 from keval.labels.labels import Said
 from keval.logs import locks
+from keval.projections.views import named_in
 from tests.builders import (
     JUDGE_ID,
     failure_event,
@@ -100,7 +101,7 @@ def numbers(log: Path) -> dict[str, list[tuple[object, ...]]]:
         "failures": "select id, kind, current from failures order by id",
         "paid": "select stage, cost_usd from costs where stage <> 'judge' order by all",
     }
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=named_in(" ".join(asked.values()))) as connection:
         return {name: connection.execute(sql).fetchall() for name, sql in asked.items()}
 
 

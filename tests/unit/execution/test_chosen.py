@@ -95,7 +95,8 @@ def test_responses_of_a_log_and_of_a_pipe_are_chosen_alike(chosen: Chosen, tmp_p
     """What SQL finds in a log is what fits one by one."""
     responses = [response_event(name, condition) for name in IDS for condition in ("baseline", "with_docs")]
     query = chosen.of_responses("select position from facts where type = 'response'")
-    with projections.connect([write_log(tmp_path / "run.jsonl", [run_event(), *responses])]) as connection:
+    log = write_log(tmp_path / "run.jsonl", [run_event(), *responses])
+    with projections.connect([log], texts=False, tools=False, asked=["facts"]) as connection:
         places = {row["position"] for row in rows(connection, query)}
         found = {row["id"] for row in rows(connection, "from facts") if row["position"] in places}
     assert found == {response["id"] for response in responses if chosen.has(response)}

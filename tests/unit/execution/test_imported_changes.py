@@ -7,14 +7,13 @@ from pathlib import Path
 import orjson
 import pytest
 
-from keval import projections
 from keval.config.import_mapping import load
 from keval.execution.disk_map import DiskMap
 from keval.execution.imported_changes import ImportedChanges
 from keval.execution.importing import AnswerFile, import_answers
 from keval.ids import JsonObject
 from keval.logs.writer import open_log
-from tests.builders import judgment_event, response_event
+from tests.builders import ask, judgment_event, response_event
 
 MAPPING = """
 sample: {id: "{id}", question: "{question}", answer: "{answer}", tries: "{tries}"}
@@ -46,8 +45,8 @@ def imported(folder: Path, answers: list[JsonObject], mapped: str = MAPPING) -> 
 
 def means(folder: Path) -> dict[str, float | None]:
     """Return the mean of each condition."""
-    with projections.connect([folder / "log.jsonl"]) as connection:
-        return dict(connection.execute("select condition, mean from condition_scores").fetchall())
+    rows = ask(folder / "log.jsonl", "select condition, mean from condition_scores")
+    return {row["condition"]: row["mean"] for row in rows}
 
 
 def test_scores_stay_where_another_file_has_another_field(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from keval.errors import InterruptError
 from keval.execution.importing import AT_ONCE, AnswerFile, import_answers
 from keval.ids import JsonObject
 from keval.logs.writer import open_log
+from tests.builders import ask
 
 ROWS = 5 * AT_ONCE
 
@@ -71,9 +72,8 @@ def test_what_failed_counts_and_is_tried_no_second_time(tmp_path: Path) -> None:
         events = AnswerFile(tmp_path / "answers.txt", mapping, lambda: iter(rows)).events()
         with open_log(log, ("generate",), lambda _: None) as sink:
             import_answers(events, sink, log, lambda _: None)
-        with projections.connect([log]) as connection:
-            sql = "select mean, planned, scored, agent_failed, not_measured from condition_aggregates"
-            return connection.execute(sql).fetchall()[0]
+        sql = "select mean, planned, scored, agent_failed, not_measured from condition_aggregates"
+        return tuple(ask(log, sql)[0].values())
 
     assert numbers("first", failures) == (0.5, 3, 1, 1, 1)
     written = log.read_bytes()

@@ -14,7 +14,7 @@ from keval.execution.references import default_log, judge_references
 from keval.execution.session import Request
 from keval.ids import JsonObject
 from keval.mock import Mock
-from keval.reports.references import References, references
+from keval.reports.references import READ, References, references
 from tests.conftest import Keval
 
 CONFIG = """\
@@ -48,7 +48,7 @@ def judged(folder: Path, *, mock_url: str | None = None, pass_from: Mapping[str,
     """Judge the references of the folder's config and return what the judges say."""
     request = Request(mock_url=mock_url, quiet=True)
     judge_references(load(folder / "eval.yaml", environ={}), log_of(folder), request, lambda _: None)
-    with projections.connect([log_of(folder)]) as connection:
+    with projections.connect([log_of(folder)], tools=False, asked=READ) as connection:
         return references(connection, pass_from or {})
 
 

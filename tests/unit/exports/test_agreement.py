@@ -5,7 +5,7 @@ from pathlib import Path
 from keval import projections
 from keval.exports._agreement import sections
 from keval.exports._blocks import Table
-from keval.reports.agreement import Raters, agreements
+from keval.reports.agreement import READ, Raters, agreements
 from tests.builders import judge_entry, judgment_event, response_event, run_event, write_log
 
 SCALES = {"completeness": (1, 5), "is_right": (0, 1)}
@@ -21,7 +21,7 @@ def rows_of(folder: Path, metric: str) -> dict[str, str]:
     ]
     judge = judge_entry([{"name": metric, "min": least, "max": most}])
     log = write_log(folder / f"{metric}.jsonl", [run_event(samples=1, judges=[judge]), *answers, *judged])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         (section, *_) = sections(agreements(connection, Raters()), [], None)
     table = section.blocks[0]
     assert isinstance(table, Table)

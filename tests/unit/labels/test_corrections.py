@@ -7,7 +7,7 @@ import pytest
 from keval import ids, projections
 from keval.ids import JsonObject
 from keval.labels.corrections import MeanCorrection, mean_corrections
-from keval.labels.labels import Said
+from keval.labels.labels import READ, Said
 from keval.stats.ppi import ppi
 from tests.builders import JUDGE_ID, judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
@@ -31,7 +31,7 @@ def label(place: int, *, method: str = "random", labeler: str = "ada", **fields:
 def corrections(folder: Path, *events: JsonObject) -> list[MeanCorrection]:
     judgments = [judgment_event(answer, score) for answer, score in zip(ANSWERS, SCORES, strict=True)]
     log = write_log(folder / "run.jsonl", [*ANSWERS, *judgments, *events])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         return list(mean_corrections(connection))
 
 

@@ -12,7 +12,7 @@ from keval import ids, projections
 from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.labels.draw import Entry, Wanted, draw, spread
-from keval.labels.labels import calibrated, known_labels
+from keval.labels.labels import READ, calibrated, known_labels
 from keval.labels.sheet import jsonl, markdown, read
 from tests.builders import (
     JUDGE_ID,
@@ -31,7 +31,7 @@ TWO = ("baseline", "with_docs")
 
 
 def drawn(log: Path, wanted: Wanted) -> list[Entry]:
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         return draw(connection, log, wanted)
 
 
@@ -97,7 +97,10 @@ def test_a_field_that_no_sample_has_divides_nothing(tmp_path: Path) -> None:
     for field in ("topik", "meta.level"):
         with pytest.raises(UsageError, match=f"--by {field}: no sample has such a field"):
             drawn(log, Wanted(by=("id", field)))
-        with projections.connect([log]) as connection, pytest.raises(UsageError, match=f"--by {field}"):
+        with (
+            projections.connect([log], tools=False, asked=READ) as connection,
+            pytest.raises(UsageError, match=f"--by {field}"),
+        ):
             list(calibrated(connection, known_labels(connection, log), Wanted(by=(field,))))
 
 

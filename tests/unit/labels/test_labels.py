@@ -9,7 +9,7 @@ from keval import projections
 from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.labels.draw import Wanted
-from keval.labels.labels import Said, calibrated, check_targets, known_labels
+from keval.labels.labels import READ, Said, calibrated, check_targets, known_labels
 from keval.stats.calibration import Calibration
 from tests.builders import JUDGE_ID, judgment_event, response_event, retraction_event, run_event, write_log
 from tests.labelled import judged_log
@@ -34,7 +34,7 @@ def calibration(tmp_path: Path, *events: JsonObject, pass_from: float | None = N
     """Return what the labels at the end of a log of two passes and two failures come to."""
     log = judged_log(tmp_path, 2, 2, *events)
     wanted = Wanted() if pass_from is None else Wanted(pass_from={"completeness": pass_from})
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         (found,) = calibrated(connection, known_labels(connection, log), wanted)
         assert (found.condition, found.judge, found.metric) == ("baseline", "rubric", "completeness")
         return found.calibration
@@ -113,7 +113,7 @@ def test_a_score_without_a_threshold_says_nothing_of_a_verdict(tmp_path: Path) -
     judgment = judgment_event(answer, 2)
     judgment["scores"]["completeness"]["passed"] = False
     log = write_log(tmp_path / "run.jsonl", [run_event(["baseline"]), answer, judgment, label(answer, None, score=3)])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         found = {
             each.metric: each.calibration for each in calibrated(connection, known_labels(connection, log), Wanted())
         }
@@ -156,7 +156,7 @@ def test_what_the_log_says_already_is_not_said_again(tmp_path: Path) -> None:
     """The same word is known, another one of the same person is not."""
     log = judged_log(tmp_path, 2, 2, label(FAILED))
     target = (FAILED["id"], JUDGE_ID, "completeness")
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         known = known_labels(connection, log)
     assert not known.lacks(Said(target, "ada", "judge_bug"))
     for other in (
@@ -183,7 +183,7 @@ def test_labels_are_rows_of_a_view(tmp_path: Path) -> None:
     scored = label(PASSED, None, labeler="bob", score=2)
     log = judged_log(tmp_path, 2, 2, label(FAILED), scored, judgment_event(FAILED, 1))
     names = "sample_id, condition, judge_id, metric, labeler, verdict, scores, current"
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         found = connection.execute(f"from labels select {names} order by position").fetchall()
     about = ("baseline", JUDGE_ID, "completeness")
     assert found == [

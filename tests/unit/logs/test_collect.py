@@ -18,6 +18,7 @@ from keval.errors import InputError
 from keval.events import encode, event
 from keval.logs.collect import collected
 from keval.projections.log_file import LogFile
+from keval.projections.views import named_in
 from tests.builders import judgment_event, response_event, run_event, write_log
 
 
@@ -145,7 +146,9 @@ def piped(raw: bytes, fifo: Path) -> Iterator[Path]:
 def found(
     files: Sequence[LogFile | Path], *, everything: bool = False, apart: bool = False
 ) -> list[tuple[object, ...]]:
-    with projections.connect(files, everything=everything, apart=apart) as connection:
+    with projections.connect(
+        files, everything=everything, apart=apart, tools=False, asked=named_in(QUERY)
+    ) as connection:
         return connection.sql(QUERY).fetchall()
 
 

@@ -15,6 +15,7 @@ from keval.events import event
 from keval.ids import JsonObject, digest
 from keval.labels.labels import Said
 from keval.logs.run_retraction import OfRuns, written_by
+from keval.projections.views import named_in
 from tests.builders import (
     JUDGE_ID,
     failure_event,
@@ -38,7 +39,7 @@ def numbers(events: Sequence[JsonObject]) -> dict[str, list[tuple[object, ...]]]
     """Return what counts of these events."""
     with TemporaryDirectory() as folder:
         log = write_log(Path(folder) / "run.jsonl", [*RUNS, *events])
-        with projections.connect([log]) as connection:
+        with projections.connect([log], tools=False, asked=named_in(" ".join(ASKED.values()))) as connection:
             return {name: connection.execute(sql).fetchall() for name, sql in ASKED.items()}
 
 

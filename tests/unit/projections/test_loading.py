@@ -12,6 +12,7 @@ from keval.errors import InputError
 from keval.events import encode
 from keval.projections import loading
 from keval.projections.log_file import LogFile
+from keval.projections.views import named_in
 from tests.builders import judgment_event, response_event, run_event, write_log
 
 QUERY = """
@@ -32,7 +33,7 @@ def _logs(folder: Path, number: int) -> list[Path]:
 
 
 def _answers(logs: Sequence[LogFile | Path]) -> list[tuple[object, ...]]:
-    with projections.connect(logs) as connection:
+    with projections.connect(logs, tools=False, asked=named_in(QUERY)) as connection:
         return connection.sql(QUERY).fetchall()
 
 

@@ -9,7 +9,16 @@ from keval import ids, projections
 from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.labels.labels import Said
-from keval.reports.agreement import FIXED, Agreement, JudgeVariation, Raters, agreements, is_mock, judge_variations
+from keval.reports.agreement import (
+    FIXED,
+    READ,
+    Agreement,
+    JudgeVariation,
+    Raters,
+    agreements,
+    is_mock,
+    judge_variations,
+)
 from tests.builders import (
     JUDGE,
     JUDGE_ID,
@@ -52,7 +61,7 @@ def label(answer: JsonObject, score: float, labeler: str = "ada", judge_id: str 
 
 
 def compared(log: Path) -> tuple[Agreement, ...]:
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         return agreements(connection, Raters())
 
 
@@ -63,7 +72,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[Agreemen
     labels += [label(answer, 3, "bob", OTHER_ID) for answer in ANSWERS[:6]]
     events = [*scored(A), *second(B), *scored(A, replicate=2), *labels]
     log = log_of(tmp_path_factory.mktemp("agreement"), *events)
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         return agreements(connection, Raters()), judge_variations(connection)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from keval import ids, projections
 from keval.ids import JsonObject
-from keval.reports.judge_diagnostics import Diagnostic, diagnostics
+from keval.reports.judge_diagnostics import READ, Diagnostic, diagnostics
 from tests.builders import JUDGE, METRICS, judge_entry, judgment_event, response_event, run_event, write_log
 
 OPUS, SONNET = (ids.judge_id("rubric", model, {}) for model in ("claude-opus-5", "claude-sonnet-5"))
@@ -29,7 +29,7 @@ def judged(answer: JsonObject, score: float, *, model: str = "claude-opus-5", **
 def found(tmp_path: Path, events: Iterable[JsonObject]) -> dict[str, Diagnostic]:
     """Return what is found of the first judge, by name."""
     log = write_log(tmp_path / "run.jsonl", [run_event(samples=12, judges=JUDGES), *events])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         made = diagnostics(connection)
     return {each.name: each for each in reversed(made) if each.judge != "sonnet"}
 

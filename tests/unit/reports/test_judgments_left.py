@@ -12,6 +12,7 @@ from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
 from keval.reports.builder import compose
 from keval.reports.judgments_left import judgments_left
+from keval.reports.overview import READ
 from keval.reports.queries import ask
 from keval.reports.summaries import summaries
 from tests.builders import (
@@ -55,7 +56,7 @@ def test_each_replicate_is_made_failed_or_missing(
 ) -> None:
     """Those that failed of an answer that was judged all the same are told apart: no open failure tells of them."""
     log = write_log(tmp_path / "run.jsonl", [run(), ANSWER, *events])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         (found,) = judgments_left(partial(ask, connection))
     assert (found.missing, found.failed, found.failed_replicates) == expected
 

@@ -9,7 +9,7 @@ from keval import projections
 from keval.cli import run
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.reports.mixed_answers import mixed, refuse_mixed
+from keval.reports.mixed_answers import READ, mixed, refuse_mixed
 from keval.reports.queries import Queries
 from tests.builders import ENVIRONMENT, judgment_event, response_event, run_event, write_log
 
@@ -39,7 +39,7 @@ def run_of(
 def told(tmp_path: Path, *runs: list[JsonObject]) -> list[str]:
     """Return what is said of a log of these runs."""
     log = write_log(tmp_path / "run.jsonl", [event for run in runs for event in run])
-    with projections.connect([log], texts=False, tools=False) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         return mixed(Queries(connection))
 
 

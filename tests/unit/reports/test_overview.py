@@ -8,7 +8,7 @@ import pytest
 
 from keval import projections
 from keval.ids import JsonObject
-from keval.reports.overview import Overview, overview
+from keval.reports.overview import READ, Overview, overview
 from tests.builders import (
     failure_event,
     judge_entry,
@@ -21,7 +21,8 @@ from tests.builders import (
 
 
 def of(tmp_path: Path, *events: JsonObject) -> Overview:
-    with projections.connect([write_log(tmp_path / "run.jsonl", events)], texts=False, tools=False) as connection:
+    log = write_log(tmp_path / "run.jsonl", events)
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         return overview(connection)
 
 

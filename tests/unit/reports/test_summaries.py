@@ -9,6 +9,7 @@ from keval import projections
 from keval.ids import JsonObject
 from keval.projections.log_file import ChangedError, as_log_file
 from keval.reports.summaries import Summary, cut, summaries
+from keval.reports.trials import READ
 from tests.builders import METRICS, failure_event, judge_entry, judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
 from tests.labelled import judged_log
@@ -23,7 +24,7 @@ def summarized(tmp_path: Path, *events: JsonObject) -> list[Summary]:
     judges = [judge_entry([{**METRICS[0], "pass_from": 4}])]
     run = run_event(("baseline",), samples=1, judges=judges)
     log = as_log_file(write_log(tmp_path / "run.jsonl", [run, *events]))
-    with projections.connect([log]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         return list(summaries(connection, [log], {}))
 
 
