@@ -42,6 +42,17 @@ NOWHERE = "http://127.0.0.1:9"
 """A proxy that nobody serves: a process that would leave this machine fails at once."""
 
 
+LONGEST_ID = 60
+"""Characters of a text by which a test is named: each worker sends all names, and processes get it as a variable."""
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a test by how a long text begins, and what is short as pytest does."""
+    if not isinstance(val, str | bytes) or len(val) <= LONGEST_ID:
+        return None
+    return f"{val[:LONGEST_ID]!a}, {len(val)} in all"
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long, so that no worker has it left when the others are done; else the order is random."""
