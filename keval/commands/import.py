@@ -63,11 +63,8 @@ def command(
     if known is None and events.survey.unused:
         warn(f"not used: {', '.join(events.survey.unused)}; a rule (-c MAPPING or --map) names a field to be imported")
     if output is None:
-        stdout = Stdout()
-        try:
+        with Stdout() as stdout:
             written, there = import_answers(events, stdout, None, warn)
-        finally:
-            stdout.close()
     else:
         with open_log(output, ("generate",), warn, inputs) as log:
             written, there = import_answers(events, log, output, warn, skip_invalid=skip_invalid)

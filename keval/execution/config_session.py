@@ -101,9 +101,5 @@ def _sink(output: Path | None, inputs: Sequence[Path], warn: Warn, *, mock: bool
             yield log
         return
     check_stdout(inputs, "-o LOG appends to a log")
-    stdout = Stdout()
-    try:
-        with interrupt.in_pipe(mock=mock):
-            yield stdout
-    finally:
-        stdout.close()
+    with Stdout() as stdout, interrupt.in_pipe(mock=mock):
+        yield stdout

@@ -25,8 +25,7 @@ Result = TypeVar("Result")
 
 def run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> None:
     """Run a coroutine to its end. Raises InterruptError if it was asked to stop before."""
-    if logging.lastResort is not None:
-        logging.lastResort.setFormatter(_Redacting())
+    _redact_what_libraries_print()
     try:
         with seldom_collected(), _in_this_folder():
             asyncio.run(_run(main, warn))
@@ -43,6 +42,7 @@ def ask(question: Coroutine[Any, Any, Result]) -> Result:
 
     Raises InterruptError.
     """
+    _redact_what_libraries_print()
 
     async def asking() -> Result:
         loop, task = asyncio.get_running_loop(), asyncio.ensure_future(question)
@@ -111,6 +111,11 @@ class _Redacting(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the record's text, its traceback included."""
         return Secrets.redact_all(super().format(record))
+
+
+def _redact_what_libraries_print() -> None:
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_Redacting())
 
 
 def _first(group: BaseExceptionGroup[KevalError]) -> KevalError:

@@ -31,7 +31,6 @@ def judge_pipe(work: JudgeWork) -> int:
         raise UsageError("--executor ray needs LOG: the judges of a pipe change with the runs that come in")
     check_stdout([STDIN], "`keval judge LOG` appends to a log")
     reader = standard_input(warn, skip_invalid=request.skip_invalid)
-    stdout = Stdout()
 
     async def main(stop: asyncio.Event) -> None:
         live = LiveWork(work, stdout, stop)
@@ -46,12 +45,9 @@ def judge_pipe(work: JudgeWork) -> int:
             warn("nothing came in; if `keval generate CONFIG -o LOG` is before this, it wrote to LOG: keval judge LOG")
         live.check_budget()
 
-    with shown(work.progress, quiet=request.quiet, live=not is_in_pipe()):
-        try:
-            with interrupt.in_pipe(mock=request.mock):
-                leaving_nothing(main, warn)
-        finally:
-            stdout.close()
+    progress = shown(work.progress, quiet=request.quiet, live=not is_in_pipe())
+    with progress, Stdout() as stdout, interrupt.in_pipe(mock=request.mock):
+        leaving_nothing(main, warn)
     return work.progress.failed
 
 

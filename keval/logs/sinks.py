@@ -6,14 +6,18 @@ import os
 import stat
 import sys
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
+from keval.errors import InterruptError
 from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs.standard_streams import unwritable
 
 if TYPE_CHECKING:
     import asyncio
+
+GRACE_S = 1.0
+"""How long the reader of a pipe may take for what is left when the user wants to stop."""
 
 UntilSafe = Awaitable[None] | None
 """What is to be waited for until a line that is written is safe, also from an end of the machine; None: it is."""
@@ -72,7 +76,8 @@ class Announced:
 class Stdout:
     """Writes event lines to stdout, whole and in order, without blocking the event loop.
 
-    A reader who leaves becomes ReaderGoneError. At close the bytes are on disk if stdout is a file.
+    A reader who leaves becomes ReaderGoneError. At the end the bytes are on disk if stdout is a file. After an
+    interruption nobody waits long for a reader that reads no more: what it has not taken is not written.
     """
 
     def __init__(self, descriptor: int | None = None) -> None:
@@ -103,11 +108,24 @@ class Stdout:
         except OSError as error:
             raise unwritable(error) from error
 
-    def close(self) -> None:
-        """Wait for the last write."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: object, raised: BaseException | None, __: object) -> None:
+        if isinstance(raised, InterruptError | KeyboardInterrupt) and not self._writes_all_within(GRACE_S):
+            self._writer.shutdown(wait=False, cancel_futures=True)
+            return
         self._writer.shutdown()
         if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
             try:
                 os.fsync(self._descriptor)
             except OSError as error:
                 raise unwritable(error) from error
+
+    def _writes_all_within(self, seconds: float) -> bool:
+        """Wait for what is being written, and return whether it was."""
+        try:
+            self._writer.submit(lambda: None).result(seconds)
+        except TimeoutError:
+            return False
+        return True

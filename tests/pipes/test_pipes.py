@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pty
+import select
 import shutil
 import signal
 import subprocess
@@ -332,6 +333,25 @@ def test_ctrl_c_in_a_silent_pipe_passes_events_on_and_twice_ends_it_at_once(fold
         told = stderr.read().decode()
         assert "keval judge LOG" in told
         assert "the same command" not in told
+
+
+@pytest.mark.slow
+def test_ctrl_c_twice_ends_what_writes_into_a_pipe_that_nobody_reads(folder: Path) -> None:
+    """No answer can be passed on, so none is waited for."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    command = [*KEVAL.split(), "generate", "eval.yaml"]
+    with subprocess.Popen(command, cwd=folder, stdout=writer, stderr=subprocess.PIPE, bufsize=0) as process:
+        assert process.stderr is not None
+        while select.select([], [writer], [], 0)[1]:
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        while b"Ctrl-C again" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+    os.close(reader)
+    os.close(writer)
 
 
 def unread(pipe: int) -> int:

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import logging
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from keval.errors import InterruptError, UsageError
 from keval.execution import interrupt
+from keval.secrets.variables import Secrets
 
 
 def test_the_first_signal_lets_what_is_in_flight_finish() -> None:
@@ -147,3 +150,19 @@ def test_what_goes_on_with_an_interrupted_pipe_is_told(mock: bool, option: str) 
     with pytest.raises(InterruptError) as told, interrupt.in_pipe(mock=mock):
         raise InterruptError("interrupted")
     assert str(told.value) == f"interrupted; if stdout was saved as LOG, {rest}"
+
+
+@pytest.mark.parametrize("begin", [
+    lambda: interrupt.run(lambda _: asyncio.sleep(0), print),
+    lambda: interrupt.ask(asyncio.sleep(0)),
+])  # fmt: skip
+def test_what_a_library_prints_has_no_secret(begin: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server may send the value back in a message that makes its library complain, with a traceback."""
+    printed = io.StringIO()
+    handler = logging.StreamHandler(printed)
+    monkeypatch.setattr(logging, "lastResort", handler)
+    secrets = Secrets({"TOKEN": "t0ken-of-a-server"})
+    secrets.resolve("${TOKEN}")
+    begin()
+    handler.handle(logging.makeLogRecord({"msg": "unknown message: t0ken-of-a-server"}))
+    assert printed.getvalue() == "unknown message: ${TOKEN}\n"
