@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keval.config.model import JudgeConfig
-from keval.errors import InputError
 from keval.execution.unjudged import Missing
 from keval.ids import JsonObject, given_sha256, judgment_id, sample_sha256
 from keval.logs.line_at import event_at, record_at
@@ -102,14 +101,12 @@ class Backlog:
         ):
             if line != read:
                 read, response = line, self._response(line, record)
-            other = None if beside < 0 else event_at(self._log, beside)
+            other = None if beside < 0 else event_at(self._log, beside, "response")
             yield _job(response, response, self._judges[place], replicate, other)
 
     def _response(self, line: int, record: int) -> JsonObject:
         """Return a response as it is judged: with the newest record of its sample that asks the same."""
-        response = event_at(self._log, line)
-        if response.get("type") != "response":
-            raise InputError(f"{self._log}: the line at byte {line} was changed while the log was read")
+        response = event_at(self._log, line, "response")
         place = self._places_of.get(response["question_id"])
         if place is None and record == line:
             return response

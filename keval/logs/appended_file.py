@@ -19,6 +19,9 @@ from keval.logs.log_head import HEAD_BYTES, begins_as_log
 # macOS has no fdatasync; what it saves is only the write of the file's times.
 _sync = getattr(os, "fdatasync", os.fsync)
 
+TAIL = 2**16
+"""Bytes at the end of a log in which its last newline is looked for first."""
+
 MARK_BYTES = 256
 """How much of the last line that we wrote is looked at again: its type, id, time and run."""
 
@@ -191,10 +194,10 @@ class AppendedFile:
         return torn
 
     def _tail(self, size: int) -> bytes:
-        tail = b""
+        """Return what comes after the last newline: it may be long, so twice as much is read each time."""
+        tail, most = b"", TAIL
         while len(tail) < size and b"\n" not in tail:
-            start = max(0, size - len(tail) - 65536)
-            tail = os.pread(self.descriptor, size - len(tail) - start, start) + tail
+            tail, most = os.pread(self.descriptor, most, max(0, size - most)), 2 * most
         return tail.rpartition(b"\n")[2]
 
     def close(self) -> None:

@@ -90,7 +90,7 @@ class Check:
             new = fingerprint.digest_of(log.fileno(), self.end, before.size)
             whole = fingerprint.digest_of(log.fileno(), self.end, before.size, whole)
         if not is_as_before or str(new) != str(self._digest):
-            raise ChangedError(str(self.path))
+            raise ChangedError(name_of(self.path))
         return Fingerprint(self.end, str(whole), self._status)
 
 

@@ -10,20 +10,26 @@ from keval.ids import JsonObject
 from keval.logs.addresses import name_of
 
 
-def event_at(log: Path, offset: int) -> JsonObject:
-    """Return the event in the line of a log that begins at a byte. Raises InputError if there is none."""
+def event_at(log: Path, offset: int, event_type: str | None = None) -> JsonObject:
+    """Return the event in the line of a log that begins at a byte. Raises InputError if there is none of the type."""
     try:
         with log.open("rb") as file:
             file.seek(offset)
             found: JsonObject = strict_json.parse(file.readline())
     except (OSError, strict_json.NotStrictError) as error:
-        raise InputError(
-            f"{name_of(log)}: the line at byte {offset} was changed while the log was read: {error}"
-        ) from error
+        raise _changed(log, offset, str(error)) from error
+    if event_type is not None and found.get("type") != event_type:
+        raise _changed(log, offset, f"it is no {event_type}")
     return found
 
 
 def record_at(log: Path, offset: int) -> JsonObject:
-    """Return the sample in the line of a log that begins at a byte."""
-    sample: JsonObject = event_at(log, offset)["sample"]
+    """Return the sample in the line of a log that begins at a byte. Raises InputError if it has none."""
+    sample: JsonObject | None = event_at(log, offset).get("sample")
+    if sample is None:
+        raise _changed(log, offset, "it has no sample")
     return sample
+
+
+def _changed(log: Path, offset: int, problem: str) -> InputError:
+    return InputError(f"{name_of(log)}: the line at byte {offset} was changed while the log was read: {problem}")

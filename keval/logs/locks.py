@@ -39,10 +39,7 @@ def writing(descriptor: int, path: Path) -> Iterator[None]:
     try:
         _lock_write(descriptor, take=True)
     except OSError as error:
-        raise EnvironmentLacksError(
-            f"{path}: the file system refuses a lock ({error.strerror}), so nothing would keep two commands from paying"
-            " for the same answers; put the log on a local disk"
-        ) from error
+        raise _refused(path, error, "two commands from paying for the same answers") from error
     try:
         yield
     finally:
@@ -84,23 +81,38 @@ def held(descriptor: int, path: Path, stage: str) -> Iterator[None]:
 def closed(descriptor: int, path: Path) -> Iterator[None]:
     """Keep an open log, which may be open to read only, as it is until the block ends: nobody does a stage, or writes.
 
-    Others may do the same meanwhile. Raises UsageError with the process id of whoever does a stage.
+    Others may do the same meanwhile. Raises UsageError with the process id of whoever does a stage, and
+    EnvironmentLacksError as `writing`.
     """
     with ExitStack() as taken:
         if _SET is None:
             for stage in _STAGES:
                 taken.enter_context(_held_beside(descriptor, path, stage))
-            yield
-            return
-        for stage in _STAGES:
+        else:
             try:
-                fcntl.fcntl(descriptor, _SET, _lock(stage, fcntl.F_RDLCK))
-            except (BlockingIOError, PermissionError):
-                raise _taken(path, _holder(descriptor, stage)) from None
-            taken.callback(fcntl.fcntl, descriptor, _SET, _lock(stage, fcntl.F_UNLCK))
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _lock("write", fcntl.F_RDLCK))
-        taken.callback(fcntl.fcntl, descriptor, _SET, _lock("write", fcntl.F_UNLCK))
+                _lock_reads(descriptor, _SET, path, taken)
+            except OSError as error:
+                raise _refused(path, error, "others from writing to it meanwhile") from error
         yield
+
+
+def _lock_reads(descriptor: int, command: int, path: Path, taken: ExitStack) -> None:
+    """Take the locks of `closed`, and let `taken` give them back."""
+    for stage in _STAGES:
+        try:
+            fcntl.fcntl(descriptor, command, _lock(stage, fcntl.F_RDLCK))
+        except (BlockingIOError, PermissionError):
+            raise _taken(path, _holder(descriptor, stage)) from None
+        taken.callback(fcntl.fcntl, descriptor, command, _lock(stage, fcntl.F_UNLCK))
+    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _lock("write", fcntl.F_RDLCK))
+    taken.callback(fcntl.fcntl, descriptor, command, _lock("write", fcntl.F_UNLCK))
+
+
+def _refused(path: Path, error: OSError, danger: str) -> EnvironmentLacksError:
+    return EnvironmentLacksError(
+        f"{path}: the file system refuses a lock ({error.strerror}), so nothing would keep {danger}; put the log on a "
+        "local disk"
+    )
 
 
 def _lock(name: str, kind: int) -> bytes:

@@ -31,10 +31,12 @@ def find_targets(log: Path, prefixes: Sequence[str], warn: Warn, *, skip_invalid
     """
     standing: Counter[str] = Counter()
     types: dict[str, str] = {}
+    wanted = tuple(prefixes)
     for line in read(log, warn, skip_invalid=skip_invalid):
-        standing[line.event["id"]] += 1
-        types[line.event["id"]] = line.event["type"]
-        if line.event["type"] == "retraction":
+        if line.event["id"].startswith(wanted):
+            standing[line.event["id"]] += 1
+            types[line.event["id"]] = line.event["type"]
+        if line.event["type"] == "retraction" and line.event["target"].startswith(wanted):
             standing[line.event["target"]] = 0
     found: dict[str, Target] = {}
     problems: list[str] = []

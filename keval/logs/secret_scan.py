@@ -41,20 +41,21 @@ def scan_log(log: Path, scanner: Scanner, warn: Warn, *, skip_invalid: bool) -> 
     that is no text.
     """
     untold: list[str] = []
+    name = "stdin" if log == STDIN else str(log)
     try:
         with _opened(log, warn) as source:
-            reader = Reader(source, str(log), untold.append, skip_invalid=True)
+            reader = Reader(source, name, untold.append, skip_invalid=True)
             for number, raw in enumerate(source, start=1):
                 event = reader.parse(number, raw)
                 if event is not None:
                     yield from ((number, finding) for finding in scanner.findings(event.event))
                 elif raw.strip():
                     _check_scannable(log, number, raw, as_text=skip_invalid or reader.torn)
-                    warn(f"{log}:{number}: {'cut off' if reader.torn else 'no valid event'}; scanned as text")
+                    warn(f"{name}:{number}: {'cut off' if reader.torn else 'no valid event'}; scanned as text")
                     text = raw.decode(errors="replace")
                     yield from ((number, Finding("$", what)) for what in scanner.found_in(text))
     except OSError as error:
-        raise InputError(f"{log}: {error.strerror}") from error
+        raise InputError(f"{name}: {error.strerror}") from error
 
 
 def _check_scannable(log: Path, number: int, raw: bytes, *, as_text: bool) -> None:
@@ -63,6 +64,8 @@ def _check_scannable(log: Path, number: int, raw: bytes, *, as_text: bool) -> No
         raise InputError(
             f"{log} is no text, such as Parquet or a database, and is not looked through; scan the log instead"
         )
+    if not as_text and log == STDIN:
+        raise InputError(f"stdin:{number}: no valid event; --skip-invalid scans the line as text")
     if not as_text:
         raise InputError(
             f"{log}:{number}: no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"

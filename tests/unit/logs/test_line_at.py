@@ -25,6 +25,15 @@ def test_a_log_that_changed_is_told(tmp_path: Path, offset: int) -> None:
         event_at(log, offset)
 
 
+def test_a_line_that_is_now_another_one_is_told(tmp_path: Path) -> None:
+    """A valid line stands there, but not what was to be read."""
+    log = write_log(tmp_path / "log.jsonl", [run_event()])
+    with pytest.raises(InputError, match="byte 0 was changed while the log was read: it has no sample"):
+        record_at(log, 0)
+    with pytest.raises(InputError, match="byte 0 was changed while the log was read: it is no response"):
+        event_at(log, 0, "response")
+
+
 def test_a_log_that_is_gone_is_told(tmp_path: Path) -> None:
     """A log that was removed is an error with its name."""
     with pytest.raises(InputError, match=r"gone\.jsonl"):

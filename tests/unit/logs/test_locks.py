@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
-from keval.errors import UsageError
+from keval.errors import EnvironmentLacksError, UsageError
 from keval.logs import locks
 
 HOLDS = """
@@ -148,3 +150,17 @@ def test_a_log_that_is_kept_closed_is_written_to_by_nobody(log: Path) -> None:
             pass
         with locks.closed(first.fileno(), log):
             pass
+
+
+@pytest.mark.parametrize("locked", [locks.writing, locks.closed])
+def test_a_file_system_without_locks_is_named_as_what_is_missing(
+    locked: Callable[[int, Path], AbstractContextManager[None]], log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as some network disks: nothing is written or copied there."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "fcntl", refuse)
+    with opened(log) as descriptor, pytest.raises(EnvironmentLacksError, match="local disk"), locked(descriptor, log):
+        pass

@@ -22,6 +22,7 @@ from keval.errors import EnvironmentLacksError, InputError, InterruptError, Keva
 from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs import appended_file, locks
+from keval.logs.appended_file import TAIL
 from keval.logs.writer import open_log
 from tests.builders import run_event, small_event
 
@@ -62,17 +63,18 @@ async def test_a_log_stays_where_it_is_when_the_folder_changes(tmp_path: Path, m
     assert names(tmp_path) == ["elsewhere", "log.jsonl"]
 
 
-async def test_a_torn_last_line_is_set_aside_and_said(tmp_path: Path) -> None:
-    """What a crash cut off moves to `<log>.torn`, and the whole lines stay."""
+@pytest.mark.parametrize("torn", [b'{"type":"retrac', b'{"type":"retrac' + b"x" * 3 * TAIL])
+async def test_a_torn_last_line_is_set_aside_and_said(torn: bytes, tmp_path: Path) -> None:
+    """What a crash cut off moves to `<log>.torn`, however long it is, and the whole lines stay."""
     path = tmp_path / "run.jsonl"
     await append(path, [small_event(1)])
     whole = path.read_bytes()
-    path.write_bytes(whole + b'{"type":"retrac')
+    path.write_bytes(whole + torn)
     said: list[str] = []
     await append(path, [small_event(2)], said.append)
     assert path.read_bytes().startswith(whole)
     assert path.read_bytes().count(b"\n") == 2
-    assert (tmp_path / "run.jsonl.torn").read_bytes() == b'{"type":"retrac\n'
+    assert (tmp_path / "run.jsonl.torn").read_bytes() == torn + b"\n"
     assert "cut off" in said[0]
 
 
