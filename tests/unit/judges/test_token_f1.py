@@ -1,3 +1,6 @@
+import re
+from collections import Counter
+from string import punctuation
 from typing import Any
 
 import pytest
@@ -27,6 +30,8 @@ async def score(text: str, answer: Any) -> Score:  # noqa: ANN401 - any field of
         ("ha ha", "ha", 2 / 3),
         ("", "Paris", 0),
         ("the", "an", 1),
+        ("I am not sure, BIL-000", "BIL-100", 0),
+        ("it's \u201cParis\u201d\u2014no", "its Paris no", 1),
         ("Lyon", ["Paris", "Lyon in France", "Lyon"], 1),
     ],
 )
@@ -38,6 +43,31 @@ async def test_shared_words_count_as_often_as_both_have_them(text: str, answer: 
 async def test_without_an_expected_text_it_does_not_apply() -> None:
     """That is no miss."""
     assert await score("Paris", []) == Score(None, not_applicable="the sample names no expected text", outside=True)
+
+
+def f1_of_squad(text: str, answer: str) -> float:
+    """Return what the script of SQuAD says of two texts of ASCII (Rajpurkar et al. 2016)."""
+    words, expected = (
+        Counter(
+            re.sub(r"\b(a|an|the)\b", " ", "".join(each for each in one.lower() if each not in punctuation)).split()
+        )
+        for one in (text, answer)
+    )
+    shared = sum((words & expected).values())
+    if not words or not expected or not shared:
+        return float(words == expected)
+    precision, recall = shared / sum(words.values()), shared / sum(expected.values())
+    return 2 * precision * recall / (precision + recall)
+
+
+WORDS = st.lists(st.sampled_from(["the", "A", "paris", "Paris", "bil", "100"]) | st.sampled_from([*punctuation, " "]))
+
+
+@given(WORDS.map("".join), WORDS.map("".join))
+async def test_it_is_the_f1_of_squad(text: str, answer: str) -> None:
+    """So a number can be laid beside published ones."""
+    if text.strip() and answer.strip():
+        assert (await score(text, answer)).score == pytest.approx(f1_of_squad(text, answer))
 
 
 @given(st.text(), st.text(min_size=1))
