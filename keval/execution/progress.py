@@ -11,13 +11,14 @@ import stat
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
+from keval.counted import counted
 from keval.printable import printable
 from keval.processes.temporary import PREFIX
 from keval.secrets.variables import Secrets
@@ -62,7 +63,7 @@ class Count:
     in_flight: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
-    """Items whose cost is unknown and so not in `cost_usd`."""
+    """Attempts whose cost is unknown and so not in `cost_usd`."""
 
     @property
     def failed(self) -> int:
@@ -100,16 +101,16 @@ class Progress:
         """Count an attempt that ended, well or not."""
         self.rows[row].in_flight -= 1
 
-    def finished(self, row: str, *, cost_usd: float | None) -> None:
-        """Count an item that is done and has its event."""
+    def finished(self, row: str, *, costs_usd: Iterable[float | None]) -> None:
+        """Count an item that is done and has its event, with what each of its attempts cost."""
         count = self.rows[row]
         count.done += 1
-        _pay(count, cost_usd)
+        _pay(count, costs_usd)
 
-    def failed_as(self, row: str, kind: str, message: str, *, cost_usd: float | None) -> None:
-        """Count an item that failed and has its event, by the kind of its failure."""
+    def failed_as(self, row: str, kind: str, message: str, *, costs_usd: Iterable[float | None]) -> None:
+        """Count an item that failed and has its event, by the kind of its failure; costs as in `finished`."""
         count = self.rows[row]
-        _pay(count, cost_usd)
+        _pay(count, costs_usd)
         cause = _one_line(message)
         failures = count.failures.setdefault(kind, FailureCount(cause))
         failures.count += 1
@@ -248,11 +249,12 @@ def _described(count: Count) -> str:
     return f"{count.done}{total} done{failed}, {_cost(count)}"
 
 
-def _pay(count: Count, cost_usd: float | None) -> None:
-    if cost_usd is None:
-        count.unpriced += 1
-    else:
-        count.cost_usd += cost_usd
+def _pay(count: Count, costs_usd: Iterable[float | None]) -> None:
+    for cost_usd in costs_usd:
+        if cost_usd is None:
+            count.unpriced += 1
+        else:
+            count.cost_usd += cost_usd
 
 
 def _one_line(message: str) -> str:
@@ -264,7 +266,6 @@ def _one_line(message: str) -> str:
 def _cost(count: Count) -> str:
     if (count.done or count.failed) and not count.cost_usd and not count.unpriced:
         return "free"
-    if count.unpriced and not count.cost_usd:
-        return f"{count.unpriced} of unknown cost"
-    unpriced = f" + {count.unpriced} of unknown cost" if count.unpriced else ""
-    return f"${count.cost_usd:.4f}{unpriced}"
+    unpriced = f"{counted(count.unpriced, 'attempt')} of unknown cost" if count.unpriced else ""
+    known = f"${count.cost_usd:.4f}" if count.cost_usd or not count.unpriced else ""
+    return " + ".join(filter(None, (known, unpriced)))

@@ -17,7 +17,7 @@ from keval.ids import JsonObject
 from keval.logs.redaction import redacted
 from keval.logs.sinks import Sink, UntilSafe
 from keval.secrets.variables import Secrets
-from keval.usage import Usage, known_sum
+from keval.usage import Usage
 
 
 class EncodedEvent(NamedTuple):
@@ -86,8 +86,3 @@ def usage_field(usage: Usage | None) -> JsonObject | None:
         "cache_read_input_tokens": usage.cache_read_input_tokens,
         "cache_creation_input_tokens": usage.cache_creation_input_tokens,
     }
-
-
-def total_usd(outcomes: Sequence[Outcome[Known]]) -> float | None:
-    """Return what an item cost with all its attempts, or None when any of them is unknown."""
-    return known_sum([outcome.known.cost_usd for outcome in outcomes])

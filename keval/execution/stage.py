@@ -21,7 +21,7 @@ from keval.execution.budget import Ledger
 from keval.execution.executors import Executor
 from keval.execution.limiter import Limiter
 from keval.execution.progress import Progress
-from keval.execution.recording import EncodedEvent, Recorder, total_usd
+from keval.execution.recording import EncodedEvent, Recorder
 from keval.execution.scheduler import Crew, Take, pause
 from keval.execution.settling import Settling
 from keval.execution.specs import Failed, Known, Outcome
@@ -165,11 +165,12 @@ class Stage(ABC, Generic[Item, Known]):
 
     def _count(self, tries: Tries[Item, Known]) -> None:
         """Tell the progress of an item that has its event."""
-        row, failed, cost_usd = self.row(tries.item), tries.last.failed, total_usd(tries.outcomes)
+        row, failed = self.row(tries.item), tries.last.failed
+        costs_usd = [outcome.known.cost_usd for outcome in tries.outcomes]
         if failed is None:
-            self.progress.finished(row, cost_usd=cost_usd)
+            self.progress.finished(row, costs_usd=costs_usd)
         else:
-            self.progress.failed_as(row, failed.kind, failed.message, cost_usd=cost_usd)
+            self.progress.failed_as(row, failed.kind, failed.message, costs_usd=costs_usd)
 
     def _goes_on(self, tries: Tries[Item, Known]) -> bool:
         failed = tries.outcomes[-1].failed if tries.outcomes else None

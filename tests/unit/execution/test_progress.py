@@ -19,8 +19,8 @@ def worked() -> Progress:
     progress.plan("baseline", 2)
     progress.started("baseline")
     progress.ended("baseline")
-    progress.finished("baseline", cost_usd=0.5)
-    progress.failed_as("baseline", "timeout", "no answer\nwithin 600 s", cost_usd=None)
+    progress.finished("baseline", costs_usd=[0.25])
+    progress.failed_as("baseline", "timeout", "no answer\nwithin 600 s", costs_usd=[0.25, None])
     return progress
 
 
@@ -29,7 +29,7 @@ def test_plain_output_is_one_line_per_stage() -> None:
     out = io.StringIO()
     with shown(worked(), stream=out):
         pass
-    assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 of unknown cost\n"
+    assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 attempt of unknown cost\n"
 
 
 def test_quiet_says_what_failed_and_nothing_else() -> None:
@@ -45,9 +45,9 @@ def test_the_first_failure_of_each_kind_is_told_as_it_happens(made: type[io.Stri
     """A kind that fails again, or in another row, is told once per row, with the cause of the first."""
     progress, out = Progress("generate"), made()
     with shown(progress, stream=out):
-        progress.failed_as("with_server", "mcp_not_ready", "[bold]no 'fery.py'\x1b[2J", cost_usd=0.0)
-        progress.failed_as("with_server", "mcp_not_ready", "[bold]no 'fery.py'\x1b[2J", cost_usd=0.0)
-        progress.failed_as("with_server", "timeout", "late" * 200, cost_usd=0.0)
+        progress.failed_as("with_server", "mcp_not_ready", "[bold]no 'fery.py'\x1b[2J", costs_usd=[0.0])
+        progress.failed_as("with_server", "mcp_not_ready", "[bold]no 'fery.py'\x1b[2J", costs_usd=[0.0])
+        progress.failed_as("with_server", "timeout", "late" * 200, costs_usd=[0.0])
         said = out.getvalue()
     assert "generate: with_server: mcp_not_ready: [bold]no 'fery.py'" in said
     assert "generate: with_server: timeout: late" in said
@@ -61,7 +61,7 @@ def test_other_causes_of_a_kind_are_told_up_to_a_few() -> None:
     progress, out = Progress("generate"), io.StringIO()
     with shown(progress, stream=out):
         for message in ("no /tmp/kvtask-a1/x", "no /tmp/kvtask-b2/x", "killed", "no memory", "late"):
-            progress.failed_as("plain", "infra_error", message, cost_usd=0.0)
+            progress.failed_as("plain", "infra_error", message, costs_usd=[0.0])
         said = out.getvalue()
     assert [line.rpartition(": ")[2] for line in said.splitlines()[:3]] == [
         "no /tmp/kvtask-a1/x",
@@ -79,7 +79,7 @@ def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> No
     out = Terminal()
     with shown(worked(), stream=out):
         pass
-    assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 of unknown cost\n"
+    assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 attempt of unknown cost\n"
 
 
 def test_of_two_commands_on_a_terminal_none_draws_a_table() -> None:
@@ -87,7 +87,7 @@ def test_of_two_commands_on_a_terminal_none_draws_a_table() -> None:
     out = Terminal()
     with shown(worked(), live=False, stream=out):
         pass
-    assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 of unknown cost\n"
+    assert out.getvalue() == "generate: baseline 1/2 done, 1 failed, $0.5000 + 1 attempt of unknown cost\n"
 
 
 def test_a_terminal_gets_a_table() -> None:
@@ -102,7 +102,7 @@ def test_a_terminal_gets_a_table() -> None:
 def test_names_are_not_markup() -> None:
     """A condition's name cannot style the terminal."""
     progress = Progress("generate")
-    progress.finished("[bold]x", cost_usd=0.0)
+    progress.finished("[bold]x", costs_usd=[0.0])
     out = Terminal()
     with shown(progress, stream=out):
         pass
