@@ -117,8 +117,10 @@ def _log(path: Path) -> str:
 
 def _config(path: Path) -> str:
     from keval.config.reader import load
+    from keval.execution.gate_check import check_rules
 
     config = load(path)
+    check_rules(config, warn)
     return f"a valid config: {counted(len(config.conditions), 'condition')}, {counted(len(config.judges), 'judge')}"
 
 

@@ -29,24 +29,42 @@ def check_gate(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn)
 
     Raises UsageError for conditions that are not there, and for fields that no sample has.
     """
+    if wrong := [*_of_rules(config, warn), *_of_groups(config, samples, warn)]:
+        raise UsageError(*wrong)
+
+
+def check_rules(config: Config, warn: Warn) -> None:
+    """Do of `check_gate` what needs no samples."""
+    if wrong := [*_of_rules(config, warn)]:
+        raise UsageError(*wrong)
+
+
+def _of_rules(config: Config, warn: Warn) -> Iterator[str]:
+    """Yield what is wrong with the conditions of rules, and warn of their scores."""
     known = _scales(config)
-    wrong: list[str] = []
-    held_to = gate_section.recorded(config.as_written.get("gate"))
-    for rule in held_to.rules:
-        begin = f"{config.path}: gate: rule {rule.text!r}: "
-        wrong += (begin + mistake for mistake in _mistakes(rule, config, known))
+    for rule in gate_section.recorded(config.as_written.get("gate")).rules:
+        begin = _begin(config, rule)
+        yield from (begin + mistake for mistake in _mistakes(rule, config, known))
         doubts = _of_comparison(rule, config, known) if isinstance(rule, Comparison) else _of_level(rule, config, known)
         for doubt in doubts:
             warn(begin + doubt)
+
+
+def _of_groups(config: Config, samples: Iterable[Mapping[str, Any]], warn: Warn) -> Iterator[str]:
+    """Yield which fields of rules no sample has, and warn of groups of which nobody will be able to tell."""
+    held_to = gate_section.recorded(config.as_written.get("gate"))
+    for rule in held_to.rules:
         if rule.by is not None and not any(rule.by in sample for sample in samples):
-            wrong.append(f"{begin}no sample has a field {rule.by!r}; {near(rule.by, _fields(samples))}")
+            yield f"{_begin(config, rule)}no sample has a field {rule.by!r}; {near(rule.by, _fields(samples))}"
         elif rule.by is not None and "until" in config.as_written and not held_to.on_mean:
             warn(
-                f"{begin}groups of a run that stops before its last sample have no intervals, and nobody can tell of "
-                "them; with `on: mean` the numbers alone decide"
+                f"{_begin(config, rule)}groups of a run that stops before its last sample have no intervals, and "
+                "nobody can tell of them; with `on: mean` the numbers alone decide"
             )
-    if wrong:
-        raise UsageError(*wrong)
+
+
+def _begin(config: Config, rule: Rule) -> str:
+    return f"{config.path}: gate: rule {rule.text!r}: "
 
 
 def _fields(samples: Iterable[Mapping[str, Any]]) -> list[str]:

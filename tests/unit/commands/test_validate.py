@@ -30,3 +30,24 @@ def test_a_file_that_is_right_ends_as_the_command_that_uses_it_would(
         command.callback(tuple(files), "question", "answer", "id")
     assert type(caught.value) is kind
     assert all(str(path) in str(caught.value) for path in files)
+
+
+CONFIG = """\
+name: held
+dataset: {path: questions.jsonl}
+agent: {type: echo}
+conditions: {plain: {system_prompt: "Answer."}, careful: {system_prompt: "Be careful."}}
+judges: [{type: number}]
+gate: {rules: ["number of CONDITION >= 0.5"]}
+"""
+
+
+def test_a_rule_about_no_condition_of_the_config_is_a_mistake(tmp_path: Path) -> None:
+    """All that is needed to see it stands in the file."""
+    assert command.callback is not None
+    (tmp_path / "questions.jsonl").touch()
+    for name in ("carefull", "careful"):
+        (tmp_path / f"{name}.yaml").write_text(CONFIG.replace("CONDITION", name))
+    command.callback((tmp_path / "careful.yaml",), "question", "answer", "id")
+    with pytest.raises(InputError, match="no condition is called 'carefull'; did you mean 'careful'"):
+        command.callback((tmp_path / "carefull.yaml",), "question", "answer", "id")
