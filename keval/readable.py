@@ -20,6 +20,14 @@ def cut(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
+def cut_inside(text: str, most: int = MOST_CHARACTERS) -> str:
+    """Return the text, or how it begins and ends: a traceback begins with where it happened, and ends with what."""
+    if len(text) <= most:
+        return text
+    begin = most // 3
+    return f"{text[:begin]}…{text[begin + 1 - most :]}"
+
+
 def number(value: float | None, sign: str = "") -> str:
     """Return a mean or spread with two decimals; a small number that is not 0 never looks like 0."""
     if value is None or not isfinite(value):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HINT = "keval sql only reads its views: -o FILE saves what a SELECT finds, --unsafe lifts the limit"
 
 
-@click.command(epilog='Example: keval sql run.jsonl "SELECT condition, metric, avg(score) FROM scores GROUP BY ALL"')
+@click.command(epilog='Example: keval sql run.jsonl "SELECT condition, metric, mean FROM condition_scores"')
 @click.argument("arguments", metavar="LOG... [QUERY]", nargs=-1, required=True)
 @click.option("-f", "--format", "form", type=click.Choice(["table", "csv", "json", "jsonl", "parquet"]),
               help="How the rows are written (default: by the ending of FILE; a table without -o).")  # fmt: skip

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TextIO
 from keval.counted import counted
 from keval.printable import printable
 from keval.processes.temporary import PREFIX
+from keval.readable import cut_inside
 from keval.secrets.variables import Secrets
 
 if TYPE_CHECKING:
@@ -258,9 +259,8 @@ def _pay(count: Count, costs_usd: Iterable[float | None]) -> None:
 
 
 def _one_line(message: str) -> str:
-    """Return a message for one line of a terminal: cut off where it is long, and marked so."""
-    line = printable(" ".join(Secrets.redact_all(message).split()))
-    return line if len(line) <= LONGEST_CAUSE else f"{line[:LONGEST_CAUSE]}…"
+    """Return a message for one line of a terminal."""
+    return cut_inside(printable(" ".join(Secrets.redact_all(message).split())), LONGEST_CAUSE)
 
 
 def _cost(count: Count) -> str:

@@ -16,7 +16,7 @@ from keval.exports._house import house
 from keval.exports._scores import scores
 from keval.exports._side_by_side import Row, side_by_side
 from keval.exports._source import retractions, source
-from keval.readable import NOTHING, count, cut, dollars, duration, kinds
+from keval.readable import NOTHING, count, cut, cut_inside, dollars, duration, kinds
 from keval.reports.conclusions import ReportWarning
 from keval.reports.model import ConditionClaims, ConditionSummary, FailureGroup, Header, Report, ServerUse, Total
 from keval.reports.read_with_care import CARE
@@ -195,7 +195,7 @@ def failures(kinds_of_failure: Sequence[FailureGroup]) -> Section | None:
     if not kinds_of_failure:
         return None
     rows = tuple(
-        (group.condition, _stage(group), group.kind, count(group.count), Quote(cut(group.example)))
+        (group.condition, _stage(group), group.kind, count(group.count), Quote(cut_inside(group.example)))
         for group in kinds_of_failure
     )
     return Section("Failures", (Table(("condition", "stage", "kind", "count", "for example"), rows),))

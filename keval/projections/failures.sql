@@ -1,4 +1,4 @@
--- One row per failure: the last event of its id, unless retracted.
+-- One row per failure, also of what has been done since: the last event of its id, unless retracted.
 -- current: nothing has come of the task, or of the judging, since; see open_failures.
 -- condition is the newest name of the condition, as in scores.
 select

@@ -1,14 +1,25 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from keval.readable import count, cut, dollars, duration, interval, kinds, number, percent, probability
+from keval.readable import count, cut, cut_inside, dollars, duration, interval, kinds, number, percent, probability
 
 
 def test_a_cut_is_marked() -> None:
     """200 characters stay; of 201, 199 stay and a mark."""
     assert cut("x" * 200) == "x" * 200
     assert cut("x" * 201) == "x" * 199 + "…"
+
+
+@given(st.text(st.characters(exclude_characters="…")), st.integers(2, 60))
+def test_a_cut_inside_keeps_the_beginning_and_the_end(text: str, most: int) -> None:
+    """What is left is as long as it may be, and a short text stays whole."""
+    found = cut_inside(text, most)
+    begin, mark, end = found.partition("…")
+    assert len(found) == min(len(text), most)
+    assert found == text or (mark and text.startswith(begin) and text.endswith(end) and len(end) >= len(begin))
 
 
 @pytest.mark.parametrize(
