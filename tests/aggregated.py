@@ -29,7 +29,8 @@ def bodies(
 ) -> list[JsonObject]:
     """Return what is computed from a log of these events; every body makes a valid event."""
     needed = projections.ALL if asked.by or tuple(levels) != ("condition",) else READ
-    with projections.connect([write_log(folder / "log.jsonl", events)], asked=needed) as connection:
+    log = write_log(folder / "log.jsonl", events)
+    with projections.connect([log], texts=bool(asked.by), tools=False, asked=needed) as connection:
         found = list(aggregate(connection, levels=levels, asked=asked))
     envelope = {"v": 1, "id": "x", "time": TIME, "run_id": RUN_ID}
     assert [problem for body in found if (problem := schema.event_problem(envelope | body))] == []

@@ -46,7 +46,7 @@ BOTH = ("baseline", "with_docs")
 def built(events: Sequence[JsonObject], folder: Path) -> Report:
     """Return the report of a log, as the command makes it."""
     path = write_log(folder / "log.jsonl", events)
-    with projections.connect([path]) as connection:
+    with projections.connect([path], texts=False) as connection:
         logs = [as_log_file(path)]
         return builder.compose(connection, builder.saved_aggregates(connection, logs), logs=logs)
 

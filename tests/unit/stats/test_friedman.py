@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare
 
-from keval import projections
 from keval.ids import JsonObject
-from keval.stats.aggregates import aggregate
 from keval.stats.asked import Asked
 from keval.stats.friedman import Friedman
-from tests.builders import judgment_event, response_event, run_event, write_log
+from tests.aggregated import bodies
+from tests.builders import judgment_event, response_event, run_event
 
 NAMES = ("friedman_chi2", "p_friedman", "kendall_w")
 Scores = Mapping[str, Sequence[float | None]]
@@ -30,9 +29,7 @@ def comparisons(folder: Path, scores: Scores, *, cluster_key: str | None = None)
             if score is not None:
                 response = response_event(f"q{number}", condition)
                 events += [response, judgment_event(response, score)]
-    with projections.connect([write_log(folder / "log.jsonl", events)]) as connection:
-        found = list(aggregate(connection, levels={"condition"}, asked=Asked(friedman=True)))
-    return [each for each in found if each["type"] == "comparison"]
+    return [each for each in bodies(folder, events, asked=Asked(friedman=True)) if each["type"] == "comparison"]
 
 
 @pytest.mark.slow

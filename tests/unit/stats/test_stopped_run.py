@@ -15,7 +15,7 @@ from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
 from keval.reports.across_logs import compare
 from keval.reports.gate_facts import Facts
-from keval.stats.aggregates import aggregate, rounded
+from keval.stats.aggregates import READ, aggregate, rounded
 from keval.stats.asked import Asked
 from keval.stats.paired_series import Series, measured
 from keval.stats.recorded_rule import Member, RecordedRule, changed, from_json
@@ -31,7 +31,7 @@ RULE = RecordedRule(StoppingRule(1), "plain", "b", "a", 100, 1, 0, "sha", (MEMBE
 
 def bodies(log: Path, *, everything: bool = False) -> tuple[list[JsonObject], list[JsonObject]]:
     """Return what a log says of its conditions, and of its comparisons."""
-    with projections.connect([log], everything=everything) as connection:
+    with projections.connect([log], everything=everything, texts=False, tools=False, asked=READ) as connection:
         found = list(aggregate(connection, levels={"condition"}))
     return tuple([each for each in found if each["type"] == kind] for kind in ("aggregate", "comparison"))  # type: ignore[return-value] # two of them
 
