@@ -29,7 +29,7 @@ from keval.reports.gate_rules import (
 )
 from keval.stats.aggregates import rounded
 from keval.stats.conclusions import Conclusion
-from keval.stats.reasons import ALL_ALIKE
+from keval.stats.reasons import ALL_ALIKE, NONE_DIFFERS
 
 Verdict = Literal["met", "not met", "cannot tell"]
 VERDICTS: tuple[Verdict, ...] = ("met", "not met", "cannot tell")
@@ -297,7 +297,8 @@ def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[
     if not holds and found.worst is not None:
         return "cannot tell", f"{found.missing:.0%} of the answers are missing"
     if not holds:
-        return "cannot tell", f"no interval: {found.unknown or 'none is given'}"
+        alone = "; with --on mean the number alone decides" if found.unknown == NONE_DIFFERS else ""
+        return "cannot tell", f"no interval: {found.unknown or 'none is given'}{alone}"
     if len(holds) > 1:
         return "cannot tell", "the interval includes the limit"
     whatever = {HOLDS[sign](end, limit) for end in (found.worst, found.best) if end is not None}

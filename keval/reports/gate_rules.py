@@ -88,6 +88,7 @@ _COMPARISON = re.compile(
 _SIGN_BETWEEN_NAMES = re.compile(r"(?P<left>(?:\S+? of )?[^\s<>=]+) ?(?P<sign>[<>]=?) ?(?P<right>[^\s<>=]+)")
 _LIMIT = re.compile(r"(?P<usd>\$)?(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|ms|s)?", re.ASCII)
 _FOR_EACH = re.compile(r"(?P<rule>.+) for each (?P<field>\S+)")
+_FOR_EACH_OF_WORDS = re.compile(r".+ for each \S+ .+")
 _SHARE_OF = re.compile(r"(?P<percent>\d+\.?\d*|\.\d+)\s*% of (?P<reference>\S+)", re.ASCII)
 ONLY_BASELINE = "groups of samples are compared with the baseline of the same log alone"
 _BY_MARGIN = "compare scores by `METRIC of CONDITION not lower than baseline by 0.2`"
@@ -196,6 +197,8 @@ def _read(written: str) -> Rule:
     text = " ".join(written.split())
     if (found := _FOR_EACH.fullmatch(text)) is not None:
         return _for_each(text, _read(found["rule"]), found["field"])
+    if _FOR_EACH_OF_WORDS.fullmatch(text):
+        raise UsageError(f"rule {text!r}: a field with a space in its name stands in double quotes")
     if (compared := _COMPARISON.fullmatch(text)) is not None:
         return _comparison(text, compared)
     if (level := _LEVEL.fullmatch(text)) is not None:
@@ -207,7 +210,10 @@ def _for_each(text: str, rule: Rule, by: str) -> Rule:
     if rule.by is not None:
         raise UsageError(f"rule {text!r}: asks for each of two fields; one `for each` is possible")
     if isinstance(rule, Level) and not rule.quantity.is_metric:
-        raise UsageError(f"rule {text!r}: of groups of samples only scores are known, no {rule.quantity.name}")
+        raise UsageError(
+            f"rule {text!r}: of groups of samples only scores are known, not {rule.quantity.name}; hold a metric to a "
+            f"score, as in `METRIC >= 0.5 for each {by}`"
+        )
     if rule.reference == BEFORE:
         raise UsageError(f"rule {text!r}: {ONLY_BASELINE}")
     return replace(rule, text=text, by=by)
@@ -215,6 +221,8 @@ def _for_each(text: str, rule: Rule, by: str) -> Rule:
 
 def _comparison(text: str, found: re.Match[str]) -> Comparison:
     sign, side = RELATIONS[found["relation"]]
+    if found["metric"] is None and found["condition"] in PHRASES:
+        raise UsageError(f"rule {text!r}: only scores are compared so; {_held_to_a_number(found['condition'])}")
     if found["margin"] is None and found["relation"] in NEEDS_MARGIN:
         raise UsageError(f"rule {text!r}: does not say by how much; add, for example, `by 0.2`")
     margin = 0.0 if found["margin"] is None else _number(found["margin"])
@@ -236,9 +244,15 @@ def _level(text: str, found: re.Match[str]) -> Level:
     sign = signs[found["sign"]]
     if (share := _SHARE_OF.fullmatch(found["limit"].strip())) is not None:
         if quantity.unit not in {"usd", "seconds"}:
-            raise UsageError(f"rule {text!r}: a share of another's is a limit of costs and times; {_BY_MARGIN}")
+            instead = _BY_MARGIN if quantity.is_metric else _held_to_a_number(quantity.name)
+            raise UsageError(f"rule {text!r}: a share of another's is a limit of costs and times; {instead}")
         return Level(text, quantity, found["condition"], sign, float(share["percent"]) / 100, share["reference"])
     return Level(text, quantity, found["condition"], sign, _limit(found["limit"], quantity, text))
+
+
+def _held_to_a_number(name: str) -> str:
+    """Return how a rule is written about what is compared with nothing."""
+    return f"hold {name} to a number, as in `{name} <= 5%`"
 
 
 def _quantity(written: str, text: str) -> Quantity:
@@ -262,7 +276,8 @@ def _limit(written: str, quantity: Quantity, text: str) -> float:
     number, unit = float(found["number"]), found["unit"]
     fitting = {"score": (None,), "share": (None, "%"), "usd": (None,), "seconds": (None, "s", "ms")}
     if unit not in fitting[quantity.unit] or (found["usd"] and quantity.unit != "usd"):
-        meant = difflib.get_close_matches(quantity.name, PHRASES, n=1) if quantity.is_metric else None
+        begun = [phrase for phrase in PHRASES if phrase.startswith(f"{quantity.name} ")]
+        meant = begun or difflib.get_close_matches(quantity.name, PHRASES, n=1) if quantity.is_metric else None
         hint = f"; did you mean {meant[0]!r} by {quantity.name!r}?" if meant else ""
         raise UsageError(f"rule {text!r}: {written.strip()!r} is no {_KIND[quantity.unit]}{hint}")
     number /= {"%": 100, "ms": 1000}.get(unit, 1)  # to multiply by 0.01 makes 70 % a little more than 0.7
@@ -314,7 +329,8 @@ def _what_is_missing(text: str) -> str:
         if text.startswith(("cost per answer", "latency p")):
             longest = max((each for each in phrases if each in RELATIONS), key=len)
             quantity = text.partition(f" {longest}")[0].removesuffix(" is")
-            return f"only scores are compared so; write `{quantity} <= 120% of baseline`"
+            reference = text.partition(f" {longest} ")[2].partition(" ")[0] or BASELINE
+            return f"only scores are compared so; write `{quantity} <= 120% of {reference}`"
         _, by, margin = text.partition(f" {relation} ")[2].partition(" by ")
         if by:
             return _NO_SPACES if 0 <= _number(margin) < math.inf else f"{margin!r} is no margin; {_MARGIN}"

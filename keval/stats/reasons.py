@@ -11,6 +11,7 @@ UNJUDGED = "no judgments"
 NO_CLUSTER_KEY = "the config names no cluster_key"
 NOTHING_SCORED = "nothing was scored under one of the conditions"
 """Conditions that fail alike score alike, as a failure of the agent counts as the minimum: nothing follows."""
+NONE_DIFFERS = "no sample differs"
 ALL_ALIKE = "every sample differs by the same amount"
 
 TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples: no interval is shown"
@@ -196,7 +197,7 @@ def no_t_of_pairs(row: JsonObject) -> str:
         return no_second_pair(row)
     if row.get("n_clusters") is not None and row["se_clustered"] is None:
         return few_clusters(row)
-    return ALL_ALIKE if row["difference"] else "no sample differs"
+    return ALL_ALIKE if row["difference"] else NONE_DIFFERS
 
 
 def no_clusters_of_pairs(row: JsonObject) -> str:
@@ -235,7 +236,7 @@ def no_spread_of_pairs(row: JsonObject) -> str:
 
 def nothing_differs(row: JsonObject) -> str:
     """Say why there are no ranks of differences."""
-    return "no sample differs" if row["n_paired"] else no_pair(row)
+    return NONE_DIFFERS if row["n_paired"] else no_pair(row)
 
 
 def no_variation(row: JsonObject) -> str:

@@ -493,12 +493,18 @@ def test_an_earlier_log_is_paired_by_sample(facts: Facts, tmp_path: Path) -> Non
     """The same conditions are compared with those of before; one that it lacks, or another judge, is told."""
     with projections.connect([write(tmp_path / "old.jsonl", better=-1)]) as connection:
         before = Facts(connection, {})
-        found = held(facts, "with_docs not lower than before by 0.2", "baseline lower than before", before=before)
+        rules = (
+            "with_docs not lower than before by 0.2",
+            "baseline lower than before",
+            "baseline lower than before by 1",
+        )
+        found = held(facts, *rules, before=before)
         assert [(each.verdict, each.of) for each in found] == [
-            ("met", "8 samples paired"), ("cannot tell", "8 samples paired"),
+            ("met", "8 samples paired"), ("cannot tell", "8 samples paired"), ("cannot tell", "8 samples paired"),
         ]  # fmt: skip
         assert found[0].value == pytest.approx(15 / 16)
         assert found[1].why == "no sample differs"
+        assert found[2].why == "no interval: no sample differs; with --on mean the number alone decides"
 
 
 def asked_alone(
