@@ -31,7 +31,7 @@ CODES = {"met": 0, "not met": 1, "cannot tell": 7}
 @LOGS
 @click.option("--rule", "rules", metavar="RULE", multiple=True, help="What has to hold; may be repeated.")
 @click.option("--rules", "rules_file", metavar="FILE", type=INPUT_FILE,
-              help="A YAML list of rules.")  # fmt: skip
+              help="A YAML list of rules, or a config with a gate.")  # fmt: skip
 @click.option("--preset", type=click.Choice(list(PRESETS)), help="Rules that have a name.")
 @click.option("--baseline", metavar="OLD", type=INPUT_FILE,
               help="An earlier log; rules call it `before`.")  # fmt: skip
@@ -70,7 +70,8 @@ def command(
     from keval.reports.gate_facts import Facts
     from keval.reports.warnings import answered_after_failures
 
-    given = gate_section.given([*(gate_section.read_file(rules_file) if rules_file else ()), *rules], preset)
+    filed = gate_section.read_file(rules_file) if rules_file else Rules(())
+    given = (*filed.rules, *gate_section.given(rules, preset))
     # Texts tell whether records were edited since the earlier log, and to which group a sample belongs.
     with_texts = baseline is not None or not given or any(rule.by for rule in given)
     with ExitStack() as open_:
@@ -86,7 +87,7 @@ def command(
 
         now = facts_of(logs)
         before = None if baseline is None else facts_of([baseline])
-        asked = Rules(given) if given else _recorded(now)
+        asked = replace(filed, rules=given) if given else _recorded(now)
         on_mean = asked.on_mean if on is None else on == "mean"
         for by in dict.fromkeys(rule.by for rule in asked.rules if rule.by is not None):
             warn_of_ungrouped(now.connection, [by], "for each")

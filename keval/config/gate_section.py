@@ -1,4 +1,4 @@
-"""Reads the rules of `keval gate`: from the config's section `gate`, from what a log recorded of it, or from a file."""
+"""Reads the rules of `keval gate`: from a config's section `gate`, from what a log recorded of it, or from a file."""
 
 from __future__ import annotations
 
@@ -62,17 +62,24 @@ def given(rules: Sequence[object], preset: object) -> tuple[Rule, ...]:
     return tuple(made)
 
 
-def read_file(path: Path) -> list[str]:
-    """Return the rules of a YAML file that is a list of them; raises InputError with the line of what is none."""
+def read_file(path: Path) -> Rules:
+    """Return the rules of a YAML file: a list of them, or a config with a section `gate`.
+
+    Raises InputError with the line of what is none, and UsageError for a rule that is wrong.
+    """
     from keval.documents import yaml_document
 
     document = yaml_document.read(path)
     if document.problems:
         raise InputError(*(f"{path}:{line}: {message}" for line, _, message in document.problems))
     found = document.value
-    if not isinstance(found, list) or not found:
-        raise InputError(f"{path}: not a list of rules, such as `- completeness >= 4`")
-    for place, rule in enumerate(found):
+    section = found.get("gate") if isinstance(found, dict) else None
+    place: Keys = ("gate", "rules") if isinstance(section, dict) else ()
+    listed = (section.get("rules") or []) if isinstance(section, dict) else found
+    if not isinstance(listed, list) or not (listed or section):
+        raise InputError(f"{path}: neither a list of rules, such as `- completeness >= 4`, nor a config with a gate")
+    for number, rule in enumerate(listed):
         if not isinstance(rule, str):
-            raise InputError(f"{path}:{document.line((place,))}: {rule!r} is no rule, such as `completeness >= 4`")
-    return found
+            line = document.line((*place, number))
+            raise InputError(f"{path}:{line}: {rule!r} is no rule, such as `completeness >= 4`")
+    return recorded(section or {"rules": listed})

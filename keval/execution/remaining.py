@@ -11,7 +11,7 @@ from keval.execution.config_past import ConfigPast
 from keval.execution.session import Request
 from keval.execution.stopping import Stopping
 from keval.execution.tasks import TaskList, work_list
-from keval.execution.work_ahead import NOTHING_TO_GENERATE, generation_ahead, nothing_to_generate
+from keval.execution.work_ahead import RECORDED_ANEW, generation_ahead, nothing_to_generate
 from keval.ids import JsonObject
 
 
@@ -85,10 +85,8 @@ class Remaining:
         elif self.stopping is not None and (self.stopping.is_stopped or self.stopping.tasks):
             if recorded and not self.stopping.must_end:  # else it is said at the end
                 yield self.stopping.told_again()
-        elif self.failed_before:
-            yield nothing_to_generate(self.failed_before)
-        elif not self.request.chosen:
-            yield NOTHING_TO_GENERATE
+        elif self.failed_before or not self.request.chosen:
+            yield nothing_to_generate(self.failed_before) + ("" if recorded else RECORDED_ANEW)
 
 
 def _chosen(missing: TaskList, about: ConfigPast, request: Request) -> TaskList:

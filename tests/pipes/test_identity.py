@@ -133,7 +133,8 @@ def test_a_new_column_costs_nothing(folder: Folder) -> None:
     folder.dataset([{**sample, "topic": "logs"} for sample in SAMPLES])
     added, said = folder.run()
     assert added == {"run": 1, "sample_change": 3}
-    assert said == ["keval: nothing to generate: every task has its response"]
+    nothing = "keval: nothing to generate: every task has its response"
+    assert said == [f"{nothing}; what has changed of config or dataset is recorded"]
     assert folder.run()[0] == {}
 
 

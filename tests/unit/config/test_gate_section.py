@@ -62,13 +62,27 @@ def test_a_file_is_a_list_of_rules(tmp_path: Path) -> None:
     """Anything else in it is told with its line."""
     path = tmp_path / "rules.yaml"
     path.write_text("- completeness >= 4   # of all\n- missing <= 5%\n")
-    assert gate_section.read_file(path) == ["completeness >= 4", "missing <= 5%"]
+    listed = gate_section.read_file(path)
+    assert [rule.text for rule in listed.rules] == ["completeness >= 4", "missing <= 5%"]
+    assert not listed.on_mean
     for text, said in (
-        ("a: 1\n", "not a list"),
-        ("[]\n", "not a list"),
+        ("a: 1\n", "neither a list"),
+        ("[]\n", "neither a list"),
+        ("gate: {}\n", "neither a list"),
+        ("gate:\n  rules:\n    - 7\n", "rules.yaml:3: 7 is no"),
         ("- a: [\n", "rules.yaml:2: "),
         ("- a >= 1\n- 7\n", "rules.yaml:2: 7 is no"),
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=said):
             gate_section.read_file(path)
+
+
+def test_a_config_holds_a_log_to_its_gate(tmp_path: Path) -> None:
+    """So an edited rule can be tried before it is recorded."""
+    path = tmp_path / "eval.yaml"
+    path.write_text("name: x\ngate: {rules: [missing <= 5%], preset: retrieval-minimum, on: mean}\n")
+    found = gate_section.read_file(path)
+    assert found.on_mean
+    assert "missing <= 5%" in [rule.text for rule in found.rules]
+    assert len(found.rules) == 1 + len(PRESETS["retrieval-minimum"])
