@@ -31,6 +31,54 @@ NOISE = 1e-9
 """What a sum of differences may be off by, as a share of the reach."""
 
 
+class Growth:
+    """The most money that the players ever had, against several candidates, brought up to date with each sample.
+
+    It is what `Bets.most` returns of all samples so far, without going through the earlier ones again.
+    """
+
+    def __init__(self, bets: Bets, candidates: Sequence[float]) -> None:
+        """Begin without a sample; candidates as `Bets.excludes` takes them."""
+        import numpy as np
+
+        self._bets = bets
+        asked = np.asarray(candidates, dtype=float)
+        self._candidates: Floats = np.maximum(asked, bets.least) + bets.reach
+        self._logs = np.zeros((len(candidates), PLAYERS))
+        self._there = np.zeros(len(candidates))
+        """What the samples add up to, from the lowest possible difference on."""
+        self._samples = 0
+        self.most = np.where(asked < -bets.reach, np.inf, 0.0)
+        """By candidate, as logarithms of multiples of the stake; infinity for an impossible one."""
+
+    def add(self, differences: Sequence[float]) -> None:
+        """Let the players bet on one more sample: its difference as it counts against each of the candidates."""
+        import numpy as np
+
+        above = np.asarray(differences, dtype=float) + self._bets.reach
+        ratio = above / self._fair(above) - 1
+        self._logs += np.log1p(np.multiply.outer(ratio, (np.arange(PLAYERS) + 0.5) / PLAYERS))
+        self._there += above
+        self._samples += 1
+        top = self._logs.max(1)
+        money = top + np.log(np.exp(self._logs - top[:, None]).mean(1))
+        if self._bets.total is not None:
+            whole = self._bets.total * self._candidates
+            money = np.where(whole < self._there - NOISE * self._bets.reach, np.inf, money)
+        self.most = np.maximum(self.most, money)
+
+    def _fair(self, above: Floats) -> Floats:
+        """As `Bets.log_capital` has it."""
+        import numpy as np
+
+        if self._bets.total is None:
+            return self._candidates
+        left = self._bets.total * self._candidates - self._there
+        return cast(
+            "Floats", np.where(left > 0, left / (self._bets.total - self._samples), np.maximum(above, self._bets.reach))
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Bets:
     """On what is bet: each difference lies within ±reach."""
@@ -81,11 +129,11 @@ class Bets:
 
     def excludes(self, differences: Sequence[float] | Floats, candidate: float, tail: float) -> bool:
         """Return whether the mean is above a candidate; said falsely with a probability of `tail` at most."""
-        return candidate < -self.reach or self.most(differences, max(candidate, self._least)) >= -log(tail)
+        return candidate < -self.reach or self.most(differences, max(candidate, self.least)) >= -log(tail)
 
     def lower(self, differences: Sequence[float] | Floats, tail: float) -> float:
         """Return what the mean is above; wrong, at any number of samples, with a probability of `tail` at most."""
-        low, high = self._least, self.reach
+        low, high = self.least, self.reach
         if not self.excludes(differences, low, tail):
             return -self.reach
         while high - low > CLOSE * self.reach:
@@ -94,6 +142,6 @@ class Bets:
         return low
 
     @property
-    def _least(self) -> float:
+    def least(self) -> float:
         """The least candidate on which bets can be made."""
         return self.reach * (1e-6 - 1)

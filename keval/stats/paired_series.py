@@ -12,7 +12,7 @@ from keval.ids import JsonObject
 from keval.stats.conclusions import MOST_MISSING
 from keval.stats.reasons import NOTHING_SCORED
 from keval.stats.recorded_rule import Member, RecordedRule
-from keval.stats.stopping_rule import Difference, Look, is_decided, look
+from keval.stats.stopping_rule import Difference, Look, Watch, look
 
 DIGITS = 11
 """Decimals of a difference as a share of the scale: what differs beyond them is float noise."""
@@ -67,6 +67,8 @@ class Series:
     _expected: list[int] = field(default_factory=lambda: [0, 0])
     _missing: list[int] = field(default_factory=lambda: [0, 0])
     _scored: list[int] = field(default_factory=lambda: [0, 0])
+    _watch: Watch | None = None
+    """Made when it is asked for the first time whether all is decided: a report only looks."""
 
     def add(self, condition: Measured, baseline: Measured) -> None:
         """Take note of the next sample."""
@@ -93,9 +95,11 @@ class Series:
     @property
     def is_decided(self) -> bool:
         """Whether no more has to be asked for it."""
-        compared = self.rule.compared(self.member)
-        is_open = not is_decided(self.rule.rule, compared, self.found, is_doubtful=self.is_doubtful)
-        return not is_open and self.look().is_decided
+        if self._watch is None:
+            self._watch = Watch(self.rule.rule, self.rule.compared(self.member))
+        for difference in self.found[self._watch.samples :]:
+            self._watch.add(difference)
+        return self._watch.is_worth_a_look(is_doubtful=self.is_doubtful) and self.look().is_decided
 
     def look(self) -> Look:
         """Return what its samples say; of a condition that nothing is known of but failures, not that it is alike."""

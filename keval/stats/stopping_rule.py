@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import exp, log, sqrt
 from statistics import fmean, stdev
 from typing import Literal
 
-from keval.stats.betting import Bets
+from keval.stats.betting import Bets, Growth
 from keval.stats.sign_flip import counted, sign_flip
 from keval.stats.student import two_sided
 
@@ -26,6 +26,9 @@ Target = Literal["population", "dataset"]
 
 Outcome = Literal["higher", "lower", "no difference within margin", "borderline", "cannot tell"]
 DECIDED: frozenset[Outcome] = frozenset({"higher", "lower", "no difference within margin"})
+
+SLACK = 1e-6
+"""What a logarithm of money may be off by, if it is added up in another order."""
 
 CONTRADICTION = "the two halves of the rule contradict each other"
 TOO_FEW = "fewer samples than the rule's min_samples"
@@ -145,18 +148,44 @@ def look(rule: StoppingRule, compared: Compared, found: Sequence[Difference], *,
     )
 
 
-def is_decided(
-    rule: StoppingRule, compared: Compared, found: Sequence[Difference], *, is_doubtful: bool = False
-) -> bool:
-    """Return whether `look` finds that no more has to be asked; it costs a tenth where nothing is decided."""
-    if rule.target == "dataset" or is_doubtful or len(found) >= compared.planned:
-        return look(rule, compared, found, is_doubtful=is_doubtful).is_decided
-    differences = [each.value for each in found if each.value is not None]
-    side = _Side(rule, compared, differences, len(found))
-    if len(found) < min(rule.min_samples, compared.planned):
-        return False
-    is_open = not (side.is_above(0) or side.is_below(0) or _is_within([side]))
-    return not is_open and look(rule, compared, found).is_decided
+class Watch:
+    """Tells of each sample whether it is worth a look: a look goes through all samples, and there is one after each.
+
+    What is bet on differs: what was measured, and what it would be if all else had the worst value for a conclusion.
+    """
+
+    def __init__(self, rule: StoppingRule, compared: Compared) -> None:
+        self._needed = -log(rule.early_tail) - SLACK
+        self._planned = compared.planned
+        bets = Bets(compared.reach, compared.planned if rule.target == "dataset" else None)
+        margins = [0.0] if compared.margin is None else [0.0, compared.margin]
+        candidates = [-margin for margin in margins for _ in range(2)]
+        self._measured = None if rule.target == "dataset" else Growth(bets, candidates)
+        self._at_worst = Growth(bets, candidates)
+        self.samples = 0
+        """How many were added."""
+
+    def add(self, difference: Difference) -> None:
+        """Take note of the next sample."""
+        self.samples += 1
+        if self._measured is not None and difference.value is not None:
+            self._measured.add(self._in_both_directions(difference.value, difference.value, self._measured))
+        self._at_worst.add(self._in_both_directions(difference.lowest, difference.highest, self._at_worst))
+
+    def is_worth_a_look(self, *, is_doubtful: bool) -> bool:
+        """Return whether `look` may find that no more has to be asked; where it says no, `look` says so, too."""
+        if self.samples >= self._planned:
+            return True
+        asked = [self._measured, *([self._at_worst] if is_doubtful or self._measured is None else [])]
+        return all(self._may_decide(each) for each in asked if each is not None)
+
+    def _in_both_directions(self, low: float, high: float, growth: Growth) -> list[float]:
+        return [low, -high] * (len(growth.most) // 2)
+
+    def _may_decide(self, growth: Growth) -> bool:
+        """Return whether the mean lies on one side of 0, or within the margin on both."""
+        (up, down), *within = (growth.most >= self._needed).reshape(-1, 2)
+        return bool(up or down or any(each.all() for each in within))
 
 
 class _Side:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from keval.stats.stopping_forecast import forecast, least_samples, stops
-from keval.stats.stopping_rule import Compared, Difference, StoppingRule, is_decided, look
+from keval.stats.stopping_rule import Compared, Difference, StoppingRule, look
 
 RULE = StoppingRule(1)
 
@@ -62,5 +62,5 @@ def test_many_runs_at_once_stop_where_each_does(margin: float | None) -> None:
     samples, _ = stops(np.column_stack([drawn, np.zeros(6)]), RULE, compared)
     for row, stopped in zip(drawn.tolist(), samples.tolist(), strict=True):
         found = [Difference.of(each) for each in row]
-        looks = (n for n in range(1, 61) if is_decided(RULE, compared, found[:n]))
+        looks = (n for n in range(1, 61) if look(RULE, compared, found[:n]).is_decided)
         assert next(looks, 61) == stopped

@@ -14,7 +14,7 @@ from keval.stats.stopping_rule import (
     Difference,
     Look,
     StoppingRule,
-    is_decided,
+    Watch,
     look,
 )
 
@@ -107,12 +107,27 @@ def test_every_conclusion_is_read_off_the_interval(found: list[float], margin: f
     assert (seen_.p <= 0.05) == (seen_.outcome in {"higher", "lower"})
 
 
-@given(st.lists(st.sampled_from([-4.0, -1, 0, 0.5, 1, 4]), min_size=1, max_size=40), st.sampled_from([10, 40]))
+DIFFERENCES = st.sampled_from([-4.0, -1, 0, 0.5, 1, 4]).map(Difference.of) | st.just(Difference(None, -4, 4))
+
+
+@given(
+    st.lists(DIFFERENCES, min_size=1, max_size=40), st.sampled_from([10, 40, 60]),
+    st.sampled_from([None, 0.5, 2.0, 5.0]), st.sampled_from([RULE, DATASET]), st.booleans(),
+)  # fmt: skip
 @settings(max_examples=30)
-def test_the_quick_answer_is_the_same(found: list[float], planned: int) -> None:
-    """Whether more has to be asked is what the whole look says."""
-    compared, differences = Compared(4, max(planned, len(found)), 1.0), [Difference.of(each) for each in found]
-    assert is_decided(RULE, compared, differences) == look(RULE, compared, differences).is_decided
+def test_what_is_watched_says_when_to_look(
+    found: list[Difference], planned: int, margin: float | None, rule: StoppingRule, is_doubtful: bool
+) -> None:
+    """Every look that decides is worth it; where all is measured, and the dataset goes on, no other look is."""
+    compared = Compared(4, max(planned, len(found)), margin)
+    watch = Watch(rule, compared)
+    for n, difference in enumerate(found, start=1):
+        watch.add(difference)
+        is_decided = look(rule, compared, found[:n], is_doubtful=is_doubtful).is_decided
+        is_worth = watch.is_worth_a_look(is_doubtful=is_doubtful)
+        assert is_worth or not is_decided
+        if rule is RULE and not is_doubtful and rule.min_samples <= n < compared.planned:
+            assert is_worth == is_decided
 
 
 @given(st.lists(st.sampled_from([-1.0, 0, 1]), min_size=10, max_size=40), st.sampled_from([6, 20]))
@@ -140,7 +155,6 @@ def test_much_that_is_not_measured_suspends_a_decision() -> None:
     compared = Compared(1, 100)
     assert look(RULE, compared, found).outcome == "higher"
     assert look(RULE, compared, found, is_doubtful=True).outcome == "cannot tell"
-    assert not is_decided(RULE, compared, found, is_doubtful=True)
     assert look(RULE, compared, [*[NOT_MEASURED] * 8, *known * 4], is_doubtful=True).outcome == "higher"
 
 
