@@ -21,7 +21,7 @@ from keval.agents import Answer
 from keval.config.reader import load
 from keval.config.until_section import Until
 from keval.execution.config_session import run_all
-from keval.execution.executors import Executor, in_process
+from keval.execution.executors import Executor, InProcess, judge_caller_of
 from keval.execution.session import Request
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
 from keval.judges import Judgment
@@ -74,7 +74,7 @@ def false_stops(folder: Path, runs: int, samples: int = SAMPLES, concurrent: int
     records = [{"id": f"s{number}", "question": f"Question {number}?", "answer": "yes"} for number in range(samples)]
     (folder / "questions.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     config = load(config_path)
-    judges = in_process(config.judges, {}, {}, config.prices)
+    judges = InProcess(None, judge_caller_of(config.judges, {}, {}, config.prices))
     called = 0
     for seed in range(runs):
         log = folder / "run.jsonl"

@@ -15,7 +15,7 @@ from keval.agents import Answer
 from keval.config.reader import load
 from keval.config.until_section import Given, wanted
 from keval.execution.config_session import run_all
-from keval.execution.executors import in_process
+from keval.execution.executors import InProcess, judge_caller_of
 from keval.execution.session import Request
 from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Outcome
 from keval.ids import JsonObject
@@ -45,7 +45,7 @@ class Drawn:
         *,
         fails_as: str = "infra_error",
     ) -> None:
-        self._judges = in_process(load(config).judges, {}, {}, load(config).prices)
+        self._judges = InProcess(None, judge_caller_of(load(config).judges, {}, {}, load(config).prices))
         self._right = right
         self._seed = seed
         self._fails = fails

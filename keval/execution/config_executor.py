@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from keval.config.model import JudgeConfig
 from keval.execution.answering import Answerer
-from keval.execution.executors import InProcess, in_process
+from keval.execution.executors import InProcess, judge_caller_of
 from keval.execution.preparation import Prepared
 from keval.execution.workspaces import Workspaces
 from keval.processes import environment
@@ -16,7 +16,8 @@ def config_executor(prepared: Prepared, judges: Sequence[JudgeConfig], mark: Map
     """Return who does the work of a config in this process; `mark` is in the environment of all that is started."""
     config, judge_env = prepared.config, prepared.judge_env if judges else {}
     program_env = {**environment.allowed(config.environ), **mark}
-    return in_process(judges, judge_env, program_env, config.prices, config_answerer(prepared, mark))
+    judge_caller = judge_caller_of(judges, judge_env, program_env, config.prices)
+    return InProcess(config_answerer(prepared, mark), judge_caller)
 
 
 def config_answerer(prepared: Prepared, mark: Mapping[str, str]) -> Answerer:

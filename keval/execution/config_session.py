@@ -22,11 +22,10 @@ from keval.logs.sinks import Sink, Stdout
 from keval.logs.writer import open_log
 
 
-def generate(config: Config, log: Path | None, request: Request, warn: Warn, executor: Executor | None = None) -> int:
+def generate(config: Config, log: Path | None, request: Request, warn: Warn) -> int:
     """Ask the agent for every response that a log lacks, or for all of them in a pipe.
 
-    `executor` does the work elsewhere. Returns how many tasks failed, now, or in earlier runs if these are not
-    tried again.
+    Returns how many tasks failed, now, or in earlier runs if these are not tried again.
     """
     prepared = unread(config, request.mock_url, log)
     may_be_done = recorded_plan.may_serve(log, request)
@@ -40,7 +39,7 @@ def generate(config: Config, log: Path | None, request: Request, warn: Warn, exe
         refuse_without_judges(request, found, config.name)
         if may_be_done and not recorded_plan.is_same(config, found, request):
             prepared = with_questions(prepared, request.limit, warn=warn)
-        return ConfigWork(prepared, sink, found, request, warn, executor=executor).do()
+        return ConfigWork(prepared, sink, found, request, warn).do()
 
 
 def _at_once_here(request: Request) -> int | None:
@@ -65,7 +64,8 @@ def _warn_of_gone_workspaces(config: Config, warn: Warn) -> None:
 def run_all(config: Config, log: Path, request: Request, warn: Warn, executor: Executor | None = None) -> int:
     """Generate what a log lacks and judge it as it comes, and between that what earlier runs left unjudged.
 
-    `executor` does the work elsewhere. Returns how many tasks and judgments failed, as `generate` does.
+    `executor` does the work in the place of this process, as tests want it. Returns how many tasks and judgments
+    failed, as `generate` does.
     """
     prepared = with_questions(unread(config, request.mock_url, log), request.limit, warn=warn)
     set_up(prepared, _at_once_here(request))

@@ -71,23 +71,12 @@ class InProcess:
             await self._answerer.close()
 
 
-def in_process(
-    judges: Iterable[JudgeConfig],
-    judge_env: Mapping[str, str],
-    program_env: Mapping[str, str],
-    prices: Prices,
-    answerer: Answerer | None = None,
-) -> InProcess:
-    """Return who does the work in this process, with these judges; without an answerer it only judges.
-
-    `judge_env` is what reaches the judges' models, `program_env` the whole environment of programs that judges start.
-    """
-    return InProcess(answerer, judge_caller_of(judges, judge_env, program_env, prices))
-
-
 def judge_caller_of(
     judges: Iterable[JudgeConfig], judge_env: Mapping[str, str], program_env: Mapping[str, str], prices: Prices
 ) -> JudgeCaller:
-    """Return who asks these judges; the environments as in `in_process`."""
+    """Return who asks these judges.
+
+    `judge_env` is what reaches the judges' models, `program_env` the whole environment of programs that judges start.
+    """
     by_id = {judge.judge_id: judge.judge for judge in judges}
     return JudgeCaller(judges=by_id, env=judge_env, program_env=program_env, prices=prices)

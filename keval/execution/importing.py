@@ -2,7 +2,7 @@
 
 The file is read twice: first to find all that is wrong with it, then to write. All ids are made from content, so the
 same file adds nothing to a log that holds it, and a corrected one adds what was corrected. What has to be remembered of
-each row is in a temporary database on disk.
+each row is in a temporary database on disk, but for the ids of the questions.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from keval.execution import interrupt
 from keval.execution.disk_map import DiskMap
 from keval.execution.import_target import ImportTarget
 from keval.execution.imported_rows import ImportedRow, RowReader, written_time
+from keval.execution.pairs import BASELINE
 from keval.execution.plan_events import plan_events, plan_id
 from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
@@ -35,9 +36,6 @@ from keval.logs.stream import read
 
 GIVEN = ("question", "answer")
 """The fields of a sample of which we know that a judge elsewhere was given them."""
-
-BASELINE = "baseline"
-"""The condition that others are compared with where the mapping names none and there is one of this name."""
 
 AT_ONCE = 1000
 """Events after which it is waited until those that were written are on disk, and looked whether the user stops."""

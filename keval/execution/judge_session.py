@@ -119,10 +119,9 @@ class JudgeWork:
             return None
         from keval.execution.ray_executor import ray_executor, work_of_judges
 
-        work = work_of_judges(judges, past.log, self.files, self.secrets)
-        recorded_config = (past.newest or {}).get("config")
-        assignment = work.assignment._replace(recorded_config=recorded_config, mock_url=self.request.mock_url)
-        work = work._replace(assignment=assignment, at_once=execution.max_concurrent)
+        work = work_of_judges(
+            judges, past, self.files, self.secrets, at_once=execution.max_concurrent, mock_url=self.request.mock_url
+        )
         return self.stack.enter_context(ray_executor(self.request.cluster, work, here, self.warn))
 
     def judge(self, sink: Sink, past: Past) -> None:

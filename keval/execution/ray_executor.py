@@ -26,6 +26,7 @@ from keval.execution.ray_worker import Assignment, identity_of
 from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Known, Outcome
 from keval.execution.workspaces import whole_or_not_at_all
 from keval.judges import Judge, Judgment
+from keval.logs.past import Past
 from keval.processes import packed_folder, tree
 from keval.secrets.variables import Secrets
 
@@ -42,7 +43,7 @@ class Work(NamedTuple):
     """What travels to them; None: nothing has to."""
     leave_out: Sequence[str]
     """What of it stays here, as patterns of gitignore."""
-    at_once: int = 1
+    at_once: int
     """Items at once on all of them."""
 
 
@@ -147,18 +148,33 @@ def work_of_config(prepared: Prepared, judges: Sequence[JudgeConfig]) -> Work:
     )
 
 
-def work_of_judges(judges: Sequence[JudgeConfig], log: Path, given: Sequence[Path], known: Secrets) -> Work:
-    """Return what workers have to know to ask judges, one at a time, about the responses of a log.
+def work_of_judges(  # noqa: PLR0913 - what a worker has to know of it
+    judges: Sequence[JudgeConfig],
+    past: Past,
+    given: Sequence[Path],
+    known: Secrets,
+    *,
+    at_once: int,
+    mock_url: str | None,
+) -> Work:
+    """Return what workers have to know to ask judges, so many at once, about the responses of a log.
 
     `given` are the files of judges that the user names. Raises UsageError where these lie in several folders.
     """
     folder, salt = _folder(judges, given), secrets.token_bytes(SALT_BYTES)
     described = tuple(judge.described() for judge in judges)
     return Work(
-        assignment=Assignment(log_mark=tree.log_mark(log), salt=salt, judges=described),
+        assignment=Assignment(
+            log_mark=tree.log_mark(past.log),
+            salt=salt,
+            judges=described,
+            recorded_config=(past.newest or {}).get("config"),
+            mock_url=mock_url,
+        ),
         identity=identity_of(judges, known, salt),
+        at_once=at_once,
         folder=folder,
-        leave_out=[] if folder is None else _names(log, folder),
+        leave_out=[] if folder is None else _names(past.log, folder),
     )
 
 

@@ -22,7 +22,7 @@ from keval.config.model import Config, JudgeConfig
 from keval.config.reader import judge_from_description, load, recorded
 from keval.errors import KevalError
 from keval.execution.config_executor import config_executor
-from keval.execution.executors import Executor, in_process
+from keval.execution.executors import Executor, InProcess, judge_caller_of
 from keval.execution.keys import judge_env
 from keval.execution.preparation import set_up, unread
 from keval.execution.specs import AnswerSpec, JudgeSpec, Outcome
@@ -125,7 +125,7 @@ def _executor_of(assignment: Assignment) -> tuple[Executor, Mapping[str, str]]:
     judges = [judge_from_description(each, secrets=secrets) for each in assignment.judges]
     _, prices = recorded(assignment.recorded_config, lambda _: None)
     env = judge_env(judges, secrets, assignment.mock_url, os.environ)
-    executor = in_process(judges, env, environment.allowed(os.environ), prices)
+    executor = InProcess(None, judge_caller_of(judges, env, environment.allowed(os.environ), prices))
     return executor, identity_of(judges, secrets, assignment.salt)
 
 

@@ -39,11 +39,13 @@ def work_ahead(
     about: ConfigPast,
     tasks: TaskList,
     judges: Sequence[JudgeConfig],
-    given_up: int | None = 0,
+    given_up: int | None,
     *,
-    may_stop: bool = False,
+    may_stop: bool,
 ) -> str:
-    """Return it in one line; a mock run costs nothing. `judges` are those that judge the answers at once.
+    """Return how many answers are there, how many are asked for, and what that will cost, in one line.
+
+    A mock run costs nothing. `judges` are those that judge the answers at once.
 
     `given_up`: how many tasks failed and are not among those that are asked for; None if that is not known.
     `may_stop`: whether the run ends when it is decided, perhaps before all of it.
