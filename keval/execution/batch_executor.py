@@ -10,13 +10,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from keval.agents import Answer
-from keval.config.model import Condition, Config, Execution, JudgeConfig
+from keval.config.model import Condition, Config, JudgeConfig
 from keval.counted import counted
 from keval.errors import UsageError
 from keval.events import failure_id
@@ -26,10 +26,10 @@ from keval.execution.batching import AskerBatches, Pace
 from keval.execution.judge_calls import JudgeCaller
 from keval.execution.limiter import Limiter
 from keval.execution.recording import EncodedEvent
+from keval.execution.session import Session
 from keval.execution.specs import AnswerSpec, Failed, JudgeSpec, Known, Outcome
 from keval.ids import JsonObject, digest
 from keval.judges import Judgment
-from keval.logs.sinks import Sink
 from keval.models.batches import BatchService, batch_reply
 from keval.models.messages_api import Asking, Model, ModelError, Reply
 from keval.models.services import Service
@@ -256,37 +256,34 @@ def batch_service(who: str, service: Service, env: Mapping[str, str]) -> BatchSe
     return BatchService(service, env)
 
 
-@dataclass(frozen=True, kw_only=True)
-class BatchWork:
-    """What a batch executor is made of."""
-
-    workers: Workers
-    callers: Sequence[Caller]
-    known: KnownBatches
-    run_id: str
-    sink: Sink
-    execution: Execution
-    tell: Callable[[str], None]
-    pace: Pace = field(default_factory=Pace)
-
-    def executor(self) -> BatchExecutor:
-        """Return the executor, in a running event loop."""
-        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        batch_ids = set(self.known.batch_ids)
-        batches = {
-            caller.asker: AskerBatches(
-                asker=caller.asker,
-                name=caller.name,
-                service=caller.service,
-                run_id=self.run_id,
-                append=self.sink.append,
-                known=self.known.open,
-                batch_ids=batch_ids,
-                tell=self.tell,
-                over=over,
-                pace=self.pace,
-            )
-            for caller in self.callers
-        }
-        limiter = Limiter(self.execution.max_concurrent, self.execution.retry)
-        return BatchExecutor(self.workers, batches, limiter, over, self.run_id)
+def with_batches(  # noqa: PLR0913 - what a session lacks that works in batches
+    session: Session,
+    workers: Workers,
+    callers: Sequence[Caller],
+    known: KnownBatches,
+    *,
+    tell: Callable[[str], None],
+    pace: Pace | None = None,
+) -> Session:
+    """Return a session in which the models of these callers answer in batches, in a running event loop."""
+    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    batch_ids = set(known.batch_ids)
+    batches = {
+        caller.asker: AskerBatches(
+            asker=caller.asker,
+            name=caller.name,
+            service=caller.service,
+            run_id=session.run_id,
+            append=session.sink.append,
+            known=known.open,
+            batch_ids=batch_ids,
+            tell=tell,
+            over=over,
+            pace=pace or Pace(),
+        )
+        for caller in callers
+    }
+    execution = session.execution
+    limiter = Limiter(execution.max_concurrent, execution.retry)
+    executor = BatchExecutor(workers, batches, limiter, over, session.run_id)
+    return replace(session, executor=executor, execution=replace(execution, max_concurrent=AT_ONCE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from keval.errors import Warn
 from keval.events import new_run_id, written
 from keval.execution import mock_tools, recorded_plan
 from keval.execution.batch_events import Asker, KnownBatches, known_batches
-from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Workers, agent_caller
+from keval.execution.batch_executor import BatchExecutor, Workers, agent_caller, with_batches
 from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast, costs_so_far
 from keval.execution.estimate import Item, estimate, in_batches, ledger
@@ -258,18 +258,10 @@ class ConfigWork:
         """Return a session in which the agent's model answers in batches."""
         config, numbers = self.prepared.config, tasks.by_condition()
         asked = [condition for condition in config.conditions if numbers.get(condition.name)]
-        work = BatchWork(
-            workers=Workers(
-                judge_caller_of((), {}, {}, config.prices), config_answerer(self.prepared, self.prepared.mark)
-            ),
-            callers=[agent_caller(config, asked, self.prepared.agent_env)],
-            known=self._known_batches,
-            run_id=session.run_id,
-            sink=session.sink,
-            execution=session.execution,
-            tell=self.generated.say,
-        )
-        return replace(session, executor=work.executor(), execution=replace(session.execution, max_concurrent=AT_ONCE))
+        answerer = config_answerer(self.prepared, self.prepared.mark)
+        workers = Workers(judge_caller_of((), {}, {}, config.prices), answerer)
+        callers = [agent_caller(config, asked, self.prepared.agent_env)]
+        return with_batches(session, workers, callers, self._known_batches, tell=self.generated.say)
 
     @cached_property
     def _known_batches(self) -> KnownBatches:

@@ -16,12 +16,11 @@ from keval.counted import counted
 from keval.errors import InputError, UsageError, Warn
 from keval.events import new_run_id
 from keval.execution.batch_events import Batch, KnownBatches, known_batches
-from keval.execution.batch_executor import AT_ONCE, BatchExecutor, BatchWork, Caller, Workers, judge_callers
+from keval.execution.batch_executor import BatchExecutor, Workers, judge_callers, with_batches
 from keval.execution.batching import Pace
 from keval.execution.estimate import Item, estimate_judgments, in_batches, ledger
 from keval.execution.executors import Executor, InProcess, judge_caller_of
 from keval.execution.jobs import Backlog
-from keval.execution.judge_calls import JudgeCaller
 from keval.execution.keys import check_keys, judge_env, judge_services
 from keval.execution.leftovers import leaving_nothing
 from keval.execution.pairs import configs_of
@@ -237,11 +236,10 @@ class JudgeWork:
             stop=stop,
             silent_agents=past.silent_agents,
         )
-        return (
-            self._in_batches(session, judge_caller, judge_callers(judges, env), known)
-            if self.request.batch
-            else session
-        )
+        if not self.request.batch:
+            return session
+        workers, callers = Workers(judge_caller), judge_callers(judges, env)
+        return with_batches(session, workers, callers, known, tell=self.progress.say, pace=self.pace)
 
     def _items(self, items: Iterable[Item], known: KnownBatches) -> Iterable[Item]:
         """Return what judgments will cost as they are asked for, and tell of open batches that nobody collects."""
@@ -250,22 +248,6 @@ class JudgeWork:
         if batches := known.open_of(agent=False):
             self.warn(f"{_open_judgments(batches)}; each is asked for again, --batch would collect them")
         return items
-
-    def _in_batches(
-        self, session: Session, judge_caller: JudgeCaller, callers: Sequence[Caller], known: KnownBatches
-    ) -> Session:
-        """Return a session in which the judges' models answer in batches."""
-        work = BatchWork(
-            workers=Workers(judge_caller),
-            callers=callers,
-            known=known,
-            run_id=session.run_id,
-            sink=session.sink,
-            execution=session.execution,
-            tell=self.progress.say,
-            pace=self.pace,
-        )
-        return replace(session, executor=work.executor(), execution=replace(session.execution, max_concurrent=AT_ONCE))
 
 
 def _beside_the_configs(past: Past, added: Iterable[str]) -> str:
