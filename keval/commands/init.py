@@ -224,7 +224,8 @@ def _write_workflow(path: Path, ci: str, config: Path, root: Path) -> None:
     package = workflows.package()
     written = os.path.relpath(config.resolve(), root.resolve())
     _write(path, workflows.Workflow(ci, written, needed, package).text())
-    say(f"secrets   {', '.join(sorted(needed)) or 'none'}: put them into the settings of the CI")
+    where = ", to be set in the settings of the CI" if needed else ""
+    say(f"secrets   {', '.join(sorted(needed)) or 'none'}{where}")
     if package is None:
         warn(f"{path}: fill in KEVAL, what pip can install there: this keval is from a folder of this machine")
     if "gate" not in begun.as_written:

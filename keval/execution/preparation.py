@@ -111,7 +111,8 @@ def unread(config: Config, mock_url: str | None, log: Path | None) -> Prepared:
     """
     missing = config.missing_variables()
     if missing:
-        raise EnvironmentLacksError(f"{config.path}: not set: {', '.join(missing)}; export them and try again")
+        them = "it" if len(missing) == 1 else "them"
+        raise EnvironmentLacksError(f"{config.path}: not set: {', '.join(missing)}; export {them} and try again")
     config.secrets.register({*config.agent.agent.secret_names, *judge_keys(config.judges)})
     _check_agent_files(config, log)
     return Prepared(config, (), (), mock_url, log)

@@ -43,7 +43,8 @@ def told_of_samples(changes: Sequence[JsonObject], past: Past, judges: Sequence[
     if own:
         told.append(f"{_judge(own)} anew what has no judgment of it as it is now")
     if added:
-        told.append(f"{_judge(added)} it only by keval judge LOG -j JUDGE.yaml, as the config does not have them")
+        them = "it" if len(added) == 1 else "them"
+        told.append(f"{_judge(added)} it only by keval judge LOG -j JUDGE.yaml, as the config does not name {them}")
     return "; ".join(told)
 
 

@@ -96,5 +96,5 @@ def test_judges_that_were_added_to_the_log_are_named_with_what_makes_them_judge(
         assert told_of_samples([change], past, [by_now]) == (
             "1 record of the dataset changed (q1: answer), for which no answer is asked again; "
             "exact judges anew what has no judgment of it as it is now; "
-            "added judges it only by keval judge LOG -j JUDGE.yaml, as the config does not have them"
+            "added judges it only by keval judge LOG -j JUDGE.yaml, as the config does not name it"
         )
