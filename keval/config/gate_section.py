@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from keval import schema
 from keval.config.sections import list_in, mapping_in
 from keval.errors import InputError, UsageError
 from keval.nearest import near
@@ -65,21 +66,41 @@ def given(rules: Sequence[object], preset: object) -> tuple[Rule, ...]:
 def read_file(path: Path) -> Rules:
     """Return the rules of a YAML file: a list of them, or a config with a section `gate`.
 
-    Raises InputError with the line of what is none, and UsageError for a rule that is wrong.
+    Raises InputError that lists what is wrong with them, with its lines, and for a file without any.
     """
     from keval.documents import yaml_document
 
     document = yaml_document.read(path)
     if document.problems:
         raise InputError(*(f"{path}:{line}: {message}" for line, _, message in document.problems))
-    found = document.value
-    section = found.get("gate") if isinstance(found, dict) else None
-    place: Keys = ("gate", "rules") if isinstance(section, dict) else ()
-    listed = (section.get("rules") or []) if isinstance(section, dict) else found
-    if not isinstance(listed, list) or not (listed or section):
+    found, problems = document.value, list[str]()
+
+    def problem(keys: Keys, message: str) -> None:
+        problems.append(f"{path}:{document.line(keys)}: {schema.json_path(keys)}: {message}")
+
+    if isinstance(found, dict) and "gate" in found:
+        for each in schema.problems("config", found):
+            if each.keys[:1] == ("gate",):
+                problem(each.keys, each.message)
+        check(found, problem)
+    else:
+        _check_list(found, problem)
+    if problems:
+        raise InputError(*problems)
+    listed = {"rules": found} if isinstance(found, list) else {}
+    rules = recorded(found.get("gate") if isinstance(found, dict) else listed)
+    if not rules.rules:
         raise InputError(f"{path}: neither a list of rules, such as `- completeness >= 4`, nor a config with a gate")
-    for number, rule in enumerate(listed):
+    return rules
+
+
+def _check_list(found: object, problem: Callable[[Keys, str], None]) -> None:
+    """Note what of a list is no rule."""
+    for place, rule in enumerate(found if isinstance(found, list) else ()):
         if not isinstance(rule, str):
-            line = document.line((*place, number))
-            raise InputError(f"{path}:{line}: {rule!r} is no rule, such as `completeness >= 4`")
-    return recorded(section or {"rules": listed})
+            problem((place,), f"{rule!r} is no rule, such as `completeness >= 4`")
+            continue
+        try:
+            read_rule(rule)
+        except UsageError as error:
+            problem((place,), str(error))

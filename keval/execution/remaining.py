@@ -86,7 +86,9 @@ class Remaining:
             if recorded and not self.stopping.must_end:  # else it is said at the end
                 yield self.stopping.told_again()
         elif self.failed_before or not self.request.chosen:
-            yield nothing_to_generate(self.failed_before) + ("" if recorded else RECORDED_ANEW)
+            yield nothing_to_generate(self.failed_before) + ("" if recorded else f"; {RECORDED_ANEW}")
+        elif not recorded:
+            yield RECORDED_ANEW
 
 
 def _chosen(missing: TaskList, about: ConfigPast, request: Request) -> TaskList:

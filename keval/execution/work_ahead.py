@@ -13,7 +13,7 @@ from keval.execution.tasks import TaskList
 from keval.projections.sql_file import literal, load
 
 NOTHING_TO_GENERATE = "nothing to generate: every task has its response"
-RECORDED_ANEW = "; what has changed of config or dataset is recorded"
+RECORDED_ANEW = "config and dataset are recorded as they are now"
 
 
 def generation_ahead(

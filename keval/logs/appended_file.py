@@ -195,9 +195,9 @@ class AppendedFile:
 
     def _tail(self, size: int) -> bytes:
         """Return what comes after the last newline: it may be long, so twice as much is read each time."""
-        tail, most = b"", TAIL
-        while len(tail) < size and b"\n" not in tail:
-            tail, most = os.pread(self.descriptor, most, max(0, size - most)), 2 * most
+        most = TAIL
+        while b"\n" not in (tail := os.pread(self.descriptor, most, max(0, size - most))) and most < size:
+            most *= 2
         return tail.rpartition(b"\n")[2]
 
     def close(self) -> None:

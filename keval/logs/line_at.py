@@ -15,18 +15,18 @@ def event_at(log: Path, offset: int, event_type: str | None = None) -> JsonObjec
     try:
         with log.open("rb") as file:
             file.seek(offset)
-            found: JsonObject = strict_json.parse(file.readline())
+            found = strict_json.parse(file.readline())
     except (OSError, strict_json.NotStrictError) as error:
         raise _changed(log, offset, str(error)) from error
-    if event_type is not None and found.get("type") != event_type:
-        raise _changed(log, offset, f"it is no {event_type}")
+    if not isinstance(found, dict) or (event_type is not None and found.get("type") != event_type):
+        raise _changed(log, offset, f"it is no {event_type or 'event'}")
     return found
 
 
 def record_at(log: Path, offset: int) -> JsonObject:
     """Return the sample in the line of a log that begins at a byte. Raises InputError if it has none."""
-    sample: JsonObject | None = event_at(log, offset).get("sample")
-    if sample is None:
+    sample = event_at(log, offset).get("sample")
+    if not isinstance(sample, dict):
         raise _changed(log, offset, "it has no sample")
     return sample
 

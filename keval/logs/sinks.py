@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     import asyncio
 
 GRACE_S = 1.0
-"""How long the reader of a pipe may take for what is left when the user wants to stop."""
+"""How long the reader of a pipe may take nothing of what is left when the user wants to stop."""
+
+PIECE = 4096
+"""Bytes that are written into a pipe at once."""
 
 UntilSafe = Awaitable[None] | None
 """What is to be waited for until a line that is written is safe, also from an end of the machine; None: it is."""
@@ -77,13 +80,16 @@ class Stdout:
     """Writes event lines to stdout, whole and in order, without blocking the event loop.
 
     A reader who leaves becomes ReaderGoneError. At the end the bytes are on disk if stdout is a file. After an
-    interruption nobody waits long for a reader that reads no more: what it has not taken is not written.
+    interruption nobody waits for a reader that takes nothing any more: what is left for it is not written.
     """
 
     def __init__(self, descriptor: int | None = None) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
         self._descriptor = sys.stdout.fileno() if descriptor is None else descriptor
+        self._is_file = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+        self._taken = 0
+        """Bytes that a reader, or a file, has taken."""
         # One thread: a full pipe holds up this writer, not the tasks in flight.
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keval-stdout")
 
@@ -104,7 +110,10 @@ class Stdout:
         view = memoryview(line)
         try:
             while view:
-                view = view[os.write(self._descriptor, view) :]
+                # Into a pipe little by little, which shows whether its reader still reads; a file gets whole lines.
+                written = os.write(self._descriptor, view if self._is_file else view[:PIECE])
+                self._taken += written
+                view = view[written:]
         except OSError as error:
             raise unwritable(error) from error
 
@@ -112,20 +121,25 @@ class Stdout:
         return self
 
     def __exit__(self, _: object, raised: BaseException | None, __: object) -> None:
-        if isinstance(raised, InterruptError | KeyboardInterrupt) and not self._writes_all_within(GRACE_S):
+        is_stopped = isinstance(raised, InterruptError | KeyboardInterrupt)
+        if is_stopped and not self._is_file and not self._is_read_to_the_end():
             self._writer.shutdown(wait=False, cancel_futures=True)
             return
         self._writer.shutdown()
-        if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+        if self._is_file:
             try:
                 os.fsync(self._descriptor)
             except OSError as error:
                 raise unwritable(error) from error
 
-    def _writes_all_within(self, seconds: float) -> bool:
-        """Wait for what is being written, and return whether it was."""
-        try:
-            self._writer.submit(lambda: None).result(seconds)
-        except TimeoutError:
-            return False
-        return True
+    def _is_read_to_the_end(self) -> bool:
+        """Wait for what is left, as long as a reader takes of it; return whether it has taken all."""
+        rest, before = self._writer.submit(lambda: None), -1
+        while self._taken > before:
+            before = self._taken
+            try:
+                rest.result(GRACE_S)
+            except TimeoutError:
+                continue
+            return True
+        return False

@@ -58,6 +58,9 @@ MEANT = {
 }
 """What people write for a relation, and what it is called here."""
 
+LONGEST_RULE = 1_000
+"""Characters of a rule: on a longer one the patterns would work for minutes."""
+
 NEEDS_MARGIN = ("not lower than", "non-inferior to", "not higher than")
 
 PRESETS: dict[str, tuple[str, ...]] = {
@@ -88,7 +91,8 @@ _COMPARISON = re.compile(
 _SIGN_BETWEEN_NAMES = re.compile(r"(?P<left>(?:\S+? of )?[^\s<>=]+) ?(?P<sign>[<>]=?) ?(?P<right>[^\s<>=]+)")
 _LIMIT = re.compile(r"(?P<usd>\$)?(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|ms|s)?", re.ASCII)
 _FOR_EACH = re.compile(r"(?P<rule>.+) for each (?P<field>\S+)")
-_FOR_EACH_OF_WORDS = re.compile(r".+ for each \S+ .+")
+_FOR_EACH_OF_WORDS = re.compile(r"[^<>=]+[<>=].* for each \S+ .+")
+_FOR_EACH_BEFORE_LIMIT = re.compile(r"(?P<left>[^<>=]+) for each (?P<field>[^<>=]+?) (?P<limit>[<>=].*)")
 _SHARE_OF = re.compile(r"(?P<percent>\d+\.?\d*|\.\d+)\s*% of (?P<reference>\S+)", re.ASCII)
 ONLY_BASELINE = "groups of samples are compared with the baseline of the same log alone"
 _BY_MARGIN = "compare scores by `METRIC of CONDITION not lower than baseline by 0.2`"
@@ -148,6 +152,10 @@ def read_rule(written: str) -> Rule:
 
     A name in double quotes, which is a JSON string, may hold spaces and signs.
     """
+    if len(written) > LONGEST_RULE:
+        raise UsageError(
+            f"rule {written[:20]!r}…: has {len(written):,} characters; a rule has at most {LONGEST_RULE:,}"
+        )
     names = _Quoted()
     plain = _QUOTED.sub(names.put_away, written)
     try:
@@ -195,10 +203,15 @@ class _Quoted:
 
 def _read(written: str) -> Rule:
     text = " ".join(written.split())
+    if text.count(" for each ") > 1:
+        raise UsageError(f"rule {text!r}: asks for each of two fields; one `for each` is possible")
     if (found := _FOR_EACH.fullmatch(text)) is not None:
         return _for_each(text, _read(found["rule"]), found["field"])
     if _FOR_EACH_OF_WORDS.fullmatch(text):
         raise UsageError(f"rule {text!r}: a field with a space in its name stands in double quotes")
+    if (found := _FOR_EACH_BEFORE_LIMIT.fullmatch(text)) is not None:
+        meant = f"`{found['left']} {found['limit']} for each {found['field']}`"
+        raise UsageError(f"rule {text!r}: `for each` stands at the end; write {meant}")
     if (compared := _COMPARISON.fullmatch(text)) is not None:
         return _comparison(text, compared)
     if (level := _LEVEL.fullmatch(text)) is not None:
@@ -207,8 +220,6 @@ def _read(written: str) -> Rule:
 
 
 def _for_each(text: str, rule: Rule, by: str) -> Rule:
-    if rule.by is not None:
-        raise UsageError(f"rule {text!r}: asks for each of two fields; one `for each` is possible")
     if isinstance(rule, Level) and not rule.quantity.is_metric:
         raise UsageError(
             f"rule {text!r}: of groups of samples only scores are known, not {rule.quantity.name}; hold a metric to a "
@@ -244,7 +255,7 @@ def _level(text: str, found: re.Match[str]) -> Level:
     sign = signs[found["sign"]]
     if (share := _SHARE_OF.fullmatch(found["limit"].strip())) is not None:
         if quantity.unit not in {"usd", "seconds"}:
-            instead = _BY_MARGIN if quantity.is_metric else _held_to_a_number(quantity.name)
+            instead = _BY_MARGIN if quantity.is_metric else _held_to_a_number(found["quantity"])
             raise UsageError(f"rule {text!r}: a share of another's is a limit of costs and times; {instead}")
         return Level(text, quantity, found["condition"], sign, float(share["percent"]) / 100, share["reference"])
     return Level(text, quantity, found["condition"], sign, _limit(found["limit"], quantity, text))
@@ -252,7 +263,7 @@ def _level(text: str, found: re.Match[str]) -> Level:
 
 def _held_to_a_number(name: str) -> str:
     """Return how a rule is written about what is compared with nothing."""
-    return f"hold {name} to a number, as in `{name} <= 5%`"
+    return f"hold {name} to a number, as in `{name} {'>= 80%' if name.startswith('pass') else '<= 5%'}`"
 
 
 def _quantity(written: str, text: str) -> Quantity:
@@ -276,7 +287,7 @@ def _limit(written: str, quantity: Quantity, text: str) -> float:
     number, unit = float(found["number"]), found["unit"]
     fitting = {"score": (None,), "share": (None, "%"), "usd": (None,), "seconds": (None, "s", "ms")}
     if unit not in fitting[quantity.unit] or (found["usd"] and quantity.unit != "usd"):
-        begun = [phrase for phrase in PHRASES if phrase.startswith(f"{quantity.name} ")]
+        begun = [phrase for phrase in PHRASES if phrase.startswith(f"{quantity.name} ")] if found["usd"] else []
         meant = begun or difflib.get_close_matches(quantity.name, PHRASES, n=1) if quantity.is_metric else None
         hint = f"; did you mean {meant[0]!r} by {quantity.name!r}?" if meant else ""
         raise UsageError(f"rule {text!r}: {written.strip()!r} is no {_KIND[quantity.unit]}{hint}")

@@ -134,7 +134,7 @@ def test_a_new_column_costs_nothing(folder: Folder) -> None:
     added, said = folder.run()
     assert added == {"run": 1, "sample_change": 3}
     nothing = "keval: nothing to generate: every task has its response"
-    assert said == [f"{nothing}; what has changed of config or dataset is recorded"]
+    assert said == [f"{nothing}; config and dataset are recorded as they are now"]
     assert folder.run()[0] == {}
 
 

@@ -68,10 +68,15 @@ def test_a_file_is_a_list_of_rules(tmp_path: Path) -> None:
     for text, said in (
         ("a: 1\n", "neither a list"),
         ("[]\n", "neither a list"),
-        ("gate: {}\n", "neither a list"),
-        ("gate:\n  rules:\n    - 7\n", "rules.yaml:3: 7 is no"),
+        ("gate: {on: mean}\n", "neither a list"),
+        ("gate:\n  rules:\n    - 7\n", r"rules.yaml:3: \$.gate.rules\[0\]: expected a string"),
+        ("gate:\n  rule: [a >= 1]\n", "rules.yaml:2: .*unknown key 'rule'"),
+        ("gate: {preset: nonsense}\n", "no preset is called 'nonsense'"),
+        ("gate: {rules: [a >= 1], on: Mean}\n", "'Mean' is not one of"),
+        ("gate:\n  rules:\n    - zz\n", "rules.yaml:3: .*it compares nothing"),
+        ("- a >= 1\n- zz\n", "rules.yaml:2: .*it compares nothing"),
         ("- a: [\n", "rules.yaml:2: "),
-        ("- a >= 1\n- 7\n", "rules.yaml:2: 7 is no"),
+        ("- a >= 1\n- 7\n", r"rules.yaml:2: \$\[1\]: 7 is no"),
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=said):

@@ -32,6 +32,9 @@ def test_a_line_that_is_now_another_one_is_told(tmp_path: Path) -> None:
         record_at(log, 0)
     with pytest.raises(InputError, match="byte 0 was changed while the log was read: it is no response"):
         event_at(log, 0, "response")
+    log.write_text("[]\n")
+    with pytest.raises(InputError, match="it is no event"):
+        record_at(log, 0)
 
 
 def test_a_log_that_is_gone_is_told(tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ MISTAKES = [
         "missing <= 5% for each topic",
         "not missing; hold a metric to a score, as in `METRIC >= 0.5 for each topic`",
     ),
+    ("x for each topic >= 1", "`for each` stands at the end; write `x >= 1 for each topic`"),
+    ("pass@3 <= 120% of baseline", "hold pass@3 to a number, as in `pass@3 >= 80%`"),
     ("x >= 1 for each customer tier", "a field with a space in its name stands in double quotes"),
     (
         "failures not higher than before",
@@ -100,6 +102,15 @@ def test_a_level_is_read(text: str, quantity: Quantity, condition: str | None, s
     assert isinstance(rule, Level)
     assert (rule.quantity, rule.condition, rule.sign) == (quantity, condition, sign)
     assert rule.limit == pytest.approx(limit)
+
+
+@pytest.mark.parametrize(
+    "text", ["x >= 1" + " for each b" * 3000, "a >= " + "1" * 10**5, "pass@" + "1" * 5000 + " >= 5%"]
+)
+def test_a_rule_of_thousands_of_characters_is_refused_at_once(text: str) -> None:
+    """The patterns that read rules would take minutes for it, and numbers have no end."""
+    with pytest.raises(UsageError, match="a rule has at most 1,000"):
+        read_rule(text)
 
 
 @given(st.integers(0, 1000))
