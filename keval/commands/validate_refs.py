@@ -12,7 +12,7 @@ from keval import projections
 from keval.commands.messages import say, say_json, warn
 from keval.commands.options import CONFIG, LIMIT, OUTPUT, PASS_FROM, SKIP_INVALID, RequestContext, requesting
 from keval.config.reader import load
-from keval.execution.references import default_log, judge_references
+from keval.execution.references import judge_references, references_log
 from keval.logs.collect import collected
 from keval.logs.outputs import check_stdout
 from keval.metric_names import full_name
@@ -47,7 +47,7 @@ def command(
     config = load(config_path)
     pass_from = thresholds(pass_from, starmap(Scale, config.scales))  # before anything is paid
     with asked as request:
-        log = output or default_log(config, mock=request.mock)
+        log = output or references_log(config, mock=request.mock)
         check_stdout((log, config_path, *(dataset.path for dataset in config.datasets)), "write to another file")
         judge_references(config, log, request, warn)
     skip_invalid = request.skip_invalid

@@ -8,18 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from keval.documents.packed import is_packed
-from keval.errors import EnvironmentLacksError, UsageError, Warn
+from keval.errors import EnvironmentLacksError, Warn
 from keval.execution import interrupt
 from keval.ids import JsonObject
 from keval.logs.sinks import Announced
-from keval.logs.writer import Log, open_log
+from keval.logs.writer import Log, open_log, refuse_packed
 
 
 def check_appendable(path: Path) -> None:
     """Raise UsageError or EnvironmentLacksError for a log that nothing can be appended to; it is left as it is."""
-    if is_packed(path):
-        raise UsageError(f"{path} is packed, and nothing can be appended to it; unpack it first")
+    refuse_packed(path)
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
     except OSError as error:

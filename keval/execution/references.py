@@ -28,7 +28,7 @@ CONDITION = Condition("reference", "", {}, Gates(), ())
 AGENT = AgentConfig("reference", "reference", Echo(), {})
 
 
-def default_log(config: Config, *, mock: bool) -> Path:
+def references_log(config: Config, *, mock: bool) -> Path:
     """Return the log of a config's references, where no other is named."""
     return Path(f"{config.name}.refs.mock.jsonl" if mock else f"{config.name}.refs.jsonl")
 

@@ -16,6 +16,8 @@ PEEKED_BYTES = 4096
 SHOWN_KEYS, SHOWN_KEY = 4, 20
 """How many keys of a foreign file's first object a message shows, and how much of each."""
 
+INDEX = "a DuckDB file, as the index of a log is"
+
 _HARNESS = rb'\A\s*\{\s*"id"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"input"\s*:'
 """How rows of agent-eval-harness begin."""
 
@@ -31,6 +33,7 @@ _BEGINNINGS = (
     ("results of agent-eval-harness", (_HARNESS, rb'"trials"\s*:\s*\[\s*\{\s*"trialNum"\s*:')),
     ("a log of OpenAI Evals", (rb'\A\s*\{\s*"spec"\s*:', rb'"completion_fns"\s*:')),
     ("a packed file (zip), such as an .eval log of Inspect or an Excel sheet", (rb"\APK\x03\x04",)),
+    (INDEX, (rb"(?s)\A.{8}DUCK",)),
 )
 """What a file is, by what all has to stand in its beginning."""
 
@@ -45,7 +48,7 @@ _DATASET_KEYS = {"question", "answer", "golden_answer", "prompt", "input", "quer
 
 
 def kind(head: bytes) -> str | None:
-    """Return the tool that a file is of which begins so; None for a log, and for what nobody knows."""
+    """Return what a file is which begins so, by the tool that made it; None for a log, and for what nobody knows."""
     if head.startswith(FIRST_KEY):
         return None
     fitting = (name for name, marks in _BEGINNINGS if all(re.search(mark, head) for mark in marks))
@@ -56,7 +59,8 @@ def instead_of_log(head: bytes) -> str | None:
     """Return what a message says that a file is which begins so, or None if it may be a log with mistakes."""
     tool = kind(head)
     if tool is not None:
-        return f"it looks like {tool}; keval import makes events of answers"
+        then = "name the log beside it" if tool == INDEX else "keval import makes events of answers"
+        return f"it looks like {tool}; {then}"
     if _EVENT.search(head) or FIRST_KEY.startswith(head.lstrip()[: len(FIRST_KEY)]):
         return None
     keys = _keys(head)

@@ -34,9 +34,6 @@ ONE_BY_ONE = 5_000
 MOST_UNLIKE = 8
 """Chunks in a row with lines that keval writes in another way; the rest of the log is then looked at line by line."""
 
-DATABASE = slice(8, 12)
-"""Where a DuckDB file says that it is one, such as the index beside a log."""
-
 MOST_AT_ONCE = 2**16
 """Bytes that are read from a live pipe at once, which is what a pipe holds."""
 
@@ -173,10 +170,6 @@ class Reader:
             event = strict_json.parse(raw)
             problem = schema.event_problem(event)
         except strict_json.NotJsonError as error:
-            if number == 1 and raw[DATABASE] == b"DUCK":
-                raise InputError(
-                    f"{self.name}: is the index of a log, a DuckDB file; name the log beside it"
-                ) from error
             if not raw.endswith(b"\n") and self._other(number, raw) is None:
                 self.torn = True
                 self.warn(f"{self.name}:{number}: the last line is cut off and was left out")

@@ -318,6 +318,12 @@ def _created_beside(path: Path, warn: Warn) -> AppendedFile:
     raise EnvironmentLacksError(f"{path} is no longer there, and nothing can be written beside it: {refused}")
 
 
+def refuse_packed(path: Path) -> None:
+    """Raise UsageError for a packed log: nothing can be appended to it."""
+    if is_packed(path):
+        raise UsageError(f"{path} is packed, and nothing can be appended to it; unpack it first")
+
+
 @contextmanager
 def open_log(path: Path, stages: tuple[str, ...], warn: Warn, inputs: Sequence[Path] = ()) -> Iterator[Log]:
     """Open a log for appending, as the only writer of each of the stages (`generate`, `judge`).
@@ -328,8 +334,7 @@ def open_log(path: Path, stages: tuple[str, ...], warn: Warn, inputs: Sequence[P
     """
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} is not a file that can be appended to; without -o events go to stdout")
-    if is_packed(path):
-        raise UsageError(f"{path} is packed, and nothing can be appended to it; unpack it first")
+    refuse_packed(path)
     verbatim(path)  # or nobody could read what is written
     check_no_input(path, inputs)
     with ExitStack() as held:

@@ -305,10 +305,9 @@ def test_a_command_that_is_killed_while_it_makes_an_index(log: Path, tmp_path: P
 def test_an_index_is_no_log(log: Path) -> None:
     """Who names the index is told to name the log, whether lines may be left out or not."""
     aggregated(log)
-    # A file begins with its checksum, which may hold a newline; then it is like any file that is no JSON.
-    beside(log).write_bytes(b"checksum" + beside(log).read_bytes()[8:])
+    beside(log).write_bytes(b"check\nsu" + beside(log).read_bytes()[8:])  # a checksum, which may hold a newline
     for options in ([], ["--skip-invalid"]):
         running = start("report", beside(log), *options)
         out, err = running.communicate(timeout=200)
         assert (running.returncode, out) == (3, b"")
-        assert b"run.jsonl.index: is the index of a log" in err
+        assert b"run.jsonl.index is not a keval log: it looks like a DuckDB file, as the index of a log is; name" in err

@@ -10,7 +10,7 @@ import pytest
 from keval import projections
 from keval.config.reader import load
 from keval.errors import InputError
-from keval.execution.references import default_log, judge_references
+from keval.execution.references import judge_references, references_log
 from keval.execution.session import Request
 from keval.ids import JsonObject
 from keval.mock import Mock
@@ -41,7 +41,7 @@ def with_config(folder: Path, samples: Sequence[JsonObject], judges: str = EXACT
 
 
 def log_of(folder: Path) -> Path:
-    return folder / default_log(load(folder / "eval.yaml"), mock=False)
+    return folder / references_log(load(folder / "eval.yaml"), mock=False)
 
 
 def judged(folder: Path, *, mock_url: str | None = None, pass_from: Mapping[str, float] | None = None) -> References:

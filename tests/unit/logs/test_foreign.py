@@ -21,6 +21,7 @@ from keval.logs.foreign import PEEKED_BYTES, described, instead_of_log, kind
         (b'{"id":"a","input":["q"],"k":2,"trials":[{"trialNum":1,', "agent-eval-harness"),
         (b'{"spec": {"completion_fns": ["gpt"], "eval_name": "x"', "OpenAI Evals"),
         (b"PK\x03\x04\x14\x00", "zip"),
+        (b"check\nsuDUCK", "index of a log"),
     ],
 )
 def test_a_file_of_another_tool_is_named(head: bytes, expected: str) -> None:
