@@ -10,6 +10,21 @@ from keval.agents import Agent
 from keval.models.services import ServiceOptions
 from keval.plugins import option
 
+OPTIONS: Mapping[str, str] = {
+    "CLAUDE_CODE_USE_BEDROCK": "provider",
+    "CLAUDE_CODE_USE_VERTEX": "provider",
+    "ANTHROPIC_BASE_URL": "base_url",
+    "ANTHROPIC_CUSTOM_HEADERS": "headers",
+    "CLAUDE_CODE_MAX_RETRIES": "max_retries",
+    "MCP_TIMEOUT": "mcp_timeout_s",
+}
+"""Variables of the CLI for which there is an option: only that is checked before a run, and replaced by a mock."""
+
+OTHER_SERVICES = {
+    f"CLAUDE_CODE_USE_{name}" for name in ("FOUNDRY", "MANTLE", "GATEWAY", "ANTHROPIC_AWS", "ANTHROPIC_GOOGLE_CLOUD")
+}
+"""Variables by which the CLI asks a service that keval does not know, mock or not."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClaudeOptions(ServiceOptions, Agent):
@@ -48,5 +63,10 @@ class ClaudeOptions(ServiceOptions, Agent):
                 raise ValueError(f"{name}: must be more than 0")
         if self.max_retries < 0:
             raise ValueError("max_retries: must not be negative")
+        for name in self.env:
+            if name in OPTIONS:
+                raise ValueError(f"env: {name}: the option {OPTIONS[name]} says that")
+            if name in OTHER_SERVICES:
+                raise ValueError(f"env: {name}: keval does not know this service; --mock would not take its place")
         if problems := self.service.problems():
             raise ValueError("; ".join(problems))

@@ -94,6 +94,8 @@ class Command(Agent):
     )
 
     def __post_init__(self) -> None:
+        if self.max_output_bytes <= 0:
+            raise ValueError("max_output_bytes: must be more than 0")
         if self.adapter is not None:
             self._check_adapter()
             return

@@ -77,6 +77,8 @@ class Http(Agent):
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://", "${")):
             raise ValueError("url: begins with http:// or https://")
+        if self.max_reply_bytes <= 0:
+            raise ValueError("max_reply_bytes: must be more than 0")
         fill_all(self.body, dict.fromkeys(PLACEHOLDERS, ""))
         for path in (self.answer_path, self.usage_path, self.cost_path):
             if path is not None:
@@ -153,10 +155,10 @@ class _Service:
         try:
             async with self.client.stream("POST", self.agent.url, json=body, headers=self.agent.headers) as reply:
                 said = await self._read(reply, prompt)
+        except (httpx2.InvalidURL, httpx2.LocalProtocolError, UnicodeError) as error:
+            raise AgentError("infra_error", f"cannot be asked: {error}") from error
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise AgentError("infra_error", _not_reached(error), retryable=True) from error
-        except (httpx2.InvalidURL, UnicodeError) as error:
-            raise AgentError("infra_error", f"cannot be asked: {error}") from error
         if not reply.is_success:
             raise _failure(reply, said)
         return self._read_answer(said)

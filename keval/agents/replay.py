@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,10 +20,12 @@ import orjson
 from keval.agents import Agent, AgentError, Answer, McpUse, Prompt, Turn
 from keval.agents._function_result import read_result
 from keval.errors import InputError
+from keval.ids import JsonObject
 from keval.plugins import option
 from keval.processes import local_files
 from keval.processes.local_files import LocalFile
 from keval.questions import messages
+from keval.schema import EVENT_TYPES, event_problem
 from keval.usage import Usage
 
 NOTHING_USED = Usage(0, 0, 0, 0)
@@ -71,7 +74,7 @@ class Replay(Agent):
             row = _row_at(self.path, offset)
         except (InputError, OSError, orjson.JSONDecodeError) as error:
             raise AgentError("infra_error", f"{self.path.name} cannot be read: {error}") from error
-        if _is_response(row):
+        if _is_event(row):
             return _of_response(row)
         return _of_line(row, tuple(prompt.mcp_servers), tool_calls=found.reports_tool_calls)
 
@@ -96,32 +99,83 @@ def _answers(path: Path) -> _Found:
 @lru_cache(maxsize=16)
 def _read(path: Path, _modified_ns: int, _size: int) -> _Found:
     """Read a file once for each state that it is in."""
-    offsets: dict[PromptKey, int] = {}
-    conditions: dict[str, tuple[str, tuple[str, ...]]] = {}
-    silent: set[str] = set()
-    lines: dict[PromptKey, tuple[int, int]] = {}
-    reports = True
+    log, lines = _Log(), _Lines()
     for number, offset, row in _rows(path):
-        if row.get("type") == "run":
-            if (row.get("agent") or {}).get("reports_tool_calls") is False:
-                silent.add(row["agent"]["agent_id"])
-            for condition in (row.get("conditions") or {}).values():
-                conditions[condition["condition_id"]] = (condition["system_prompt"], tuple(condition["mcp_servers"]))
-        elif _is_response(row):
-            prompt, servers = conditions.get(row["condition_id"], (None, None))
-            offsets[messages(row["sample"]["question"]), prompt, servers, row["repetition"]] = offset
-            reports &= row["agent_id"] not in silent
-        elif isinstance(row.get("text"), str) and isinstance(row.get("question"), str | list):
-            prompt, repetition = row.get("system_prompt"), row.get("repetition")
-            if not isinstance(prompt, str | None) or not isinstance(repetition, int | None):
-                raise InputError(f"{path}:{number}: system_prompt must be a text, and repetition a whole number")
-            key = messages(row["question"]), prompt, None, repetition
-            first, text = lines.setdefault(key, (number, hash(row["text"])))
-            if text != hash(row["text"]):
-                raise InputError(f"{path}:{number}: answers the same as line {first}; name the repetition of each")
-            offsets[key] = offset
-            reports &= "tool_calls" in row
-    return _Found(offsets, reports)
+        try:
+            if _is_event(row):
+                log.take(row, offset)
+            elif isinstance(row.get("text"), str) and isinstance(row.get("question"), str | list):
+                lines.take(row, offset, number)
+        except InputError as error:
+            raise InputError(f"{path}:{number}: {error}") from error
+    return _Found(log.offsets() | lines.offsets, log.reports_tool_calls and lines.reports_tool_calls)
+
+
+@dataclass
+class _Log:
+    """What the events of a log answer."""
+
+    reports_tool_calls: bool = True
+    _conditions: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    _silent: set[str] = field(default_factory=set)
+    """The ids of agents that do not report their tool calls."""
+    _answers: dict[str, tuple[PromptKey, int]] = field(default_factory=dict)
+    """Of each response that was not taken back what it answers, and where it stands."""
+    _owners: dict[PromptKey, str] = field(default_factory=dict)
+    """Of each prompt that may be that of several conditions the one whose it is."""
+
+    def take(self, event: JsonObject, offset: int) -> None:
+        """Read an event that begins at an offset. Raises InputError, which does not say where."""
+        if (problem := event_problem(event)) is not None:
+            raise InputError(problem)
+        if event["type"] == "run":
+            self._take_run(event)
+        elif event["type"] == "response":
+            self._take_response(event, offset)
+        elif event["type"] == "retraction":
+            self._answers.pop(event["target"], None)
+
+    def _take_run(self, event: JsonObject) -> None:
+        agent = event.get("agent") or {}
+        if agent.get("reports_tool_calls") is False:
+            self._silent.add(agent["agent_id"])
+        for each in (event.get("conditions") or {}).values():
+            self._conditions[each["condition_id"]] = (each["system_prompt"], tuple(each["mcp_servers"]))
+
+    def _take_response(self, event: JsonObject, offset: int) -> None:
+        condition_id = event["condition_id"]
+        prompt, servers = self._conditions.get(condition_id, (None, None))
+        key = messages(event["sample"]["question"]), prompt, servers, event["repetition"]
+        if self._owners.setdefault(key, condition_id) != condition_id and prompt is None:
+            raise InputError("two conditions, and no run event before them that says which system prompt each has")
+        self._answers[event["id"]] = key, offset
+        self.reports_tool_calls &= event["agent_id"] not in self._silent
+
+    def offsets(self) -> dict[PromptKey, int]:
+        """Return where the last answer to each prompt stands."""
+        return dict(sorted(self._answers.values(), key=itemgetter(1)))
+
+
+@dataclass
+class _Lines:
+    """What the lines of any other file answer."""
+
+    offsets: dict[PromptKey, int] = field(default_factory=dict)
+    reports_tool_calls: bool = True
+    _first: dict[PromptKey, tuple[int, int]] = field(default_factory=dict)
+    """Of each prompt the number of its first line, and the hash of that line's text."""
+
+    def take(self, row: JsonObject, offset: int, number: int) -> None:
+        """Read a line that begins at an offset. Raises InputError, which does not say where."""
+        prompt, repetition = row.get("system_prompt"), row.get("repetition")
+        if not isinstance(prompt, str | None) or not isinstance(repetition, int | None):
+            raise InputError("system_prompt must be a text, and repetition a whole number")
+        key = messages(row["question"]), prompt, None, repetition
+        first, text = self._first.setdefault(key, (number, hash(row["text"])))
+        if text != hash(row["text"]):
+            raise InputError(f"answers the same as line {first}; name the repetition of each")
+        self.offsets[key] = offset
+        self.reports_tool_calls &= "tool_calls" in row
 
 
 def _rows(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -147,8 +201,8 @@ def _row_at(path: Path, offset: int) -> dict[str, Any]:
     return row
 
 
-def _is_response(row: Mapping[str, Any]) -> bool:
-    return row.get("type") == "response" and isinstance(row.get("sample"), dict)
+def _is_event(row: Mapping[str, Any]) -> bool:
+    return row.get("type") in EVENT_TYPES and ("run_id" in row or "sample" in row)
 
 
 def _keys(prompt: Prompt) -> Iterator[PromptKey]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from keval import datasets
 from keval.config.model import DatasetConfig
-from keval.config.sections import Problem, list_in, mapping_in
+from keval.config.sections import Problem, list_in, mapping_in, whole
 from keval.datasets import Draw, Layout
 from keval.documents.mapping import rules
 from keval.errors import InputError
@@ -103,14 +103,14 @@ class DatasetSection:
     def _layout(self) -> Layout:
         section = self.section
         keys = {f"{name}_key": section[f"{name}_key"] for name in NAMED if f"{name}_key" in section}
-        draw = mapping_in(section, "draw")
+        draw = {key: whole(value) for key, value in mapping_in(section, "draw").items()}
         return Layout(
             name=section.get("name"),
             **keys,
             cluster_key=section.get("cluster_key"),
             columns=tuple(list_in(section, "columns")),
             fields=rules(self.secrets.resolve_known(mapping_in(section, "fields")), self._rule_problem),
-            draw=Draw(**{**draw, "samples": int(draw["samples"])}) if isinstance(draw.get("samples"), int) else None,
+            draw=Draw(**draw) if isinstance(draw.get("samples"), int) else None,
         )
 
     def _rule_problem(self, name: str, message: str) -> None:

@@ -23,7 +23,7 @@ from keval.config import (
 )
 from keval.config.hints import with_hint
 from keval.config.model import AgentConfig, Config, Execution, JudgeConfig
-from keval.config.sections import list_in, mapping_in
+from keval.config.sections import list_in, mapping_in, whole
 from keval.documents import yaml_document
 from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError, UsageError, Warn
 from keval.judges import Judge, Metric
@@ -151,7 +151,7 @@ def judge_from_description(description: Mapping[str, Any], *, secrets: Secrets |
     except Exception as error:  # what a log says of a judge may be anything: whatever it leads to, the log is at fault
         told = secrets.redact(str(error) if isinstance(error, KevalError | ValueError) else repr(error))
         raise InputError(f"the log's judge {name!r} cannot be built again: {told}; {JUDGE_AGAIN}") from error
-    replicates, parameters = _whole(description["replicates"]), dict(description["parameters"])
+    replicates, parameters = whole(description["replicates"]), dict(description["parameters"])
     sampling = Sampling(**description.get("sampling", {}))
     only_for = dict(description.get("only_for") or {})
     return JudgeConfig(name, judge_type, judge, replicates, parameters, only_for, sampling)
@@ -265,7 +265,7 @@ class _Draft:
         built = self.plugin("judge", Judge, section, keys)
         if built is None:
             return None
-        name, replicates = str(section.get("name") or section["type"]), _whole(section.get("replicates", 1))
+        name, replicates = str(section.get("name") or section["type"]), whole(section.get("replicates", 1))
         try:
             lacking = _lacking(built)
         except (EnvironmentLacksError, PluginError) as error:
@@ -275,7 +275,7 @@ class _Draft:
             self.problem((*keys, "type"), f"the judge {section['type']!r} {lacking}")
             return None
         only_for = mapping_in(section, "only_for")
-        seed = _whole(mapping_in(self.written, "execution").get("seed", 0))
+        seed = whole(mapping_in(self.written, "execution").get("seed", 0))
         sampling = Sampling(section.get("sample_rate", 1), seed)
         options = _without(section, JUDGE_KEYS)
         return JudgeConfig(name, section["type"], built, replicates, options, only_for, sampling)
@@ -357,14 +357,9 @@ def _lacking(judge: Judge) -> str | None:
 
 
 def _execution(section: JsonObject) -> Execution:
-    values = {key: _whole(value) for key, value in section.items() if key != "retry"}
-    retry = {key: _whole(value) for key, value in mapping_in(section, "retry").items()}
+    values = {key: whole(value) for key, value in section.items() if key != "retry"}
+    retry = {key: whole(value) for key, value in mapping_in(section, "retry").items()}
     return Execution(**values, retry=Retry(**retry))
-
-
-def _whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a number such as 3.0 as 3, which JSON Schema takes for an integer too."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _texts(value: object, keys: Keys) -> Iterator[tuple[Keys, str]]:

@@ -23,3 +23,8 @@ def list_in(section: Mapping[str, Any], key: str) -> list[Any]:
     """Return the list under a key, an empty one if there is none."""
     value = section.get(key)
     return value if isinstance(value, list) else []
+
+
+def whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a number such as 3.0 as 3, which JSON Schema takes for an integer too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -146,6 +146,7 @@ def with_samples(prepared: Prepared, limit: int | None, *, warn: Warn) -> Prepar
     for warning in (
         *agent_doubts(config, mock=prepared.mock),
         *checks.check(config.secrets, samples, prompts),
+        *checks.warn_of_command_lines(config.secrets, config.as_written),
     ):
         warn(warning)
     return replace(prepared, datasets=found, samples=samples)

@@ -93,6 +93,37 @@ class Origin(ABC):
         """Read a file. Raises InputError, without the path in its message, for one that is none of the tool's."""
 
 
+@dataclass
+class GoldenAnswers:
+    """How many answers come with a golden one: a dataset has them for all of its samples, or for none."""
+
+    there: int = 0
+    missing: int = 0
+
+    def take(self, golden: str | None) -> None:
+        """Count one answer's, which may be blank."""
+        if golden is None or not golden.strip():
+            self.missing += 1
+        else:
+            self.there += 1
+
+    @property
+    def are_taken(self) -> bool:
+        """Whether no answer lacks one."""
+        return not self.missing
+
+    def left_out(self) -> list[str]:
+        """Return what is said of those that are there and not taken."""
+        if not self.there or self.are_taken:
+            return []
+        return [f"golden answers are left out: {self.missing:,} of {self.there + self.missing:,} answers have none"]
+
+
+def without_scale(names: Sequence[str]) -> list[str]:
+    """Return what is said of metrics whose scores are left out because it is not known where they end."""
+    return [f"no scale is known of: {', '.join(names)}"] if names else []
+
+
 def named_scores(found: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], list[str]]:
     """Return the metrics whose scores all lie from 0 to 1, with a field for each, and the names of the others.
 

@@ -18,7 +18,18 @@ import jsonschema_rs
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import NUMBER, OBJECT, Origin, Results, as_score, check, failure, tool_call
+from keval.origins import (
+    NUMBER,
+    OBJECT,
+    GoldenAnswers,
+    Origin,
+    Results,
+    as_score,
+    check,
+    failure,
+    tool_call,
+    without_scale,
+)
 from keval.origins._files import rows_of
 
 TEXT: JsonObject = {"type": "string"}
@@ -92,13 +103,13 @@ class AgentEvalHarness(Origin):
         if not seen.rows:
             raise InputError("no rows in it")
         missing = [f"trials that were asked for and are not in it: {seen.missing:,}"] if seen.missing else []
-        unscaled = ["no scale is known of: score"] if seen.has_scores and not seen.all_scaled else []
+        unscaled = ["score"] if seen.has_scores and not seen.all_scaled else []
         named = {name: f"metadata_{place}" for place, name in enumerate(seen.metadata)}
 
         def records() -> Iterator[JsonObject]:
             for row in _rows(path):
                 for answer in _answers(row):
-                    yield {**_shared(row, named, has_golden=seen.has_golden), **_record(answer)}
+                    yield {**_shared(row, named, has_golden=seen.golden.are_taken), **_record(answer)}
 
         return Results(
             path.name.partition(".")[0],
@@ -107,9 +118,9 @@ class AgentEvalHarness(Origin):
             {"score": "score"} if seen.has_scores and seen.all_scaled else {},
             scaled={"pass": PASS} if seen.is_graded else {},
             sample_fields=named,
-            has_golden_answers=seen.has_golden,
+            has_golden_answers=seen.golden.are_taken,
             has_tool_calls=seen.has_calls,
-            left_out=[*missing, *unscaled],
+            left_out=[*missing, *seen.golden.left_out(), *without_scale(unscaled)],
         )
 
 
@@ -118,7 +129,7 @@ class _Seen:
     """What a file holds as a whole."""
 
     rows: int = 0
-    has_golden: bool = True
+    golden: GoldenAnswers = field(default_factory=GoldenAnswers)
     has_calls: bool = False
     is_graded: bool = False
     has_scores: bool = False
@@ -136,7 +147,7 @@ class _Seen:
             self.has_calls = self.has_calls or bool(_calls(answer))
             if answer["failure"] is not None:  # the harness writes no hint of such a row
                 continue
-            self.has_golden = self.has_golden and bool((row.get("hint") or "").strip())
+            self.golden.take(row.get("hint"))
             self.is_graded = self.is_graded or answer["pass"] is not None
             if answer["score"] is not None:
                 self.has_scores = True

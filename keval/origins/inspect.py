@@ -19,6 +19,7 @@ from keval.origins import (
     NUMBER,
     OBJECT,
     OBJECTS,
+    GoldenAnswers,
     Origin,
     Results,
     as_score,
@@ -27,6 +28,7 @@ from keval.origins import (
     named_scores,
     shape,
     tool_call,
+    without_scale,
 )
 from keval.origins._archive import Archive
 from keval.origins._files import document_of, parsed
@@ -66,16 +68,15 @@ class Inspect(Origin):
         """Read a file; an archive's samples are read one at a time, twice."""
         header, samples = _archive(path) if _is_archive(path) else _json(path)
         about = header.get("eval") or {}
-        scores, has_golden, metadata = [], True, _Metadata()
+        scores, golden, metadata = [], GoldenAnswers(), _Metadata()
         explained: set[str] = set()
         for sample in samples():
             metadata.take(sample)
             if not sample.get("error"):
-                has_golden = has_golden and bool(_target(sample.get("target")).strip())
+                golden.take(_target(sample.get("target")))
                 scores.append(_scores(sample))
                 explained |= _explanations(sample).keys()
-        metrics, without_scale = named_scores(scores)
-        unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
+        metrics, unscaled = named_scores(scores)
         reasons = {name: f"reason_{place}" for place, name in enumerate(metrics) if name in explained}
         named = {name: f"metadata_{place}" for place, name in enumerate(metadata.of_samples)}
 
@@ -86,12 +87,13 @@ class Inspect(Origin):
                 record |= {place: known.get(name) for name, place in named.items()}
                 said = _explanations(sample)
                 record |= {place: said.get(name) for name, place in reasons.items()}
-                yield record if has_golden else {name: each for name, each in record.items() if name != "answer"}
+                yield record if golden.are_taken else {name: each for name, each in record.items() if name != "answer"}
 
         name = str(about.get("task") or path.name.partition(".")[0])
         return Results(
             name, records, "inspect", metrics, reasons=reasons, sample_fields=named,
-            has_golden_answers=has_golden, has_tool_calls=True, left_out=unscaled,
+            has_golden_answers=golden.are_taken, has_tool_calls=True,
+            left_out=[*golden.left_out(), *without_scale(unscaled)],
         )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import LIST, NUMBER, OBJECT, Origin, Results, shape, told, tool_call
+from keval.origins import LIST, NUMBER, OBJECT, GoldenAnswers, Origin, Results, shape, told, tool_call
 from keval.origins._files import rows_of
 
 TEXT: JsonObject = {"type": "string"}
@@ -68,10 +68,10 @@ class KEval(Origin):
     def read(self, path: Path) -> Results:
         """Read a file; one row at a time is in memory."""
         configs: dict[str, None] = {}
-        has_golden, summed, claims, empty = True, 0, 0, 0
+        golden, summed, claims, empty = GoldenAnswers(), 0, 0, 0
         for row in rows_of(path, ROW):
             configs[row["evaluation_name"].partition("/")[0]] = None
-            has_golden = has_golden and bool(row["input"]["reference"].strip())
+            golden.take(row["input"]["reference"])
             summed += len(row["run_details"]) > 1
             empty += not row["run_details"]
             claims += bool(_details(row).get("unverified_claims"))
@@ -81,16 +81,20 @@ class KEval(Origin):
 
         def records() -> Iterator[JsonObject]:
             for row in rows_of(path, ROW):
-                yield from _records(row, one_config=one_config, has_golden=has_golden)
+                yield from _records(row, one_config=one_config, has_golden=golden.are_taken)
 
         return Results(
             next(iter(configs)) or path.name.partition(".")[0],
             records,
             "k-eval",
             scaled={name: _scale(name) for name in METRICS},
-            has_golden_answers=has_golden,
+            has_golden_answers=golden.are_taken,
             has_tool_calls=True,
-            left_out=[*told(Counter({"no repetition is in it": empty} if empty else {})), *_left_out(summed, claims)],
+            left_out=[
+                *told(Counter({"no repetition is in it": empty} if empty else {})),
+                *golden.left_out(),
+                *_left_out(summed, claims),
+            ],
         )
 
 

@@ -18,7 +18,7 @@ import orjson
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import Origin, Results, as_score, named_scores, told
+from keval.origins import GoldenAnswers, Origin, Results, as_score, named_scores, told, without_scale
 from keval.origins._files import rows_of
 
 FILE = re.compile(r"samples_(.+?)_\d{4}-\d{2}-\d{2}T.*")
@@ -70,24 +70,24 @@ class LmEval(Origin):
             if _answers(row)
         ]
         unanswered = Counter({"no answer is in it": missing} if (missing := len(found) - len(documents)) else {})
-        metrics, without_scale = named_scores(scores for _, scores in documents)
+        metrics, unscaled = named_scores(scores for _, scores in documents)
         named = FILE.fullmatch(path.name)
-        has_golden = all(_target(row).strip() for row, _ in documents)
-
-        unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
+        golden = GoldenAnswers()
+        for row, _ in documents:
+            golden.take(_target(row))
 
         def records() -> Iterator[JsonObject]:
             for row, scores in documents:
                 placed = {place: as_score(scores.get(name)) for name, place in metrics.items()}
-                yield from _records(row, path.resolve().parent.name or "model", placed, has_golden=has_golden)
+                yield from _records(row, path.resolve().parent.name or "model", placed, has_golden=golden.are_taken)
 
         return Results(
             named[1] if named else path.name.partition(".")[0],
             records,
             "lm-evaluation-harness",
             metrics,
-            has_golden_answers=has_golden,
-            left_out=[*told(unanswered), *unscaled],
+            has_golden_answers=golden.are_taken,
+            left_out=[*told(unanswered), *golden.left_out(), *without_scale(unscaled)],
         )
 
 

@@ -15,7 +15,20 @@ import orjson
 
 from keval.errors import InputError
 from keval.ids import JsonObject, digest
-from keval.origins import NUMBER, OBJECT, OBJECTS, Origin, Results, as_score, check, failure, named_scores, shape
+from keval.origins import (
+    NUMBER,
+    OBJECT,
+    OBJECTS,
+    GoldenAnswers,
+    Origin,
+    Results,
+    as_score,
+    check,
+    failure,
+    named_scores,
+    shape,
+    without_scale,
+)
 from keval.origins._files import document_of, parsed, row_in
 
 ERROR = 2
@@ -58,11 +71,13 @@ class Promptfoo(Origin):
         """Read a file of either kind; all of it is in memory."""
         document, rows = _read(path)
         answered = [row for row in rows if _has_answer(row)]
-        metrics, without_scale = named_scores(map(_scores, answered))
-        goldens = [_golden(row) for row in answered]
+        metrics, unscaled = named_scores(map(_scores, answered))
+        golden = GoldenAnswers()
+        for row in answered:
+            golden.take(_golden(row))
         name_of = _condition_names(rows)
         time = (document.get("results") or {}).get("timestamp") if isinstance(document.get("results"), dict) else None
-        has_golden = bool(goldens) and all(golden is not None for golden in goldens)
+        has_golden = bool(answered) and golden.are_taken
 
         def records() -> Iterator[JsonObject]:
             for row in rows:
@@ -71,10 +86,9 @@ class Promptfoo(Origin):
         config = document.get("config")
         described = config.get("description") if isinstance(config, dict) else None
         name = described if isinstance(described, str) and described else path.name.partition(".")[0]
-        unscaled = [f"no scale is known of: {', '.join(without_scale)}"] if without_scale else []
         return Results(
             name, records, "promptfoo", metrics, reasons={name: REASON for name in OWN if name in metrics},
-            has_golden_answers=has_golden, left_out=unscaled,
+            has_golden_answers=has_golden, left_out=[*golden.left_out(), *without_scale(unscaled)],
         )  # fmt: skip
 
 

@@ -30,6 +30,9 @@ _from_files: dict[tuple[Path, str], ModuleType] = {}
 _entered: list[None] = []
 """One entry for each who lets functions print to stderr now."""
 
+GRACE_S = 5.0
+"""How long a coroutine may take to end once it is cancelled."""
+
 _stdout = sys.stdout
 """Where the others print."""
 
@@ -56,11 +59,20 @@ def load(written: str, folder: Path) -> Callable[..., Any]:
         if isinstance(error, ModuleNotFoundError) and _is_or_holds(error.name, place):
             raise EnvironmentLacksError(f"{written}: {_no_module(place)}") from error
         raise PluginError(f"{written}: cannot be imported: {told(error)}") from error
+    _check_is_source(module, written, folder)
     function = getattr(module, name, None)
     if not callable(function):
         raise PluginError(f"{written}: {place} has no function {name}")
     found: Callable[..., Any] = function
     return found
+
+
+def _check_is_source(module: ModuleType, written: str, folder: Path) -> None:
+    """Raise PluginError for an installed module in the place of the file in the config's folder that has its name."""
+    place, _, name = written.rpartition(":")
+    file = source(written, folder)
+    if not place.endswith(".py") and file is not None and Path(module.__file__ or "").resolve() != file.resolve():
+        raise PluginError(f"{written}: {place} is also the name of an installed module; write {file.name}:{name}")
 
 
 def check(written: str, folder: Path, given: Sequence[str]) -> None:
@@ -88,7 +100,7 @@ def _no_module(module: str) -> str:
 async def called(function: Callable[..., Any], *arguments: object) -> object:
     """Call a function: a coroutine function here, any other in a new thread, however many there are.
 
-    A thread cannot be ended: one that nobody waits for any more runs on.
+    A thread cannot be ended: one that nobody waits for any more runs on. So does a coroutine that refuses to end.
     """
     if inspect.iscoroutinefunction(function):
         return await _apart(function(*arguments))
@@ -116,7 +128,24 @@ async def called(function: Callable[..., Any], *arguments: object) -> object:
 
 async def _apart(returned: Awaitable[object]) -> object:
     """Wait in a task of its own: one that cancels itself is not taken for one that we cancel."""
-    return await asyncio.create_task(_awaited(returned))
+    task = asyncio.create_task(_awaited(returned))
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        await _cancelled(task)
+        if not task.done() or task.cancelled():
+            raise
+    return task.result()
+
+
+async def _cancelled(task: asyncio.Task[object]) -> None:
+    """Cancel a task, and wait a while for its end."""
+    task.cancel()
+    try:
+        await asyncio.wait({task}, timeout=GRACE_S)
+    finally:
+        if not task.done():  # it catches what would end it, and the loop would wait for it when all else is done
+            asyncio._unregister_task(task)  # noqa: SLF001 - asyncio's documentation has it, for who makes tasks
 
 
 async def _awaited(returned: Awaitable[object]) -> object:

@@ -14,7 +14,7 @@ from typing import Any
 from keval.errors import UsageError
 from keval.secrets.encodings import encodings
 from keval.secrets.lengths import SHORTEST_UNWARNED
-from keval.secrets.variables import Secrets
+from keval.secrets.variables import Secrets, variables
 
 LONGEST_WORD = 11
 """Longer ones are no words, even if they look like one."""
@@ -54,6 +54,24 @@ def check(secrets: Secrets, samples: Iterable[Mapping[str, Any]], prompts: Mappi
             "so has what a later keval judge reads"
         )
     yield from warn_of_weak_secrets(secrets)
+
+
+def warn_of_command_lines(secrets: Secrets, config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a warning for each secret that a config gives to a program in its arguments."""
+    for name in sorted(variables(list(_command_lines(config))) & secrets.secret_names):
+        yield (
+            f"{name}: stands in the arguments of a program, which all users of this machine can read while it runs; "
+            "better give it by `env`"
+        )
+
+
+def _command_lines(value: object) -> Iterator[object]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key in {"command", "args", "arguments"}:
+                yield item
+            else:
+                yield from _command_lines(item)
 
 
 def warn_of_weak_secrets(secrets: Secrets) -> Iterator[str]:

@@ -27,7 +27,7 @@ _IN_PATHS = "!$%&'()*+,-./:;=@[\\]^_|~"
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _PERCENT = re.compile("%[0-9A-F]{2}")
 _BREAK = r"(?:[\s:]|\\+[rn]){0,8}"
-_ESCAPED_BREAKS = re.compile(r"\\+[rn]")
+_ESCAPED_BREAKS = re.compile(r"(?<!\\)\\+[rn]")  # from its first backslash: from each one it would be quadratic
 _LINE_BREAK = r"(?:[\s|>#*]|\\+[rnt]){1,60}"
 """Also with what stands before each line where a text is quoted, indented or commented out."""
 _LINE_BREAKS = re.compile(_LINE_BREAK)
@@ -70,21 +70,21 @@ def joined(found: str) -> str:
     return "".join(_ESCAPED_BREAKS.sub("", found).split()).replace(":", "")
 
 
-def in_lines(value: str) -> str | None:
-    """Return a value of several lines as `same_lines` has them; None for any other, and for a short one."""
+def in_lines(value: str) -> set[str]:
+    """Return a value of several lines, as it is and as JSON has it, with one break between all parts that may be apart.
+
+    Nothing for any other value, and for one that is too short to be told from other text.
+    """
     lines = [line.strip() for line in value.splitlines() if line.strip()]
-    written = same_lines("\n".join(lines))
-    return written if len(lines) > 1 and len(written) >= SHORTEST_REDACTED else None
+    if not lines[1:]:
+        return set()
+    found = {_LINE_BREAKS.sub("\n", "\n".join(each)) for each in (lines, *zip(*map(_in_json, lines), strict=True))}
+    return {written for written in found if len(written) >= SHORTEST_REDACTED}
 
 
 def between_lines(written: str) -> str:
     """Return the pattern of lines, however each is broken off and whatever it is indented or quoted by."""
     return _LINE_BREAK.join(map(re.escape, written.split("\n")))
-
-
-def same_lines(found: str) -> str:
-    """Return a text with one line break for whatever may stand between two lines."""
-    return _LINE_BREAKS.sub("\n", found)
 
 
 def numbers(value: str) -> set[float]:

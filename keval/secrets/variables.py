@@ -217,7 +217,7 @@ class Secrets:
         for spelling in encodings(value):
             self._names.setdefault(spelling, name)
         self._encoded |= encoded(value)
-        if (lines := in_lines(value)) is not None:
+        for lines in in_lines(value):
             self._names.setdefault(lines, name)
             self._lined.add(lines)
         for number in numbers(value):
@@ -251,9 +251,10 @@ class Secrets:
 
     def _name(self, found: str) -> str:
         """Return the name of the value that was found in a text."""
-        from keval.secrets.encodings import joined, same_lines
+        from keval.secrets.encodings import between_lines, joined
 
-        return self._names.get(found) or self._names.get(joined(found)) or self._names[same_lines(found)]
+        name = self._names.get(found) or self._names.get(joined(found))
+        return name or next(self._names[lines] for lines in self._lined if re.fullmatch(between_lines(lines), found))
 
 
 def _shortest(pieces: Iterable[str]) -> list[str]:

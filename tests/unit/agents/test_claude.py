@@ -698,7 +698,18 @@ async def test_a_cancelled_task_leaves_no_process(tmp_path: Path, waits_for: str
 # Without the CLI.
 
 
-@pytest.mark.parametrize("option", [{"max_turns": 0}, {"mcp_timeout_s": 0}, {"max_starts": 0}, {"max_retries": -1}])
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"max_turns": 0},
+        {"mcp_timeout_s": 0},
+        {"max_starts": 0},
+        {"max_retries": -1},
+        {"env": {"CLAUDE_CODE_USE_BEDROCK": "1"}},  # with --mock it would ask the paid service
+        {"env": {"CLAUDE_CODE_USE_FOUNDRY": "1"}},
+        {"env": {"MCP_TIMEOUT": "1"}},
+    ],
+)
 def test_an_impossible_option_is_refused_at_once(option: dict[str, Any]) -> None:
     """Mistakes in the config are found before anything runs."""
     with pytest.raises(ValueError, match=next(iter(option))):

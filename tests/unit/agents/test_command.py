@@ -327,6 +327,8 @@ async def test_it_leads_a_session_of_its_own(tmp_path: Path) -> None:
         ({"command": ("a",), "answer_path": "result"}, r"begins with \$"),
         ({"command": ("a",), "answer_path": "$.a[b]"}, r"cannot read '\[b\]'"),
         ({"command": ("a",), "cost_path": "$.a"}, "go with answer_path"),
+        ({"command": ("a",), "max_output_bytes": 0}, "more than 0"),
+        ({"adapter": Path("codex"), "max_output_bytes": -1}, "more than 0"),
     ],
 )
 def test_an_impossible_option_is_refused_at_once(options: Mapping[str, Any], said: str) -> None:

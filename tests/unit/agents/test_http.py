@@ -118,6 +118,14 @@ async def test_a_reply_without_an_answer_is_the_agents_failure(
     assert re.search(said, error.message)
 
 
+async def test_a_header_that_no_request_can_have_is_no_fault_of_the_service(tmp_path: Path) -> None:
+    """As a token from a file that ends in a newline; to try again would not help."""
+    with serving(lambda _: Reply("yes")) as service:
+        with pytest.raises(AgentError, match="cannot be asked") as told:
+            await Http(url=service.url, headers={"X-Key": "tok\n"}).answer(prompt(tmp_path))
+        assert (told.value.kind, told.value.retryable, service.asked) == ("infra_error", False, [])
+
+
 @pytest.mark.parametrize("options", [{}, {"answer_path": "$.a"}])
 async def test_a_success_without_content_has_no_answer(tmp_path: Path, options: Mapping[str, Any]) -> None:
     """The reply itself is empty then; where JSON is expected it is a failure."""
@@ -163,6 +171,7 @@ async def test_each_part_of_a_reply_is_a_sign_of_life(tmp_path: Path) -> None:
         ({"url": "http://x", "body": {"q": ["{answer}"]}}, "unknown placeholder {answer}"),
         ({"url": "http://x", "answer_path": "a"}, "begins with"),
         ({"url": "http://x", "usage_path": "$.a"}, "go with answer_path"),
+        ({"url": "http://x", "max_reply_bytes": 0}, "more than 0"),
     ],
 )
 def test_an_impossible_option_is_refused_at_once(options: Mapping[str, Any], said: str) -> None:

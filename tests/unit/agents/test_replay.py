@@ -9,7 +9,7 @@ import pytest
 
 from keval.agents import AgentError, Answer, McpUse, Turn
 from keval.agents.replay import NOTHING_USED, Replay
-from tests.builders import response_event
+from tests.builders import response_event, retraction_event, run_event
 from tests.prompts import prompt
 
 
@@ -19,13 +19,12 @@ def written(path: Path, *rows: Any) -> Replay:  # noqa: ANN401 - any JSON
     return Replay(path=path)
 
 
-def run_event(**prompts: tuple[str, list[str]]) -> dict[str, Any]:
-    """Return as much of a run event as counts here: each condition's prompt and servers by its id."""
-    conditions = {
-        name: {"condition_id": name, "system_prompt": told, "mcp_servers": servers}
-        for name, (told, servers) in prompts.items()
-    }
-    return {"type": "run", "conditions": conditions}
+def run_of(**prompts: tuple[str, list[str]]) -> dict[str, Any]:
+    """Return a run of conditions, each with its prompt and servers."""
+    run = run_event(list(prompts))
+    for name, (told, servers) in prompts.items():
+        run["conditions"][name] |= {"system_prompt": told, "mcp_servers": servers}
+    return run
 
 
 async def text(agent: Replay, folder: Path, **fields: Any) -> str:  # noqa: ANN401 - any field of a prompt
@@ -43,10 +42,10 @@ async def test_a_log_is_replayed_by_question_condition_and_repetition(tmp_path: 
     }
     agent = written(
         tmp_path / "run.jsonl",
-        run_event(plain=("Answer briefly.", []), docs=("Answer briefly.", ["docs"])),
-        response_event(sample=sample, condition_id="plain", repetition=1, text="old"),
-        response_event(sample=sample, condition_id="plain", repetition=1, text="one"),
-        response_event(sample=sample, condition_id="docs", repetition=2, text="two", cost_usd=0.5, **more),
+        run_of(plain=("Answer briefly.", []), docs=("Answer briefly.", ["docs"])),
+        response_event("s", "plain", sample=sample, repetition=1, text="old"),
+        response_event("s", "plain", sample=sample, repetition=1, text="one"),
+        response_event("s", "docs", sample=sample, repetition=2, text="two", cost_usd=0.5, **more),
     )
     server = {"type": "http", "url": "http://x"}
     assert await text(agent, tmp_path) == "one"
@@ -71,6 +70,33 @@ async def test_a_log_is_replayed_by_question_condition_and_repetition(tmp_path: 
         assert (caught.value.kind, caught.value.retryable) == ("infra_error", False)
 
 
+async def test_an_answer_that_was_taken_back_is_not_replayed(tmp_path: Path) -> None:
+    """Unless it was given again."""
+    sample = {"id": "s", "question": "What is a kiwi?", "answer": "A fruit."}
+    answer = response_event("s", sample=sample)
+    run, taken_back = run_of(baseline=("Answer briefly.", [])), retraction_event(answer)
+    assert "holds no answer" in str(written(tmp_path / "a.jsonl", run, answer, taken_back).missing(tmp_path, {}))
+    again = written(tmp_path / "b.jsonl", run, answer, taken_back, {**answer, "text": "again"})
+    assert await text(again, tmp_path) == "again"
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ([response_event("s", "a"), response_event("s", "b")], ":2: two conditions, and no run event before them"),
+        (
+            [{name: value for name, value in response_event().items() if name != "condition_id"}],
+            ":1: $: 'condition_id' is missing",
+        ),
+    ],
+)
+def test_responses_of_which_nobody_knows_whose_they_are_are_refused(
+    tmp_path: Path, events: list[dict[str, Any]], told: str
+) -> None:
+    """As where `grep` took them out of a log: one condition's answer is never given for another."""
+    assert told in str(written(tmp_path / "part.jsonl", *events).missing(tmp_path, {}))
+
+
 async def test_plain_lines_are_for_all_that_they_do_not_name(tmp_path: Path) -> None:
     """The line that names most is the one that counts."""
     question = "What is a kiwi?"
@@ -89,7 +115,8 @@ async def test_plain_lines_are_for_all_that_they_do_not_name(tmp_path: Path) -> 
 def test_it_reports_tool_calls_where_every_answer_does(tmp_path: Path) -> None:
     """One answer without makes them unknown for all: a condition's counts must be whole."""
     row = {"question": "Why?", "text": "So."}
-    silent = {**run_event(), "agent": {"agent_id": response_event()["agent_id"], "reports_tool_calls": False}}
+    silent = run_event()
+    silent["agent"] |= {"agent_id": response_event()["agent_id"], "reports_tool_calls": False}
     assert written(tmp_path / "a.jsonl", {**row, "tool_calls": []}).reports_tool_calls
     assert not written(tmp_path / "b.jsonl", {**row, "tool_calls": []}, row).reports_tool_calls
     assert written(tmp_path / "c.jsonl", response_event()).reports_tool_calls
@@ -136,7 +163,7 @@ async def test_several_messages_are_found_by_all_of_them(tmp_path: Path) -> None
     """Their last one alone is another question."""
     sample = {"id": "s", "question": ["What?", "Why?"], "answer": "a"}
     asked = {"id": "t", "question": "Why?", "answer": "a"}
-    rows = (response_event(sample=sample, text="both"), response_event(sample=asked, text="one"))
+    rows = (response_event("s", sample=sample, text="both"), response_event("t", sample=asked, text="one"))
     for agent in (
         written(tmp_path / "log.jsonl", *rows),
         written(

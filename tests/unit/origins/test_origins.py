@@ -8,7 +8,7 @@ import pytest
 
 from keval.errors import InputError
 from keval.ids import JsonObject
-from keval.origins import NUMBER, Results, as_score, check, named_scores, shape, told, tool_call
+from keval.origins import NUMBER, GoldenAnswers, Results, as_score, check, named_scores, shape, told, tool_call
 
 
 def test_only_scores_from_0_to_1_have_a_scale() -> None:
@@ -64,3 +64,21 @@ def test_the_server_of_a_call_is_known_by_its_name(name: str, server: str | None
 def test_what_is_left_out_is_counted() -> None:
     """In the singular and the plural."""
     assert told(Counter({"x": 1, "y": 2})) == ["1 row is left out: x", "2 rows are left out: y"]
+
+
+@pytest.mark.parametrize(
+    ("golden", "are_taken", "left_out"),
+    [
+        (["a", "b"], True, []),
+        ([None, " "], False, []),
+        (["a", None, ""], False, ["golden answers are left out: 2 of 3 answers have none"]),
+    ],
+)
+def test_golden_answers_are_taken_of_all_or_none(
+    golden: list[str | None], are_taken: bool, left_out: list[str]
+) -> None:
+    """Where only some are there, it is said."""
+    counted = GoldenAnswers()
+    for each in golden:
+        counted.take(each)
+    assert (counted.are_taken, counted.left_out()) == (are_taken, left_out)

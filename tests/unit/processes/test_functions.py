@@ -139,3 +139,51 @@ def test_who_is_cancelled_cancels_the_function() -> None:
 
     asyncio.run(main())
     assert seen == ["ended"]
+
+
+def test_a_function_that_refuses_to_end_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither who waits for it nor the end of the run, as a bare `except` around each call would."""
+    monkeypatch.setattr(functions, "GRACE_S", 0.05)
+
+    async def refuses() -> None:
+        while True:
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                continue
+
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await functions.called(refuses)
+
+    asyncio.run(main())
+
+
+def test_what_a_function_returns_when_it_is_cancelled_is_not_lost() -> None:
+    """An answer that comes while it is ended may have been paid for."""
+
+    async def returns() -> str:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            return "late"
+        return "early"
+
+    async def main() -> object:
+        waiting = asyncio.ensure_future(functions.called(returns))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        waiting.cancel()
+        return await waiting
+
+    assert asyncio.run(main()) == "late"
+
+
+@pytest.mark.parametrize("name", ["yaml", "test"])
+def test_a_file_beside_the_config_is_never_taken_for_an_installed_module(tmp_path: Path, name: str) -> None:
+    """The log would name a file that never ran."""
+    (tmp_path / f"{name}.py").write_text("def dump(question, *rest): return question\n")
+    with pytest.raises(PluginError, match=f"installed module; write {name}.py:dump"):
+        functions.load(f"{name}:dump", tmp_path)
+    assert functions.load(f"{name}.py:dump", tmp_path)("q") == "q"

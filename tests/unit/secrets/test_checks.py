@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from keval.errors import UsageError
-from keval.secrets.checks import check, is_like_a_word
+from keval.secrets.checks import check, is_like_a_word, warn_of_command_lines
 from keval.secrets.variables import Secrets
 
 CONFIG = """\
@@ -103,6 +103,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
+def test_a_secret_in_arguments_is_warned_of() -> None:
+    """Whoever lists processes reads them; a setting there is fine, and so is a secret in `env`."""
+    secrets = Secrets({"API_TOKEN": "0123456789abcdef", "FOLDER": "/data/questions"})
+    server = {"type": "stdio", "command": "docs", "args": ["${FOLDER}", "--token", "${API_TOKEN}"]}
+    for config, number in (
+        ({"mcp_servers": {"docs": server}}, 1),
+        ({"agent": {"command": ["ask", "--token=${API_TOKEN}"]}}, 1),
+        ({"agent": {"command": ["ask", "${FOLDER}"], "env": {"TOKEN": "${API_TOKEN}"}}}, 0),
+    ):
+        secrets.register_all(config)
+        warnings = list(warn_of_command_lines(secrets, config))
+        assert [warning.partition(":")[0] for warning in warnings] == ["API_TOKEN"] * number
+
+
 @pytest.mark.parametrize("command", ["run", "generate", "check"])
 def test_commands_refuse_before_anything_is_written(folder: Path, command: str) -> None:
     """Exit 2 with the way out; there is no log."""

@@ -81,6 +81,20 @@ def test_a_value_of_several_lines_is_found_however_they_are_broken(written: str)
     assert (redacted.startswith("before"), redacted.endswith("after")) == (True, True)
 
 
+@given(
+    lines=st.lists(st.text('ab"\\/é \t', min_size=6, max_size=12).map(str.strip), min_size=2, max_size=5),
+    is_json=st.booleans(),
+    line_break=st.sampled_from(["\n", "\r\n", "\n    ", "\\n", "\\r\\n", "\\\\n", " "]),
+)
+def test_no_line_of_a_value_stays_whatever_it_is_made_of(lines: list[str], is_json: bool, line_break: str) -> None:
+    """Quotes and backslashes are in it, as in the file of a service account, and JSON has them in its own way."""
+    secrets = Secrets({"KEY": "\n".join(lines)})
+    secrets.resolve("${KEY}")
+    assume(len("".join(lines).split()) and sum(map(len, "".join(lines).split())) >= SHORTEST_REDACTED)
+    written = line_break.join(json.dumps(line)[1:-1] if is_json else line for line in lines if line)
+    assert secrets.redact(f"<{written}>") == "<${KEY}>"
+
+
 def test_what_a_variable_holds_is_no_template() -> None:
     """Its braces are doubled where placeholders are filled in, and so are those of a variable that is not set."""
     written = ["{question} ${A}", {"a": "$${A}"}, "${UNSET}"]
