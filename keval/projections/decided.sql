@@ -2,7 +2,9 @@
 with verdict as (
     select condition_id, agent_id, judge_id, metric, sample_id, repetition, passed from ($verdicts)
     union all
-    select condition_id, agent_id, judge_id, metric, sample_id, repetition, passed from computed_scores where score is not null
+    select condition_id, agent_id, judge_id, metric, sample_id, repetition, passed
+    from computed_scores
+    where score is not null and answer not in (select position from response_facts where not planned)
 ),
 trial as (
     select condition_id, agent_id, judge_id, metric, sample_id, repetition, bool_and(passed) as passed

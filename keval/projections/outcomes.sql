@@ -20,13 +20,13 @@ with judged_response as (
 ),
 response_score as (
     select
-        answer, series, score, n_judgments, squares, is_binary, mock, false as untold, false as is_computed,
+        answer, series, score, n_judgments, squares, is_binary, mock, false as untold,
         $passed as passed
     from (select *, null::double as given_from from judged_response)
     union all
     -- What is computed has no judgments of its own. As long as a part has no score, it says nothing of the task.
     select
-        c.answer, m.place, c.score, 0, 0, c.score in (0, 1), c.mock, c.untold, true,
+        c.answer, m.place, c.score, 0, 0, c.score in (0, 1), c.mock, c.untold,
         if(c.score is null, null, c.passed)
     from computed_scores as c
     join metrics as m using (judge_id, metric)
@@ -41,7 +41,7 @@ judged as (
     union all
     select task, series, favg(score) as score, count(score) as n_responses,
         sum(n_judgments)::bigint as n_judgments, sum(squares) as squares, bool_and(is_binary) as is_binary,
-        bool_or(mock) as mock, bool_or(untold) as untold, bool_and(passed) filter (is_planned or is_computed) as passed
+        bool_or(mock) as mock, bool_or(untold) as untold, bool_and(passed) filter (is_planned) as passed
     from response_score
     join shared_tasks on position = answer
     group by task, series
@@ -113,9 +113,11 @@ known as (
         ) as kind,
         m.computed is null and coalesce(of_baseline.counts_as = 'minimum', false) as baseline_failed,
         -- Nothing says of an older condition of the same name what passes, nor of a task without its response; what is
-        -- computed says it for itself.
+        -- computed says it for itself. Only trials that are planned count.
         if(
-            m.computed is not null or (c.current and ((t.planned and t.status is not null) or t.parts > 1)), j.passed, null
+            (t.planned and (m.computed is not null or (c.current and t.status is not null)))
+                or (t.parts > 1 and (m.computed is not null or c.current)),
+            j.passed, null
         ) as passed,
         n.sample_id is not null as not_for,
         t.mock or coalesce(j.mock, f.mock, false) as mock

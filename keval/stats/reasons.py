@@ -166,17 +166,15 @@ def not_resampled(row: JsonObject) -> str:
 
 def no_resampled_samples(row: JsonObject) -> str:
     """Say why the samples' variance has no interval by resampling."""
-    return no_sample_component(row) if row["var_sample"] is None else _no_draws(row)
+    return no_sample_component(row) if row.get("var_sample") is None else _no_draws(row)
 
 
 def no_resampled_answers(row: JsonObject) -> str:
     """Say why the answers' variance has no interval by resampling."""
-    return no_response_component(row) if row["var_response"] is None else _no_draws(row)
+    return no_response_component(row) if row.get("var_response") is None else _no_draws(row)
 
 
 def _no_draws(row: JsonObject) -> str:
-    if row["sample_id"] is not None:
-        return "one sample"
     return str(row["no_components"] or "some draw does not determine it")
 
 

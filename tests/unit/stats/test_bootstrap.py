@@ -9,7 +9,7 @@ import pytest
 from keval.ids import JsonObject
 from keval.stats import bootstrap
 from keval.stats.asked import Asked
-from tests.aggregated import bodies, scored
+from tests.aggregated import bodies, example, scored
 from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
 
 VALUES = [1.0, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5]
@@ -62,6 +62,17 @@ def test_what_has_no_estimate_has_no_interval_for_the_same_reason(tmp_path: Path
     scores = tuple(1 + number % 5 for number in range(24))
     (found,) = bodies(tmp_path, scored("baseline", scores), asked=Asked(bootstrap=True))
     assert found["reasons"]["var_response_lower"] == found["reasons"]["var_response"] == "one response per sample"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["condition", "sample"])
+def test_every_level_has_its_intervals_or_their_reasons(tmp_path: Path, level: str) -> None:
+    """A sample by itself is nothing to draw from."""
+    found = bodies(tmp_path, example(), levels=(level,), asked=Asked(bootstrap=True))
+    for body in (each for each in found if each["type"] == "aggregate"):
+        lacking = {name for name in body if name.endswith("_lower") and body[name] is None}
+        assert lacking <= body["reasons"].keys()
+        assert level == "condition" or body["reasons"]["var_sample_lower"] == "one sample"
 
 
 def test_too_few_samples_are_not_resampled(tmp_path: Path) -> None:

@@ -7,11 +7,39 @@ from pathlib import Path
 
 import pytest
 
+from keval import projections
 from keval.ids import JsonObject
+from keval.reports.verdicts import verdicts
+from keval.stats.aggregates import aggregate
 from keval.stats.asked import Asked
 from keval.stats.condition_passes import Alike, Passes, pass_k
 from tests.aggregated import bodies, scored
-from tests.builders import judge_entry, judgment_event, response_event, run_event
+from tests.builders import (
+    JUDGE_ID,
+    METRICS,
+    failure_event,
+    judge_entry,
+    judgment_event,
+    plan_event,
+    response_event,
+    run_event,
+    write_log,
+)
+
+COMPUTED: JsonObject = {
+    "name": "overall",
+    "type": "weighted",
+    "judge_id": "c0ffee" * 4,
+    "parts": [{"judge": "rubric", "judge_id": JUDGE_ID, "metric": "completeness", "weight": 1}],
+    "tokens_exponent": None,
+    "per_tokens": None,
+    "min": 1,
+    "max": 5,
+    "pass_above": 3,
+    "formula": "rubric/completeness",
+}
+"""What passes as the judge's own metric does, if that passes from 4."""
+JUDGES = [judge_entry([{**METRICS[0], "pass_from": 4}])]
 
 
 def by_name(found: list[JsonObject] | None) -> dict[tuple[str, int, float | None], JsonObject]:
@@ -124,3 +152,36 @@ def test_a_condition_that_was_replaced_has_no_chances(tmp_path: Path) -> None:
     chances = {body["current"]: body["pass_k"] and body["pass_k"][0]["value"] for body in found}
     assert chances == {False: None, True: 1.0}
     assert [body["reasons"]["pass_k"] for body in found if not body["current"]] == ["no metric says which score passes"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pass_from", [{}, {"completeness": 4}])
+def test_a_computed_metric_counts_the_trials_that_its_part_does(tmp_path: Path, pass_from: dict[str, float]) -> None:
+    """With `--all`, too, where a newer run plans fewer repetitions: what it does not plan is no trial."""
+    answers = [response_event(name, "A", repetition) for name in ("q1", "q2") for repetition in (1, 2, 3)]
+    plan = plan_event(list(dict.fromkeys(each["question_id"] for each in answers)))
+
+    def run(repetitions: int, **fields: object) -> JsonObject:
+        told = {"metrics": [COMPUTED], "plan_id": plan["plan_id"], **fields}
+        return run_event(["A"], samples=2, repetitions=repetitions, judges=JUDGES, **told)
+
+    judged = [judgment_event(answer, 1 if answer["repetition"] == 2 else 5) for answer in answers]
+    log = write_log(tmp_path / "log.jsonl", [run(3), plan, *answers, *judged, run(2, id="second")])
+    with projections.connect([log], texts=False, tools=False, everything=True) as connection:
+        asked = Asked(full=True, verdicts=verdicts(connection, pass_from) if pass_from else None)
+        found = {body["metric"]: body["pass_k"] for body in aggregate(connection, levels={"condition"}, asked=asked)}
+    assert found["overall"] == found["completeness"]
+    assert by_name(found["overall"])["pass@k", 1, None]["value"] == 0.5
+
+
+@pytest.mark.slow
+def test_a_computed_metric_of_failures_alone_has_chances(tmp_path: Path) -> None:
+    """A trial that the agent failed did not pass, and the metric says which score does."""
+    failures = [failure_event(response_event(f"q{number}", "A")) for number in range(6)]
+    found = bodies(
+        tmp_path, [run_event(["A"], samples=6, judges=JUDGES, metrics=[COMPUTED]), *failures], asked=Asked(full=True)
+    )
+    assert {body["metric"]: by_name(body["pass_k"])["pass@k", 1, None]["value"] for body in found} == {
+        "completeness": 0,
+        "overall": 0,
+    }
