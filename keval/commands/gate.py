@@ -68,7 +68,7 @@ def command(
     from keval.reports import mixed_answers
     from keval.reports.gate import judge_rules
     from keval.reports.gate_facts import Facts
-    from keval.reports.warnings import answered_after_failures
+    from keval.reports.warnings import answered_after_failures, useless_servers
 
     filed = gate_section.read_file(rules_file) if rules_file else Rules(())
     given = (*filed.rules, *gate_section.given(rules, preset))
@@ -92,12 +92,12 @@ def command(
         for by in dict.fromkeys(rule.by for rule in asked.rules if rule.by is not None):
             warn_of_ungrouped(now.connection, [by], "for each")
         outcome = judge_rules(asked.rules, now, before, on_mean=on_mean)
-        favouring = list(answered_after_failures(now.queries))
+        doubts = [*(found.text for found in useless_servers(now.servers())), *answered_after_failures(now.queries)]
         if before is not None:
-            favouring += [f"{baseline}: {told}" for told in answered_after_failures(before.queries)]
-    for told in favouring:
+            doubts += [f"{baseline}: {told}" for told in answered_after_failures(before.queries)]
+    for told in doubts:
         warn(told)
-    outcome = replace(outcome, warnings=tuple(favouring))
+    outcome = replace(outcome, warnings=tuple(doubts))
     for line in FORMATS[written](outcome):
         say(line) if written == "text" else click.echo(line)
     context.exit(CODES[outcome.verdict])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -38,7 +38,7 @@ from keval.reports.read_with_care import read_with_care
 from keval.reports.retractions import retractions
 from keval.reports.sentences import headlines
 from keval.reports.stopping import stopping
-from keval.reports.tool_use import ToolUse, tool_use
+from keval.reports.tool_use import ToolUse, server_use, tool_use
 from keval.stats.aggregates import rounded
 from keval.stats.asked import Asked
 
@@ -145,7 +145,7 @@ def composed(
             ),
             *warnings.unjudged(queries, header, conditions, does_rest, mock=mock),
             *reversals(tables),
-            *warnings.useless_servers(conditions),
+            *warnings.useless_servers((found.name, found.servers) for found in conditions),
         ),
         headlines=headlines(tables, is_incomplete=any(found.not_done for found in (conditions or saved))),
         read_with_care=read_with_care(tables, small),
@@ -242,7 +242,7 @@ def _conditions(
     planned = queries.ask("shown_conditions")
     answers = by_condition(rows_of(queries.connection, "answer_statistics"))
     costs = by_condition(queries.ask("condition_costs"))
-    servers = by_condition(queries.ask("server_use"))
+    servers = server_use(queries)
     summaries = []
     for row in in_order(planned, order, lambda row: str(row["condition"])):
         key = (row["condition_id"], row["agent_id"])
@@ -257,7 +257,7 @@ def _summary(
     answers: Rows | None,
     costs: Rows,
     used: ToolUse,
-    servers: Rows,
+    servers: Sequence[ServerUse],
 ) -> ConditionSummary:
     (answered,) = answers or [{}]
     n = answered.get("n", 0)
@@ -278,7 +278,7 @@ def _summary(
         tokens={kind: _tokens(answered.get(kind), answered.get(f"{kind}_known", 0), n) for kind in TOKENS},
         tool_calls=used.calls,
         tool_calls_failed=used.failed,
-        servers=tuple(ServerUse(**{each.name: use[each.name] for each in fields(ServerUse)}) for use in servers),
+        servers=tuple(servers),
         answers_searched=used.searched,
         answers_with_leakage=used.found,
         p90_duration_ms=rounded(answered.get("p90_duration_ms")),

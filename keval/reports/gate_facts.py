@@ -16,7 +16,7 @@ from keval.reports.conclusions import ConditionScore, Difference, MetricTable, m
 from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.earlier_log import Since, differences_since
 from keval.reports.queries import Queries, Rows
-from keval.reports.tool_use import tool_use
+from keval.reports.tool_use import server_use, tool_use
 from keval.reports.trials import alike_trials
 from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
@@ -27,9 +27,11 @@ from keval.stats.reasons import ALL_ALIKE
 from keval.stats.stopped_run import DESCRIPTIVE, has_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from duckdb import DuckDBPyConnection
+
+    from keval.reports.model import ServerUse
 
 NO_CALLS = "no tool was called"
 
@@ -262,6 +264,12 @@ class Facts:
         planned = self._row(condition, 0.5)["repetitions"]
         found = alike_trials(self.connection, k, planned or 0, self.pass_from, [condition])
         return next(condition_trials(found), None)
+
+    def servers(self) -> Iterator[tuple[str, list[ServerUse]]]:
+        """Yield each condition with what became of its MCP servers."""
+        found = server_use(self.queries)
+        for name in self.conditions:
+            yield name, found.get(self._key(name), [])
 
     def _scores(self, condition: str) -> list[tuple[ConditionScore, MetricTable]]:
         """Return a condition's scores by each metric that is judged."""

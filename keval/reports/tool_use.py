@@ -1,10 +1,11 @@
-"""What the tools did in the answers of a condition."""
+"""What the tools, and the MCP servers, did in the answers of a condition."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from keval.reports.model import ServerUse
 from keval.reports.queries import Queries
 
 
@@ -30,4 +31,13 @@ def tool_use(queries: Queries) -> dict[tuple[str, str], ToolUse]:
     for row in queries.ask("tool_use"):
         key = (row["condition_id"], row["agent_id"])
         found[key] = ToolUse(**{each.name: row[each.name] for each in fields(ToolUse)})
+    return found
+
+
+def server_use(queries: Queries) -> dict[tuple[str, str], list[ServerUse]]:
+    """Return what became of each MCP server, by the ids of condition and agent, of the logs that are asked."""
+    found: dict[tuple[str, str], list[ServerUse]] = {}
+    for row in queries.ask("server_use"):
+        use = ServerUse(**{each.name: row[each.name] for each in fields(ServerUse)})
+        found.setdefault((row["condition_id"], row["agent_id"]), []).append(use)
     return found

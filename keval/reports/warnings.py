@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from keval.counted import counted
 from keval.ids import JsonObject
 from keval.reports.conclusions import MetricTable, ReportWarning, statistic
 from keval.reports.judgments_left import judgments_left
-from keval.reports.model import ConditionSummary, Header
+from keval.reports.model import ConditionSummary, Header, ServerUse
 from keval.reports.queries import Queries, by_condition
 from keval.reports.tool_use import ToolUse
 from keval.stats.conclusions import ALPHA
@@ -71,21 +71,24 @@ def unjudged(
         yield ReportWarning("unjudged", f"{have} no judgment: {command if can_ask else f'{command} -j JUDGE.yaml'}")
 
 
-def useless_servers(conditions: Sequence[ConditionSummary]) -> Iterator[ReportWarning]:
-    """Yield where an MCP server was never connected, or no call of it succeeded: so it is as if there were none."""
-    for found in conditions:
-        for use in found.servers:
+def useless_servers(used: Iterable[tuple[str, Sequence[ServerUse]]]) -> Iterator[ReportWarning]:
+    """Yield where an MCP server was never connected, or no call of it succeeded: so it is as if there were none.
+
+    `used` has the name of each condition with what became of its servers.
+    """
+    for name, servers in used:
+        for use in servers:
             if use.connected == 0:
                 yield ReportWarning(
                     "never_connected",
-                    f"{found.name}: {use.server} was connected in none of {counted(use.tasks, 'task')}; the scores say "
+                    f"{name}: {use.server} was connected in none of {counted(use.tasks, 'task')}; the scores say "
                     "nothing about this server",
                 )
             if use.called and use.failed == use.called:
                 calls = "its only call" if use.called == 1 else f"{use.called} of {use.called} calls"
                 yield ReportWarning(
                     "all_calls_failed",
-                    f"{found.name}: {calls} of {use.server} failed; the scores say nothing about this server",
+                    f"{name}: {calls} of {use.server} failed; the scores say nothing about this server",
                 )
 
 

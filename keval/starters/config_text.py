@@ -239,6 +239,8 @@ def _gate(start: Start) -> Iterator[str]:
     yield "  rules:"
     yield _line("    - missing <= 5%", "answers that were not measured")
     yield _line("    - failures <= 10%", "answers that the agent failed")
+    if start.servers:
+        yield _line("    - tool errors <= 10%", "calls of a server that failed: such scores say nothing about it")
     for number, name in enumerate(start.conditions):
         rule = f"    - {name} not lower than {BASELINE} by {margin}"
         yield rule if number else _line(rule, "in points of the scale")

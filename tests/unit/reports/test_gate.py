@@ -631,6 +631,15 @@ def test_what_was_asked_again_after_failures_is_said(tmp_path: Path, capfd: pyte
     assert f"{log}: baseline: 1 answer came in a later run" in capfd.readouterr().err
 
 
+@pytest.mark.slow
+def test_a_server_that_never_helped_is_said_beside_the_rules(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Rules about scores may be met all the same: they are of answers without the server."""
+    use = {"status": "connected", "offered": ["search"], "called": 3, "failed": 3}
+    log = write_log(tmp_path / "run.jsonl", [run_event(), response_event("q1", "with_docs", mcp={"docs": use})])
+    run(["gate", str(log), "--rule", "failures <= 100%"])
+    assert "with_docs: 3 of 3 calls of docs failed; the scores say nothing" in capfd.readouterr().err
+
+
 def test_a_warning_is_one_line_in_junit() -> None:
     """A name with a line end in it forges no second one."""
     told = "".join(junit(GateResult((), mock=False, warnings=("a\nb: 1 answer", "c"))))

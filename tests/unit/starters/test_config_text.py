@@ -38,6 +38,7 @@ def test_each_server_has_a_condition_of_its_own(tmp_path: Path) -> None:
         "with_wiki": ["wiki"],
     }
     assert config.mcp_servers == {"docs": STDIO, "wiki": HTTP}
+    assert "tool errors <= 10%" in config.as_written["gate"]["rules"]  # else a gate is met by a server that is down
     written = (tmp_path / "eval.yaml").read_text()
     assert "# expect_tools: [search, page]" in written
     assert "marks as destroying something: [look]" in written
