@@ -32,7 +32,7 @@ from keval.reports.model import (
     ServerUse,
     Total,
 )
-from keval.reports.notes import notes
+from keval.reports.notes import notes, of_declared
 from keval.reports.queries import Queries, Rows, ask, asked_ahead, by_condition, query
 from keval.reports.read_with_care import read_with_care
 from keval.reports.retractions import retractions
@@ -41,6 +41,7 @@ from keval.reports.stopping import stopping
 from keval.reports.tool_use import ToolUse, server_use, tool_use
 from keval.stats.aggregates import rounded
 from keval.stats.asked import Asked
+from keval.stats.declared import Declared, declared
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -125,7 +126,8 @@ def composed(
         bodies = list(aggregate(queries.connection, levels={"condition"}, asked=Asked(by=tuple(by))))
     (newest,) = queries.ask("newest_run")
     imported, does_rest = newest["imported"], "keval run CONFIG --mock" if newest["asks_mock"] else "keval run CONFIG"
-    tables = tuple(_tables(queries, header, metric_tables(bodies, order, judge_ids)))
+    declaration = declared(queries.connection)
+    tables = tuple(_tables(queries, header, _primary_first(metric_tables(bodies, order, judge_ids), declaration)))
     # Plans alone measure nothing: beside saved aggregates they would look like an unfinished run.
     used = tool_use(queries)
     conditions = _conditions(queries, order, used) if measured or not tables else ()
@@ -161,9 +163,15 @@ def composed(
             *warnings.others(queries, header, conditions, bodies, used),
         ),
         retractions=taken_back,
-        notes=tuple(notes(queries, header, tables, bodies, measured=measured)),
+        notes=(*of_declared(declaration), *notes(queries, header, tables, bodies, measured=measured)),
         groups=grouped_metrics(bodies),
     )
+
+
+def _primary_first(tables: Sequence[MetricTable], declaration: Declared) -> list[MetricTable]:
+    """Return tables of metrics in their order, but for those that the config declares primary: they come first."""
+    places = {name: place for place, name in enumerate(declaration.primary)}
+    return sorted(tables, key=lambda table: min(places.get(name, len(places)) for name in table.names))
 
 
 def _tables(queries: Queries, header: Header, tables: Iterable[MetricTable]) -> Iterator[MetricTable]:

@@ -9,6 +9,7 @@ from keval.reports import prompt_cache
 from keval.reports.conclusions import MetricTable
 from keval.reports.model import Header
 from keval.reports.queries import Queries
+from keval.stats.declared import Declared
 from keval.stats.intervals import LEVEL
 
 _OF_FIXED_SAMPLES = "Intervals are {level} intervals: Student's t over samples."
@@ -27,6 +28,13 @@ def notes(
     yield from _formulas(queries, tables)
     yield from _pairs(queries)
     yield from prompt_cache.notes(queries, header)
+
+
+def of_declared(declaration: Declared) -> Iterator[str]:
+    """Yield which metrics the config declares primary, if it does."""
+    if declaration.primary:
+        names = ", ".join(declaration.primary)
+        yield f"Declared primary in the config: {names}. They come first, and p-values are adjusted over them alone."
 
 
 def _how_failures_count(bodies: Sequence[JsonObject]) -> str:

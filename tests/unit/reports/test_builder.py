@@ -588,6 +588,27 @@ def test_conditions_stand_in_the_order_of_the_config(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_metrics_stand_in_the_order_in_which_they_were_declared(tmp_path: Path) -> None:
+    """What the config declares primary comes first, and what a judge scored that was added later comes last."""
+    metrics = [{"name": name, "min": 1, "max": 5} for name in ("clarity", "completeness")]
+    run = run_event(judges=[judge_entry(metrics)])
+    added = judge_entry([{"name": "tone", "min": 1, "max": 5}], judge_id="added", name="manners")
+    answer = response_event("q1")
+    own = judgment_event(answer)
+    score = own["scores"]["completeness"]
+    judged = [
+        own | {"scores": dict.fromkeys(("clarity", "completeness"), score)},
+        judgment_event(answer, judge_id="added", judge=JUDGE | {"name": "manners"}) | {"scores": {"tone": score}},
+    ]
+    events = [run, answer, *judged, run_event([], judges=[added], id="later")]
+    assert [table.metric for table in built(events, tmp_path).metrics] == ["clarity", "completeness", "tone"]
+    run["config"]["comparison"] = {"primary": ["completeness"]}
+    found = built(events, tmp_path)
+    assert [table.metric for table in found.metrics] == ["completeness", "clarity", "tone"]
+    assert any(note.startswith("Declared primary in the config: completeness.") for note in found.notes)
+
+
+@pytest.mark.slow
 def test_names_out_of_a_log_are_only_names(tmp_path: Path) -> None:
     """A condition called like SQL, markup or nothing at all is reported under that name."""
     names = ["x'; drop table lines; --", "[bold]|<b>`\x1b[31m", " "]
