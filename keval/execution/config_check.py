@@ -8,6 +8,7 @@ from pathlib import Path
 
 from keval.config.model import Config
 from keval.config.until_section import Until
+from keval.counted import counted
 from keval.errors import EnvironmentLacksError, KevalError, UsageError, Warn
 from keval.events import new_run_id
 from keval.execution import interrupt
@@ -43,6 +44,7 @@ from keval.processes.servers import ServerInfo
 from keval.projections.sql_file import load
 from keval.reports.dataset_doubts import doubts
 from keval.reports.warnings import judge_is_agent
+from keval.stats.conclusions import ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
         *_unjudged(prepared),
         *_without_golden_answers(prepared),
         *_without_fields(prepared),
+        *_few_clusters(prepared),
         *_misspelt_models(config),
         *doubts(prepared.samples),
         *(() if until is None else remarks(recorded_rule(config, prepared.samples, until))),
@@ -215,6 +218,20 @@ def _without_golden_answers(prepared: Prepared) -> Iterator[str]:
     for judge in prepared.config.judges:
         if any(map(judge.judge.lacks_golden_answer, prepared.samples)):
             yield f"judge {judge.name} needs golden answers, which the dataset does not have: it gives no score"
+
+
+def _few_clusters(prepared: Prepared) -> Iterator[str]:
+    """Yield that the samples belong to so few clusters that no difference could be told, whatever the answers."""
+    if not all(dataset.layout.cluster_key for dataset in prepared.config.datasets):
+        return
+    clusters = len({sample.get("cluster") for sample in prepared.samples})
+    smallest = 2.0 ** (1 - clusters)
+    if smallest > ALPHA and len(prepared.samples) > clusters:
+        yield (
+            f"the samples belong to {counted(clusters, 'cluster')}: nobody will be able to tell a difference, whatever "
+            f"the answers are (p of the exact test will be {smallest:.2g} or more); more questions help only if they "
+            "are of other clusters"
+        )
 
 
 def _without_fields(prepared: Prepared) -> Iterator[str]:

@@ -60,6 +60,18 @@ def test_a_judge_without_golden_answers_is_warned_of_and_costs_nothing(
     assert done.estimates[-1].number == (6 if says is None else 0)
 
 
+@pytest.mark.parametrize(("clusters", "is_told"), [(1, True), (5, True), (6, False)])
+def test_so_few_clusters_that_nothing_can_be_told_are_named(clusters: int, is_told: bool, tmp_path: Path) -> None:
+    """However many questions there are: the exact test counts clusters, and its p is never below 2 / 2^n."""
+    rows = [{"id": str(n), "question": f"Q{n}", "answer": "A", "of": str(n % clusters)} for n in range(12)]
+    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = CONFIG.replace("JUDGE", "{type: regex, pattern: Q}").replace(".jsonl}", ".jsonl, cluster_key: of}")
+    (tmp_path / "eval.yaml").write_text(config)
+    found: list[str] = []
+    check(load(tmp_path / "eval.yaml", environ={}), tmp_path / "none.jsonl", found.append)
+    assert any(each.startswith(f"the samples belong to {clusters} cluster") for each in found) is is_told
+
+
 @pytest.mark.parametrize(
     ("field", "says"),
     [
