@@ -46,6 +46,7 @@ def encodings(value: str) -> set[str]:
         twice = {again for once in in_json for again in _in_json(once)}
         read = data.decode(errors="replace")
         found |= {plain, read, *in_json, *twice, *_in_urls(data), *_in_html(plain), *_in_programs(plain, data)}
+        found |= set(_by_character(plain, data))
     found |= encoded(value)
     return {spelling for spelling in found if len(spelling) >= SHORTEST_REDACTED}
 
@@ -128,6 +129,18 @@ def _in_html(text: str) -> Iterator[str]:
     for quotation_mark in ("&quot;", "&#34;"):
         for apostrophe in ("&#x27;", "&#39;", "&apos;", "'"):
             yield written.replace("&quot;", quotation_mark).replace("&#x27;", apostrophe)
+
+
+def _by_character(text: str, data: bytes) -> Iterator[str]:
+    """Yield how JSON, HTML and URLs may have a text of which each character is escaped, even where none has to be."""
+    units = memoryview(text.encode("utf-16-le", errors="surrogatepass")).cast("H")
+    for parts, forms in (
+        (units, (r"\u{:04x}", r"\u{:04X}")),
+        ([ord(character) for character in text], ("&#{};", "&#x{:x};", "&#x{:X};")),
+        (data, ("%{:02X}", "%{:02x}")),
+    ):
+        for form in forms:
+            yield "".join(map(form.format, parts))
 
 
 def _in_programs(text: str, data: bytes) -> Iterator[str]:
