@@ -18,6 +18,7 @@ from keval.readable import SMALLEST_P
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
 from keval.stats.conclusions import Conclusion, is_below_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
+from keval.stats.reasons import NOTHING_SCORED
 
 ONE_CONDITION = "One condition: nothing is compared."
 
@@ -401,10 +402,11 @@ def _cannot_tell(each: _Compared) -> str:
     if found.ci_lower is None and not is_below_alpha(statistic(found, "p")):
         all_differ = f"all {found.n_paired} samples differ by {each.points(found.difference)}"
         return f"Cannot tell: {all_differ} on {each.metric}, which is too few to rule out chance{each.test('; ')}."
-    return (
-        f"Cannot tell: {each.lacking or 'too much'} was not measured, {_could(found)} "
-        f"({each.metric} {each.effect}).{each.way_out}"
-    )
+    if found.reasons.get("conclusion") == NOTHING_SCORED:
+        why, then = NOTHING_SCORED, ""
+    else:
+        why, then = f"{each.lacking or 'too much'} was not measured, {_could(found)}", each.way_out
+    return f"Cannot tell: {why} ({each.metric} {each.effect}).{then}"
 
 
 def _means(each: _Compared) -> str:

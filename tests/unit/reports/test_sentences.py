@@ -10,6 +10,7 @@ import pytest
 
 from keval.reports.conclusions import Difference, MetricTable
 from keval.reports.sentences import HOW_MANY, HOW_MANY_IN_ONE_LOG, headlines
+from keval.stats.reasons import NOTHING_SCORED
 from tests.reports import Scores, compared, difference, score, table
 
 
@@ -183,6 +184,13 @@ def test_nothing_scored_says_why() -> None:
     assert said(found, {"baseline": none}).startswith(
         "Nothing of baseline is to be scored: no judge is for its answers"
     )
+
+
+def test_where_nothing_was_scored_nothing_is_called_missing() -> None:
+    """All was measured, as failures that count as the worst score: to ask again is no way out."""
+    found = compared("cannot tell", (0.33, -5.31, 5.98), reasons={"conclusion": NOTHING_SCORED})
+    told = said(found, {"with_docs": {"scored": 0, "agent_failed": 6, "failed": {"mcp_failed": 6}}})
+    assert told.endswith(f"Cannot tell: {NOTHING_SCORED} (completeness +0.33 [−5.31, +5.98]).")
 
 
 def test_failures_that_count_as_the_worst_score_are_compared() -> None:
