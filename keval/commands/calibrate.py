@@ -19,7 +19,7 @@ from keval.errors import UsageError
 from keval.execution.labelling import drawn, take_in
 from keval.labels import calibration_lines, sheet
 from keval.labels.corrections import REQUIREMENT, MeanCorrection, mean_corrections
-from keval.labels.draw import Wanted
+from keval.labels.draw import Wanted, check_metrics
 from keval.labels.error_rates import ForeignCalibration, read
 from keval.labels.labels import READ, CalibratedJudge, calibrated, known_labels
 from keval.logs.collect import check_not_empty, collected
@@ -54,6 +54,7 @@ def command(
     filled: Path | None,
     number: int,
     passes: bool,
+    metrics: tuple[str, ...],
     by: tuple[str, ...],
     scores: bool,
     seed: int,
@@ -78,7 +79,7 @@ def command(
     """
     if output is not None and filled is not None:
         raise UsageError("-o writes a sheet and --read reads one: one at a time")
-    wanted = Wanted(number, passes, by, seed, pass_from, scores)
+    wanted = Wanted(number, passes, by, seed, pass_from, scores, metrics)
     elsewhere = _elsewhere(calibration, q0, q1, m0, m1)
     if output is not None:
         _write(log, output, wanted, labeler, skip_invalid=skip_invalid)
@@ -136,6 +137,8 @@ def _write(log: Path, output: Path, wanted: Wanted, labeler: str | None, *, skip
 
 def _options(wanted: Wanted) -> Iterator[str]:
     """Yield the options that what is drawn has to be read with, to be counted as it was drawn."""
+    for name in wanted.metrics:
+        yield from ("--metric", name)
     for field in wanted.by:
         yield from ("--by", field)
     for name, score in wanted.pass_from.items():
@@ -160,10 +163,15 @@ def _what_labels_say(
         connection = open_.enter_context(projections.connect([file], tools=False, asked=asked))
         caveats.warn_of_mock(connection)
         caveats.warn_of_stopped(connection)
+        check_metrics(connection, wanted)
         for name in undecided(connection, wanted.pass_from):
             warn(f"{name}: nothing says which score passes, so there is no verdict; --pass-from {name}=SCORE does")
         judges = calibrated(connection, known_labels(connection, file.path), wanted)
-        return list(judges), list(mean_corrections(connection))
+        means = mean_corrections(connection)
+        return (
+            [each for each in judges if wanted.is_about(each.metric, each.judge, each.judge_id)],
+            [each for each in means if wanted.is_about(each.metric, each.judge, each.judge_id)],
+        )
 
 
 def _say_all(lines: Iterable[str]) -> None:

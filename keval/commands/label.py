@@ -35,6 +35,7 @@ def command(
     labeler: str,
     number: int,
     passes: bool,
+    metrics: tuple[str, ...],
     by: tuple[str, ...],
     scores: bool,
     seed: int,
@@ -51,7 +52,7 @@ def command(
     if not labeler.strip():
         raise UsageError("--labeler is empty")
     check_appendable(log)  # before a person has answered in vain
-    wanted = Wanted(number, passes, by, seed, pass_from, scores)
+    wanted = Wanted(number, passes, by, seed, pass_from, scores, metrics)
     entries = drawn(log, wanted, warn, labeler, skip_invalid=skip_invalid)
     if not entries:
         what = "answer" if scores else "verdict"

@@ -268,6 +268,8 @@ def drawing_options(command: Command) -> Command:
         click.option("--scores", is_flag=True,
                      help="Draw answers at random, and ask for a score by each metric instead of a verdict."),
         click.option("--by", metavar="FIELD", multiple=True, help="Divide by a field of the sample, too."),
+        click.option("--metric", "metrics", metavar="[JUDGE/]METRIC", multiple=True,
+                     help="Ask about this metric; may be repeated (default: all)."),
         click.option("--include-passes", "passes", is_flag=True, help="Draw as many passes as failures."),
         click.option("-n", "--n", "--number", "number", type=click.IntRange(min=1), default=10, show_default=True,
                      metavar="N", help="How many failures, or with --scores answers, to draw."),

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from keval.errors import UsageError
 from keval.ids import JsonObject, answer_sha256
 from keval.logs.line_at import event_at, record_at
-from keval.projections import rows
+from keval.metric_names import names
+from keval.nearest import near
+from keval.projections import rows, rows_of
 from keval.projections.sql_file import json_path, literal, load
 from keval.questions import as_text
 from keval.reports.grouping import check_known
@@ -37,11 +39,17 @@ class Wanted:
     """The lowest score that passes, of metrics for which the user says it."""
     scores: bool = False
     """Answers at random from all that were judged, to be scored, and not verdicts."""
+    metrics: tuple[str, ...] = ()
+    """Those that people are asked about, each as METRIC, JUDGE/METRIC or JUDGE_ID/METRIC; none: all."""
 
     def __post_init__(self) -> None:
         """Raise UsageError for a draw at random of a part of the answers only: it would say nothing of all."""
         if self.scores and (self.passes or self.by):
             raise UsageError("--scores draws from all answers of a condition: without --include-passes and --by")
+
+    def is_about(self, metric: str, judge: str, judge_id: str) -> bool:
+        """Return whether people are asked about a metric."""
+        return not self.metrics or not set(self.metrics).isdisjoint(names(metric, judge, judge_id))
 
     @property
     def draw(self) -> JsonObject:
@@ -101,13 +109,27 @@ class Entry:
 
 
 def draw(connection: DuckDBPyConnection, log: Path, wanted: Wanted) -> list[Entry]:
-    """Return what is drawn; `log` is the file that the connection's views are of."""
+    """Return what is drawn; `log` is the file that the connection's views are of. Raises UsageError."""
+    check_metrics(connection, wanted)
     query = _at_random(connection, wanted) if wanted.scores else _by_verdict(connection, wanted)
     found: Iterable[JsonObject] = () if query is None else rows(connection, query)
     if wanted.scores:
-        found = _asked_once(found)
+        found = _asked_once(row for row in found if _is_asked_about(row, wanted))
     asks = _asked_by_metrics(connection, log) if wanted.scores else {}
     return [_entry(row, log, wanted.draw, asks) for row in found]
+
+
+def check_metrics(connection: DuckDBPyConnection, wanted: Wanted) -> None:
+    """Raise UsageError for a metric that nobody scored."""
+    known = rows_of(connection, "metrics") if wanted.metrics else ()
+    called = [name for row in known for name in names(row["metric"], row["judge"], row["judge_id"])]
+    for name in wanted.metrics:
+        if name not in called:
+            raise UsageError(f"--metric {name}: no such metric; {near(name, called)}")
+
+
+def _is_asked_about(row: JsonObject, wanted: Wanted) -> bool:
+    return wanted.is_about(row["metric"], row["judge"], row["judge_id"])
 
 
 def _at_random(connection: DuckDBPyConnection, wanted: Wanted) -> str | None:
@@ -146,7 +168,7 @@ def _by_verdict(connection: DuckDBPyConnection, wanted: Wanted) -> str | None:
     strata = wanted.strata(connection)
     quotas: list[str] = []
     for passed in (False, True) if wanted.passes else (False,):
-        sizes = [row for row in _sizes(connection, strata) if row["passed"] is passed]
+        sizes = [row for row in _sizes(connection, strata) if row["passed"] is passed and _is_asked_about(row, wanted)]
         shares = spread([row["verdicts"] for row in sizes], wanted.number)
         quotas += [_quota(row, share) for row, share in zip(sizes, shares, strict=True) if share]
     return load("labels", "drawn", strata=strata, quotas=", ".join(quotas)) if quotas else None

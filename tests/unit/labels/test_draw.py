@@ -181,3 +181,23 @@ def test_a_part_of_the_answers_is_no_draw_at_random() -> None:
 def test_a_log_without_verdicts_gives_nothing(tmp_path: Path) -> None:
     """Where all pass there is no failure to be drawn."""
     assert drawn(judged_log(tmp_path, 3, 0), Wanted()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scores", [False, True])
+def test_people_are_asked_about_the_metrics_that_are_wanted(tmp_path: Path, scores: bool) -> None:
+    """All others are in no draw; a name that no metric has is refused, with the nearest."""
+    log = judged_log(tmp_path, 8, 4)
+    answer, *_ = drawn(log, Wanted(1, scores=scores))
+    judge = {"type": "python", "model": None, "name": "second"}
+    events = [json.loads(line) for line in log.read_bytes().splitlines()]
+    again = [each | {"id": f"{each['id']}-2", "judge": judge, "judge_id": "second"}
+             for each in events if each["type"] == "judgment"]  # fmt: skip
+    run = run_event([], judges=[judge_entry(judge_id="second", name="second")], id="later")
+    log.write_text("".join(json.dumps(each) + "\n" for each in [*events, run, *again]))
+    for name in ("second/completeness", f"{JUDGE_ID}/completeness"):
+        found = drawn(log, Wanted(4, scores=scores, metrics=(name,), pass_from={"completeness": 4}))
+        assert {(entry.judge_id, entry.also) for entry in found} == {(name.partition("/")[0], ())}
+        assert len(found) == 4
+    with pytest.raises(UsageError, match=f"--metric compleness: no such metric; did you mean '{answer.metric}'"):
+        drawn(log, Wanted(metrics=("compleness",)))
