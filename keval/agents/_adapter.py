@@ -7,6 +7,7 @@ one holds. Everything that an adapter writes for a task is in a private folder t
 from __future__ import annotations
 
 import json
+import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -73,6 +74,11 @@ class Adapter:
         """Whether the program is given the system prompt anywhere."""
         places = [self.written.get(key) for key in ("command", "resume", "stdin", "env", "files")]
         return "{system_prompt}" in json.dumps(places)
+
+    def blames_service(self, failure: str) -> bool:
+        """Return whether a failure that the agent tells is that of the model's service."""
+        pattern = self.written.get("service_failures")
+        return pattern is not None and re.search(pattern, failure) is not None
 
     def command(self, values: Mapping[str, object], arguments: Sequence[str]) -> list[str]:
         """Return the program and its arguments for one message; there is a session if it is a further one."""
@@ -150,9 +156,12 @@ def _problems(written: Mapping[str, Any]) -> Iterator[str]:
         fill(written.get("mcp_tool_name", ""), {"server": ""})
         for path in paths_of(written):
             json_path(path)
+        re.compile(written.get("service_failures", ""))
         for name in written.get("files", {}):
             if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
                 raise ValueError(f"files: {name} is not in the private folder")  # noqa: TRY301 - one of its problems
+    except re.error as error:
+        yield f"service_failures: {error}"
     except ValueError as error:
         yield str(error)
 

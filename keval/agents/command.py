@@ -309,7 +309,7 @@ def _check_ended_well(adapter: Adapter, events: Events, ended: program.Ended) ->
     """Raise AgentError for a run that failed, by what it says or its exit status, or that nobody understands."""
     if events.failure is not None:
         told = f"it says that it failed: {events.failure}"
-        if events.has_begun:
+        if events.has_begun and not adapter.blames_service(events.failure):
             raise AgentError("agent_error", told)
         raise AgentError("infra_error", told, retryable=True)  # its service may be there again
     if ended.exit_status:

@@ -35,6 +35,7 @@ sys.exit({status})
 """
 
 FAILED_TURN = {"type": "turn.failed", "error": {"message": "quota"}}
+LOST_TURN = {"type": "turn.failed", "error": {"message": "ran out of room in its context window"}}
 NO_KEY = {"type": "result", "status": "error", "error": {"message": "no key"}}
 SAID = Path(__file__).parent / "said"
 CODEX, GEMINI = (
@@ -174,7 +175,8 @@ async def test_without_a_session_no_second_message_is_asked(tmp_path: Path, turn
 @pytest.mark.parametrize(
     ("name", "said", "status", "kind", "told"),
     [
-        ("codex", lines([*CODEX[:4], FAILED_TURN]), 1, "agent_error", "quota"),
+        ("codex", lines([*CODEX[:4], FAILED_TURN]), 1, "infra_error", "quota"),
+        ("codex", lines([*CODEX[:4], LOST_TURN]), 1, "agent_error", "context window"),
         ("codex", lines([*CODEX[:1], FAILED_TURN]), 1, "infra_error", "quota"),
         ("codex", lines(CODEX[:4]), 3, "agent_error", "exit status 3"),
         ("codex", lines(CODEX[:1]), 3, "infra_error", "exit status 3"),
@@ -191,7 +193,7 @@ async def test_a_failure_is_told_with_what_was_done_until_then(  # noqa: PLR0917
 ) -> None:
     """An error that the agent reports, an exit status, and output that breaks off are failures, never answers.
 
-    Who has said and done nothing was not asked: a quota or a wrong key is no bad answer.
+    Who has said and done nothing was not asked: a quota or a wrong key is no bad answer. Nor is a quota later on.
     """
     fake = Fake(tmp_path, name, said, status)
     with pytest.raises(AgentError, match=told) as caught:
@@ -275,6 +277,7 @@ def test_an_edited_adapter_makes_another_agent(tmp_path: Path) -> None:
         ({"mcp_servers": {"stdio": {"a": "{url}"}}}, r"unknown placeholder \{url\}"),
         ({"files": {"../a": "b"}}, r"files: \.\./a is not in the private folder"),
         ({"event": []}, "unknown key 'event'"),
+        ({"service_failures": "(429"}, "service_failures: missing \\)"),
     ],
 )
 def test_what_is_wrong_with_an_adapter_is_told(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
