@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from keval.errors import InputError
-from keval.reports.conclusions import ReportWarning
+from keval.reports.conclusions import SMALL_NUMBERS, MetricTable, ReportWarning, small_numbers
 from keval.reports.model import Header, HouseScore, JudgeInfo, LogSource, Report
 from keval.stats.declared import Declared
 
@@ -28,6 +28,8 @@ class Side:
     """Those of its conditions, where they were asked for."""
     has_stopped: bool = False
     """Whether its run stopped when decided, by comparisons of its own."""
+    asking_models: frozenset[str] = frozenset()
+    """The ids of those judges of its metrics that ask a model."""
 
     def named(self, condition: str) -> str:
         """Return what a condition of the log is called beside those of others."""
@@ -149,9 +151,10 @@ def first_of_each(sides: Sequence[Side]) -> Iterator[ReportWarning]:
 
 
 def rest_of_each(sides: Sequence[Side]) -> Iterator[ReportWarning]:
-    """Yield all other warnings of each log, with its name."""
+    """Yield all other warnings of each log, with its name; of small numbers those of the comparison speak."""
+    told_elsewhere = FAVOURING | SMALL_NUMBERS
     for side in sides:
-        yield from _named(side, [warning for warning in side.report.warnings if warning.code not in FAVOURING])
+        yield from _named(side, [warning for warning in side.report.warnings if warning.code not in told_elsewhere])
 
 
 def _named(side: Side, warnings: Iterable[ReportWarning]) -> Iterator[ReportWarning]:
@@ -159,13 +162,10 @@ def _named(side: Side, warnings: Iterable[ReportWarning]) -> Iterator[ReportWarn
         yield replace(warning, text=f"{side.label}: {warning.text}")
 
 
-def small(sides: Sequence[Side]) -> Iterator[ReportWarning]:
-    """Yield what the logs' own reports warn of, each code once: what is too small of any."""
-    told: dict[str, ReportWarning] = {}
-    for side in sides:
-        for warning in side.report.warnings:
-            told.setdefault(warning.code, warning)
-    yield from told.values()
+def small(sides: Sequence[Side], tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
+    """Yield what is too small of the metrics that are compared: also how few samples two logs have in common."""
+    programs = {table.judge_id for table in tables}.difference(*(side.asking_models for side in sides))
+    yield from small_numbers(tables, programs)
 
 
 def header(sides: Sequence[Side]) -> Header:

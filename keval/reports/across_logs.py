@@ -20,7 +20,7 @@ from keval.projections import rows
 from keval.projections.sql_file import load
 from keval.reports import across_doubts, mixed_answers
 from keval.reports.across_doubts import Side
-from keval.reports.builder import compose, evaluation_names
+from keval.reports.builder import compose, evaluation_names, programs
 from keval.reports.changed_scores import changed_scores
 from keval.reports.conclusions import Difference, MetricTable, difference
 from keval.reports.edited_records import leave_out_edited_records, records_of
@@ -126,7 +126,9 @@ def _side(  # noqa: PLR0913 - as compare, which passes them on
         mixed_answers.refuse_mixed(connection, allow=allow_mixed, log=label)
         report, (strategy, pass_from) = compose(connection, logs=[log]), house
         scores = house_scores(strategy, connection, report, pass_from) if strategy else ()
-        return Side(number, label, report, declared(connection), scores, has_stopped(connection))
+        asking = {table.judge_id for table in report.metrics} - programs(Queries(connection), report.metrics)
+        stopped = has_stopped(connection)
+        return Side(number, label, report, declared(connection), scores, stopped, frozenset(asking))
 
 
 def _pairs(sides: Sequence[Side], same: Sequence[tuple[str, str]]) -> Iterator[tuple[int, str, int, str]]:
@@ -270,6 +272,7 @@ def _report(
 ) -> Report:
     """Return the report: each log's own numbers of `tables`, and what is concluded from `shared` samples."""
     mock = any(side.report.mock for side in sides)
+    small = tuple(across_doubts.small(sides, shared))
     conditions = tuple(
         replace(condition, name=side.named(condition.name)) for side in sides for condition in side.report.conditions
     )
@@ -280,7 +283,7 @@ def _report(
         headlines=headlines(
             shared, is_incomplete=any(found.not_done for found in conditions), how_many=HOW_MANY_IN_ONE_LOG
         ),
-        read_with_care=read_with_care(shared, list(across_doubts.small(sides))),
+        read_with_care=read_with_care(shared, small),
         header=across_doubts.header(sides),
         conditions=conditions,
         metrics=tuple(_with_differences(tables, shared)),
@@ -290,6 +293,6 @@ def _report(
             replace(group, condition=side.named(group.condition)) for side in sides for group in side.report.failures
         ),
         retractions=tuple(found for side in sides for found in side.report.retractions),
-        warnings=(*across_doubts.differing(sides, samples), *across_doubts.rest_of_each(sides)),
+        warnings=(*across_doubts.differing(sides, samples), *small, *across_doubts.rest_of_each(sides)),
         notes=NOTES,
     )

@@ -132,7 +132,7 @@ def composed(
     used = tool_use(queries)
     conditions = _conditions(queries, order, used) if measured or not tables else ()
     mock = _is_mock(queries, conditions, bodies)
-    small = tuple(small_numbers(tables, _programs(queries, tables)))
+    small = tuple(small_numbers(tables, programs(queries, tables)))
     saved = [score for table in tables for score in table.scores]
     return Report(
         mock=mock,
@@ -206,7 +206,7 @@ def saved_aggregates(connection: DuckDBPyConnection, logs: Sequence[LogFile]) ->
         ] or None
 
 
-def _programs(queries: Queries, tables: Sequence[MetricTable]) -> set[str]:
+def programs(queries: Queries, tables: Iterable[MetricTable]) -> set[str]:
     """Return the ids of the judges of which nobody knows that they ask a model: aggregates do not say it."""
     known = {row["judge_id"]: row["asks_none"] for row in queries.ask("programs")}
     return {table.judge_id for table in tables if known.get(table.judge_id, True)}

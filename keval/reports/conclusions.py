@@ -335,6 +335,9 @@ _SMALL = (
     ),
 )
 
+SMALL_NUMBERS = frozenset(small.code for small in _SMALL)
+"""The codes of warnings of small numbers."""
+
 
 def small_numbers(tables: Sequence[MetricTable], programs: Collection[str] = ()) -> Iterator[ReportWarning]:
     """Yield what too few samples, repetitions or judgments leave unsaid, each once for all tables.

@@ -72,11 +72,14 @@ def test_a_metric_that_is_computed_otherwise_is_named() -> None:
 
 
 def test_logs_that_are_alike_say_only_what_each_says() -> None:
-    """Nothing differs; each log's own warnings stand under its name, and what is too small once."""
-    sides = [Side(1, "a.jsonl", REPORT, Declared()), Side(2, "b.jsonl", REPORT, Declared())]
+    """Nothing differs; each log's own warnings stand under its name, but what is too small once."""
+    warned = dataclasses.replace(REPORT, warnings=(*REPORT.warnings, ReportWarning("older_conditions", "dropped")))
+    sides = [Side(1, "a.jsonl", warned, Declared()), Side(2, "b.jsonl", warned, Declared())]
     assert list(differing(sides, [])) == []
-    assert [warning.text[:9] for warning in rest_of_each(sides)] == ["a.jsonl: ", "b.jsonl: "]
-    assert [warning.code for warning in small(sides)] == ["few_samples"]
+    assert [warning.text for warning in rest_of_each(sides)] == ["a.jsonl: dropped", "b.jsonl: dropped"]
+    assert [warning.code for warning in small(sides, REPORT.metrics)] == ["few_samples", "one_repetition"]
+    asking = [dataclasses.replace(side, asking_models=frozenset({REPORT.metrics[0].judge_id})) for side in sides]
+    assert "one_judgment" in {warning.code for warning in small(asking, REPORT.metrics)}
     assert header(sides).agent == REPORT.header.agent
     assert header(sides).seed == REPORT.header.seed
 
@@ -87,4 +90,4 @@ def test_what_favours_one_log_stands_first() -> None:
     better = dataclasses.replace(REPORT, warnings=(*REPORT.warnings, tried))
     sides = [Side(1, "a.jsonl", REPORT, Declared()), Side(2, "b.jsonl", better, Declared())]
     assert [warning.text for warning in first_of_each(sides)][2:] == [f"b.jsonl: {tried.text}"]
-    assert len(list(rest_of_each(sides))) == 2
+    assert list(rest_of_each(sides)) == []

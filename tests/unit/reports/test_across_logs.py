@@ -346,3 +346,38 @@ def test_a_rehearsal_is_not_compared_with_a_run(tmp_path: Path) -> None:
     """A stand-in's numbers say nothing about a model."""
     with pytest.raises(InputError, match=r"2.jsonl: a stand-in answered or judged; .*1.jsonl: a real model did"):
         compared(tmp_path, events(LOW), events(HIGH, mock=True))
+
+
+@pytest.mark.slow
+def test_two_logs_that_share_few_samples_are_read_with_care(tmp_path: Path) -> None:
+    """However many samples each log has: the conclusion rests on those that both have."""
+    many = [event for number in range(40) for event in answered(f"a{number}", 2)]
+    more = [event for number in range(40) for event in answered(f"b{number}", 2)]
+    report = compared(tmp_path, [*events(LOW), *many], [*events(HIGH), *more])
+    assert only(report).conclusion == "higher"
+    assert str(report.read_with_care).startswith("Read with care: 7 samples, so intervals are wide.")
+    (warning,) = (warning for warning in report.warnings if warning.code == "few_samples")
+    assert "docs in " in warning.text
+    assert warning.text.endswith("1.jsonl, 7 samples)")
+
+
+@pytest.mark.slow
+def test_a_program_that_judged_once_is_no_doubt_of_a_comparison(tmp_path: Path) -> None:
+    """It says the same each time; of a judge that asks a model its own variation is not known."""
+    logs = (events(LOW), events(HIGH))
+    asks_none = [[without_model(event) for event in log] for log in logs]
+    codes = [{warning.code for warning in compared(tmp_path, *each).warnings} for each in (asks_none, logs)]
+    assert ["one_judgment" in found for found in codes] == [False, True]
+
+
+def without_model(event: JsonObject) -> JsonObject:
+    """Return an event whose judges ask no model."""
+    if event["type"] == "judgment":
+        return event | {"judge": event["judge"] | {"model": None}}
+    return event | {"judges": [judge | {"model": None} for judge in event["judges"]]} if "judges" in event else event
+
+
+def answered(sample_id: str, score: float) -> list[JsonObject]:
+    """Return an answer to one more sample, and its judgment."""
+    response = response_event(sample_id, "docs")
+    return [response, judgment_event(response, score)]
