@@ -86,7 +86,9 @@ class OpenTelemetry(Format):
             "gen_ai.evaluation.score.label": None if passed is None else "pass" if passed else "fail",
             "gen_ai.evaluation.explanation": score["reasoning"] if self.texts else None,
             "keval.judge": score["judge"],
+            "keval.judge.id": score["judge_id"],
             "keval.judgment.id": score["judgment_id"],
+            "keval.judgment.replicate": score["replicate"],
         }
         return {
             "timeUnixNano": str(_nanoseconds(score["time"])),

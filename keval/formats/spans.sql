@@ -25,8 +25,8 @@ scored as (
         response_id,
         to_json(list(
             {
-                judge: judge, metric: metric, score: score, reasoning: reasoning, time: j.time, judgment_id: judgment_id,
-                passed: coalesce(passed, score >= pass_from - 1e-6)
+                judge: judge, judge_id: judge_id, metric: metric, score: score, reasoning: reasoning, time: j.time,
+                judgment_id: judgment_id, replicate: replicate, passed: coalesce(passed, score >= pass_from - 1e-6)
             }
             order by s.position, metric
         ))::varchar as scores

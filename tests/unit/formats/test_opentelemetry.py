@@ -15,7 +15,7 @@ from opentelemetry.semconv.attributes import error_attributes
 from keval.formats import opentelemetry
 from keval.formats.opentelemetry import OpenTelemetry
 from keval.ids import JsonObject
-from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
+from tests.builders import JUDGE_ID, failure_event, judge_entry, judgment_event, response_event, run_event
 from tests.exporting import exported
 
 CALL = {
@@ -80,6 +80,23 @@ def test_a_span_says_what_an_answer_took_and_what_it_scored(tmp_path: Path) -> N
     score = told(event.attributes)
     assert (event.name, score["gen_ai.evaluation.name"]) == ("gen_ai.evaluation.result", "quality")
     assert (score["gen_ai.evaluation.score.value"], score["gen_ai.evaluation.score.label"]) == (4.0, "pass")
+
+
+@pytest.mark.slow
+def test_two_versions_of_a_judge_and_their_replicates_are_told_apart(tmp_path: Path) -> None:
+    """A score says by which version of its judge it is, and which of its judgments."""
+    answer = response_event("q1", "A")
+    given = [(JUDGE_ID, 1), (JUDGE_ID, 2), ("b" * 16, 1)]
+    judged = [judgment_event(answer, judge_id=judge_id, replicate=replicate) for judge_id, replicate in given]
+    judges = [judge_entry(judge_id=judge_id) for judge_id in (JUDGE_ID, "b" * 16)]
+    (path,) = exported(OpenTelemetry(), [run_event(["A"], samples=1, judges=judges), answer, *judged], tmp_path / "out")
+    (span,) = orjson.loads(path.read_bytes())["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    attributes = [{each["key"]: each["value"] for each in event["attributes"]} for event in span["events"]]
+    found = [
+        (each["keval.judge.id"]["stringValue"], int(each["keval.judgment.replicate"]["intValue"]))
+        for each in attributes
+    ]
+    assert sorted(found) == sorted(given)
 
 
 @pytest.mark.slow
