@@ -59,6 +59,7 @@ def _scored(score: JsonObject, answer: Mapping[str, Any]) -> JsonObject:
             "repetition": str(answer["repetition"]),
             "replicate": str(score["replicate"]),
             "judge": score["judge"],
+            "judge_id": score["judge_id"],
             "metric": score["metric"],
             "response_id": answer["id"],
             "judgment_id": score["judgment_id"],

@@ -27,6 +27,7 @@ from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.reports.conclusions import ConditionScore, MetricTable, statistic
 from keval.reports.model import ConditionSummary, JudgeInfo
+from keval.reports.sentences import judge_name
 
 UNKNOWN = "unknown"
 MOCK = "keval-mock"
@@ -111,7 +112,7 @@ class EveryEvalEver(Format):
         }
 
     def _result(self, about: _Condition, table: MetricTable, score: ConditionScore) -> JsonObject:
-        dataset = about.source.report.header.dataset
+        dataset, tables = about.source.report.header.dataset, about.source.report.metrics
         result: JsonObject = {
             "evaluation_name": about.evaluation,
             "source_data": {
@@ -119,7 +120,7 @@ class EveryEvalEver(Format):
                 "source_type": "other",
                 "additional_details": {"sha256": dataset.sha256, "samples": str(dataset.samples)} if dataset else {},
             },
-            "metric_config": _metric(table, about.judge(table.judge_id), is_newest=self._is_newest),
+            "metric_config": _metric(table, tables, about.judge(table.judge_id), is_newest=self._is_newest),
             "score_details": {
                 "score": score.mean,
                 "details": {"scored": str(score.scored), "agent_failed": str(score.agent_failed)},
@@ -217,12 +218,26 @@ def _model_info(model: str) -> JsonObject:
     }
 
 
-def _metric(table: MetricTable, judge: JudgeInfo | None, *, is_newest: bool) -> JsonObject:
+def _metric_ids(tables: Sequence[MetricTable]) -> dict[tuple[str, str], str]:
+    """Return the id of each metric, by those of its judge and its name; of equal ones each has the judge's."""
+    plain = [f"keval.{table.judge}.{table.metric}" for table in tables]
+    return {
+        (table.judge_id, table.metric): name
+        if plain.count(name) == 1
+        else f"keval.{table.judge}.{table.judge_id}.{table.metric}"
+        for table, name in zip(tables, plain, strict=True)
+    }
+
+
+def _metric(
+    table: MetricTable, tables: Sequence[MetricTable], judge: JudgeInfo | None, *, is_newest: bool
+) -> JsonObject:
     models: Sequence[str] = judge.models if judge else ()
-    named: Mapping[str, object] = {"metric_id": f"keval.{table.judge}.{table.metric}", "metric_name": table.metric}
+    metric_id = _metric_ids(tables)[table.judge_id, table.metric]
+    named: Mapping[str, object] = {"metric_id": metric_id, "metric_name": table.metric}
     return {
         **(named if is_newest else {}),
-        "evaluation_description": f"{table.metric}, judged by {table.judge}",
+        "evaluation_description": f"{table.metric}, judged by {judge_name(table, tables)}",
         "lower_is_better": False,
         "score_type": "continuous",
         "min_score": table.min,

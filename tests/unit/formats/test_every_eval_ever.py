@@ -112,6 +112,23 @@ def test_correct_is_what_passes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_two_versions_of_a_judge_are_told_apart(tmp_path: Path) -> None:
+    """Their results have ids and descriptions of their own, and each row says which version gave its score."""
+    answer = response_event("q1", "A")
+    versions = ["a" * 16, "b" * 16]
+    judged = [judgment_event(answer, judge_id=judge_id) for judge_id in versions]
+    run = run_event(["A"], samples=1, judges=[judge_entry(judge_id=judge_id) for judge_id in versions])
+    ((record, rows),) = records(tmp_path, [run, answer, *judged])
+    told = [result["metric_config"] for result in record[RESULTS]]
+    assert [each["metric_id"] for each in told] == [f"keval.rubric.{version}.completeness" for version in versions]
+    assert len({each["evaluation_description"] for each in told}) == 2
+    assert [row["metadata"]["judge_id"] for row in rows] == versions
+    (tmp_path / "other").mkdir()
+    ((alone, _),) = records(tmp_path / "other", [run | {"judges": run["judges"][:1]}, answer, judged[0]])
+    assert alone[RESULTS][0]["metric_config"]["metric_id"] == "keval.rubric.completeness"
+
+
+@pytest.mark.slow
 def test_each_repetition_has_a_row_of_what_it_did_itself(tmp_path: Path) -> None:
     """Its own text, kind and tool calls: none speaks for the others."""
     turns: list[list[JsonObject]] = [[CALL], [], [CALL, CALL]]
