@@ -26,7 +26,7 @@ from keval.plugins import option
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.reports.conclusions import ConditionScore, MetricTable, statistic
-from keval.reports.model import ConditionSummary, JudgeInfo
+from keval.reports.model import AgentInfo, ConditionSummary, JudgeInfo
 from keval.reports.sentences import judge_name
 
 UNKNOWN = "unknown"
@@ -150,14 +150,20 @@ class _Condition:
         """
         if self.source.report.mock:
             return MOCK
-        ids = {"condition_id": literal(self.summary.condition_id), "agent_id": literal(self.summary.agent_id)}
-        models = [row["model"] for row in rows(self.source.connection, load("formats", "answered_by", **ids))]
+        models = [row["model"] for row in self._ask("answered_by")]
         if len(models) == 1:
             return str(models[0])
-        agent = self.source.report.header.agent
-        if agent is None:
-            return UNKNOWN
-        return agent.name if models else agent.model or agent.name
+        return self.agent.name if models else self.agent.model or self.agent.name
+
+    @cached_property
+    def agent(self) -> AgentInfo:
+        """The agent as the answers name it: of a run that is not described, or not the newest, the header has none."""
+        (row,) = self._ask("answering_agent")
+        return AgentInfo(**row["agent"])
+
+    def _ask(self, name: str) -> Iterator[JsonObject]:
+        ids = {"condition_id": literal(self.summary.condition_id), "agent_id": literal(self.summary.agent_id)}
+        return rows(self.source.connection, load("formats", name, **ids))
 
     @property
     def developer(self) -> str:
@@ -184,13 +190,12 @@ class _Condition:
 
     @property
     def details(self) -> dict[str, str]:
-        agent = self.source.report.header.agent
         servers = {each.server for each in self.summary.servers}
         return {
             "condition": self.summary.name,
             "condition_id": self.summary.condition_id,
             "agent_id": self.summary.agent_id,
-            "agent_type": agent.type if agent else UNKNOWN,
+            "agent_type": self.agent.type,
             "mock": str(self.source.report.mock).lower(),
             **{
                 f"mcp_server_{each.name}": f"{each.server_name or UNKNOWN} {each.version or UNKNOWN}"

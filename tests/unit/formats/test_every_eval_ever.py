@@ -13,7 +13,7 @@ import pytest
 from keval import ids
 from keval.formats.every_eval_ever import EveryEvalEver
 from keval.ids import JsonObject
-from tests.builders import judge_entry, judgment_event, response_event, run_event, sample, sample_change_event
+from tests.builders import AGENT, judge_entry, judgment_event, response_event, run_event, sample, sample_change_event
 from tests.exporting import exported
 
 SCHEMAS = Path(__file__).parents[4] / "shared" / "eee"
@@ -182,9 +182,22 @@ def test_where_no_service_names_the_model_it_is_that_of_the_config(
     tmp_path: Path, answered_by: list[str], model: str
 ) -> None:
     """Of several models the answers are by none of them alone."""
-    events = [event | {"models": answered_by} if event["type"] == "response" else event for event in log()]
-    events[0]["agent"] = events[0]["agent"] | {"name": "agent", "model": "given"}
+    agent = {**AGENT, "name": "agent", "model": "given"}
+    events = [
+        event | {"models": answered_by, "agent": agent} if event["type"] == "response" else event for event in log()
+    ]
+    events[0]["agent"] |= agent
     assert {record["model_info"]["name"] for record, _ in records(tmp_path, events)} == {model}
+
+
+@pytest.mark.slow
+def test_answers_without_a_run_event_are_by_the_agent_that_they_name(tmp_path: Path) -> None:
+    """Each answer says who gave it, so nothing is unknown where no run is described."""
+    agent = {"name": "Claude", "type": "claude_code", "model": "claude-sonnet-5"}
+    events = [event | {"agent": agent} if event["type"] == "response" else event for event in log()[1:]]
+    for record, _ in records(tmp_path, events):
+        assert record["model_info"]["id"] == "anthropic/claude-sonnet-5"
+        assert record[RESULTS][0]["generation_config"]["additional_details"]["agent_type"] == "claude_code"
 
 
 @pytest.mark.slow
