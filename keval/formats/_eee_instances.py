@@ -13,7 +13,6 @@ from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.questions import as_text, messages
 from keval.reports.model import ConditionSummary
-from keval.reports.verdicts import verdicts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -30,7 +29,7 @@ def instances(
     `shared` is what all of them have in common, `of_models` whether a judge, by its id, asks a model.
     """
     ids = {"condition_id": literal(condition.condition_id), "agent_id": literal(condition.agent_id)}
-    for row in rows(connection, load("formats", "eee_answers", **ids, verdicts=verdicts(connection, {}))):
+    for row in rows(connection, load("formats", "eee_answers", **ids)):
         answer = row | {name: orjson.loads(row[name]) for name in ("sample", "scores")}
         known = shared | _answer(answer)
         for score in answer["scores"]:

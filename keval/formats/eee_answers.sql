@@ -18,7 +18,7 @@ join (
             order by position, metric
         ))::varchar as scores
     from scores
-    left join (select response_id, judge_id, metric, pass_from from ($verdicts)) using (response_id, judge_id, metric)
+    left join thresholds using (judge_id, metric)
     where condition_id = $condition_id and agent_id = $agent_id and current and computed is null and score is not null
     group by response_id
 ) as s on s.response_id = r.id

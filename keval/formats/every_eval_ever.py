@@ -261,8 +261,8 @@ def _scoring(table: MetricTable, models: Sequence[str]) -> JsonObject:
 
 
 def _uncertainty(score: ConditionScore) -> JsonObject:
-    clustered = statistic(score, "se_clustered")
-    se = score.se if clustered is None else clustered
+    # As the interval: where samples of one cluster differ more than those of several, it rests on that over samples.
+    se = max((se for se in (score.se, statistic(score, "se_clustered")) if se is not None), default=None)
     return {
         **({} if se is None else {"standard_error": {"value": se, "method": "analytic"}}),
         **(

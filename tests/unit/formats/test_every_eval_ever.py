@@ -13,7 +13,16 @@ import pytest
 from keval import ids
 from keval.formats.every_eval_ever import EveryEvalEver
 from keval.ids import JsonObject
-from tests.builders import AGENT, judge_entry, judgment_event, response_event, run_event, sample, sample_change_event
+from tests.builders import (
+    AGENT,
+    judge_entry,
+    judgment_event,
+    plan_event,
+    response_event,
+    run_event,
+    sample,
+    sample_change_event,
+)
 from tests.exporting import exported
 
 SCHEMAS = Path(__file__).parents[4] / "shared" / "eee"
@@ -35,10 +44,16 @@ def log(**changes: object) -> list[JsonObject]:
     return [run_event(["A", "B"], samples=2), *answers, *(judgment_event(each) | changes for each in answers)]
 
 
-def records(folder: Path, events: list[JsonObject], **options: Any) -> list[tuple[JsonObject, list[JsonObject]]]:  # noqa: ANN401 - of any type
+def records(
+    folder: Path,
+    events: list[JsonObject],
+    *,
+    everything: bool = False,
+    **options: Any,  # noqa: ANN401 - of any type
+) -> list[tuple[JsonObject, list[JsonObject]]]:
     """Return each record with the rows of its answers."""
     found = []
-    for path in exported(EveryEvalEver(**options), events, folder / "out"):
+    for path in exported(EveryEvalEver(**options), events, folder / "out", everything=everything):
         if path.suffix == ".json":
             record = orjson.loads(path.read_bytes())
             rows = (folder / "out" / record["detailed_evaluation_results"]["file_path"]).read_bytes()
@@ -126,6 +141,35 @@ def test_two_versions_of_a_judge_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     ((alone, _),) = records(tmp_path / "other", [run | {"judges": run["judges"][:1]}, answer, judged[0]])
     assert alone[RESULTS][0]["metric_config"]["metric_id"] == "keval.rubric.completeness"
+
+
+@pytest.mark.slow
+def test_correct_is_the_same_of_an_answer_that_is_planned_no_more(tmp_path: Path) -> None:
+    """Whoever exports all answers gets those of an earlier plan by the same threshold."""
+    judges = [judge_entry([{"name": "completeness", "min": 1, "max": 5, "pass_from": 4}])]
+    answers = [response_event("q1", "A", number) for number in (1, 2)]
+    plan = plan_event([answers[0]["question_id"]])
+    runs = [
+        run_event(["A"], samples=1, repetitions=number, plan_id=plan["plan_id"], judges=judges, id=f"{number}" * 16)
+        for number in (2, 1)
+    ]
+    events = [runs[0], plan, *answers, *(judgment_event(answer, 4) for answer in answers), runs[1]]
+    ((_, rows),) = records(tmp_path, events, everything=True)
+    assert [row["evaluation"]["is_correct"] for row in rows] == [True, True]
+
+
+@pytest.mark.slow
+def test_the_standard_error_is_the_larger_one(tmp_path: Path) -> None:
+    """As the interval has it: of clusters within which samples differ most, the one by clusters is too small."""
+    run = run_event(["A"], samples=12)
+    run["config"]["dataset"] = {"cluster_key": "cluster"}
+    answers = [response_event(f"q{number:02}", "A") for number in range(12)]
+    for number, answer in enumerate(answers):
+        answer["sample"]["cluster"] = f"c{number // 2}"
+    judged = [judgment_event(answer, (5, 1.5, 4, 2)[number % 4]) for number, answer in enumerate(answers)]
+    ((record, _),) = records(tmp_path, [run, *answers, *judged])
+    about = record[RESULTS][0]["score_details"]["uncertainty"]
+    assert about["standard_error"]["value"] == pytest.approx(about["standard_deviation"] / 12**0.5)
 
 
 @pytest.mark.slow
