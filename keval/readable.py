@@ -67,6 +67,18 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.1%}"
 
 
+def share(value: float | None) -> str:
+    """Return a share in whole percent; what is not nothing never looks like nothing, nor what is not all like all."""
+    if value is None:
+        return NOTHING
+    rounded = f"{value:.0%}"
+    if rounded == "0%" and value:
+        return "less than 1 %"
+    if rounded == "100%" and value < 1:
+        return "more than 99 %"
+    return rounded.replace("%", " %")
+
+
 def count(value: float | None) -> str:
     """Return a count with thousands separators."""
     return NOTHING if value is None else f"{value:,.0f}"

@@ -16,7 +16,7 @@ from keval.exports._house import house
 from keval.exports._scores import scores
 from keval.exports._side_by_side import Row, side_by_side
 from keval.exports._source import retractions, source
-from keval.readable import NOTHING, count, cut, cut_inside, dollars, duration, kinds
+from keval.readable import NOTHING, count, cut, cut_inside, dollars, duration, kinds, share
 from keval.reports.conclusions import ReportWarning
 from keval.reports.model import ConditionClaims, ConditionSummary, FailureGroup, Header, Report, ServerUse, Total
 from keval.reports.read_with_care import CARE
@@ -169,8 +169,8 @@ def _connected(use: ServerUse) -> str:
 
 
 def _share(use: ServerUse) -> str:
-    share = f" ({use.responses_using / use.responses:.0%})" if use.responses else ""
-    return f"{count(use.responses_using)} of {count(use.responses)}{share}"
+    part = f" ({share(use.responses_using / use.responses)})" if use.responses else ""
+    return f"{count(use.responses_using)} of {count(use.responses)}{part}"
 
 
 def claims(by_condition: Sequence[ConditionClaims]) -> Section | None:

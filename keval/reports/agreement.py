@@ -13,6 +13,7 @@ from keval.errors import UsageError
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
+from keval.readable import share
 from keval.reports import people_scores
 from keval.reports.queries import ask
 from keval.stats.aggregates import rounded
@@ -266,8 +267,8 @@ def _notes(found: Agreement, not_random: int) -> Iterator[str]:
         yield f"fewer than {FEWEST_SAMPLES} samples: no interval is shown, the numbers only describe these answers"
     if found.qwk is not None and found.exact >= PARADOX_EXACT and found.qwk < PARADOX_KAPPA:
         yield (
-            f"exact agreement is {found.exact:.0%} and yet QWK is {found.qwk:.2f}: nearly all scores are the same, so "
-            f"that chance alone would agree nearly always; AC2 ({found.ac2:.2f}) allows for that"
+            f"exact agreement is {share(found.exact)} and yet QWK is {found.qwk:.2f}: nearly all scores are the same, "
+            f"so that chance alone would agree nearly always; AC2 ({found.ac2:.2f}) allows for that"
         )
     if found.kind == "replicates" and found.exact == 1:
         yield FIXED

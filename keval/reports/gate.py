@@ -10,7 +10,7 @@ from typing import Literal
 from keval.errors import InputError, UsageError
 from keval.metric_names import names
 from keval.nearest import near
-from keval.readable import cut
+from keval.readable import cut, share
 from keval.reports.conclusions import MetricTable
 from keval.reports.gate_facts import NO_CALLS, Facts, Found, unknown
 from keval.reports.gate_rules import (
@@ -295,7 +295,7 @@ def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[
     ends = (found.value, found.value) if by_itself else (found.lower, found.upper)
     holds = {HOLDS[sign](end, limit) for end in ends if end is not None}
     if not holds and found.worst is not None:
-        return "cannot tell", f"{found.missing:.0%} of the answers are missing"
+        return "cannot tell", f"{share(found.missing)} of the answers are missing"
     if not holds:
         alone = "; with --on mean the number alone decides" if found.unknown == NONE_DIFFERS else ""
         return "cannot tell", f"no interval: {found.unknown or 'none is given'}{alone}"
@@ -303,7 +303,7 @@ def _verdict(found: Found, sign: Sign, limit: float, *, on_mean: bool) -> tuple[
         return "cannot tell", "the interval includes the limit"
     whatever = {HOLDS[sign](end, limit) for end in (found.worst, found.best) if end is not None}
     if whatever - holds:
-        return "cannot tell", f"{found.missing:.0%} of the answers are missing, which could turn it round"
+        return "cannot tell", f"{share(found.missing)} of the answers are missing, which could turn it round"
     return _BY[holds.pop()], _basis(found, on_mean=on_mean)
 
 

@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from keval.ids import JsonObject
+from keval.readable import share
 from keval.reports import people_scores
 from keval.reports.queries import ask
 from keval.stats.aggregates import rounded
@@ -130,7 +131,7 @@ def _correlation(found: Sequence[JsonObject], one: str, other: str) -> _Measured
 
 def _order(of_metric: Sequence[JsonObject]) -> Diagnostic:
     found = _share([row["dependent"] / row["pairs"] for row in of_metric], sum(row["pairs"] for row in of_metric))
-    sentence = f"in {found.value:.0%} of pairs the verdict depends on the order of the answers; these are ties"
+    sentence = f"in {share(found.value)} of pairs the verdict depends on the order of the answers; these are ties"
     return _made("order decides", of_metric[0], found, sentence)
 
 
@@ -182,5 +183,5 @@ def _ceiling(of_metric: Sequence[JsonObject]) -> Diagnostic:
     found = _share([row["share"] for row in of_metric], sum(row["scores"] for row in of_metric))
     much = ": the scale has little room to show that answers become better"
     is_much = found.value is not None and found.value >= MUCH_AT_THE_CEILING
-    sentence = f"{found.value:.0%} of scores are the highest there is{much if is_much else ''}"
+    sentence = f"{share(found.value)} of scores are the highest there is{much if is_much else ''}"
     return _made("highest score", of_metric[0], found, sentence)

@@ -14,7 +14,7 @@ from typing import Protocol
 from keval import failure_kinds
 from keval.counted import counted
 from keval.projections import NOISE
-from keval.readable import SMALLEST_P
+from keval.readable import SMALLEST_P, share
 from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
 from keval.stats.conclusions import Conclusion, is_below_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
@@ -440,11 +440,7 @@ def _missing(score: ConditionScore | None) -> str | None:
     kinds = [f"{kind} {times}" for kind, times in score.failed.items() if kind not in failure_kinds.AGENT_FAILED]
     if score.not_done:
         kinds.append(f"not scored yet {score.not_done}")
-    return (
-        f"{score.missing_share:.0%}".replace("%", " %")
-        + f" of {score.condition}"
-        + (f" ({', '.join(kinds)})" if kinds else "")
-    )
+    return f"{share(score.missing_share)} of {score.condition}" + (f" ({', '.join(kinds)})" if kinds else "")
 
 
 _SENTENCES: Mapping[Conclusion, Callable[[_Compared], str]] = {

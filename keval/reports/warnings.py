@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from keval.counted import counted
 from keval.ids import JsonObject
+from keval.readable import share
 from keval.reports.conclusions import MetricTable, ReportWarning, statistic
 from keval.reports.judgments_left import judgments_left
 from keval.reports.model import ConditionSummary, Header, ServerUse
@@ -96,13 +97,14 @@ def failure_rates(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
     """Yield under which conditions the agent failed more often, or less often, than under the baseline."""
     told = set()
     for found in (found for table in tables for found in table.differences):
-        share, p = statistic(found, "failure_rate_difference"), statistic(found, "p_failure_rate")
-        if share and p is not None and p <= ALPHA and (found.condition, found.baseline) not in told:
+        more, p = statistic(found, "failure_rate_difference"), statistic(found, "p_failure_rate")
+        if more and p is not None and p <= ALPHA and (found.condition, found.baseline) not in told:
             told.add((found.condition, found.baseline))
+            often = f"{'more' if more > 0 else 'less'} often"
             yield ReportWarning(
                 "failure_rates_differ",
-                f"{found.condition}: the agent failed {'more' if share > 0 else 'less'} often than under "
-                f"{found.baseline} ({abs(share):.0%} of the answers; sign-flip test of the failure rates, p = {p:.2g})",
+                f"{found.condition}: the agent failed {often} than under {found.baseline}, by "
+                f"{share(abs(more))} of the answers (sign-flip test of the failure rates, p = {p:.2g})",
             )
 
 

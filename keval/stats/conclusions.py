@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from keval.ids import JsonObject
+from keval.readable import share
 from keval.stats.intervals import FEWEST_SAMPLES, LEVEL, Interval
 from keval.stats.reasons import NOTHING_SCORED, TOO_FEW
 
@@ -81,7 +82,7 @@ def _doubt(conclusion: Conclusion, baseline: JsonObject, condition: JsonObject) 
     lacking = [found for found in (baseline, condition) if missing_share(found) > MOST_MISSING]
     if not lacking or _bounds_agree(conclusion, baseline, condition):
         return None
-    shares = ", ".join(f"{found['condition']} {missing_share(found):.0%}" for found in lacking)
+    shares = ", ".join(f"{found['condition']} {share(missing_share(found))}" for found in lacking)
     return f"answers not measured or not done: {shares}; they could change the result"
 
 

@@ -4,7 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.readable import count, cut, cut_inside, dollars, duration, interval, kinds, number, percent, probability
+from keval.readable import (
+    count,
+    cut,
+    cut_inside,
+    dollars,
+    duration,
+    interval,
+    kinds,
+    number,
+    percent,
+    probability,
+    share,
+)
 
 
 def test_a_cut_is_marked() -> None:
@@ -97,3 +109,15 @@ def test_failures_are_summed_and_named_by_kind() -> None:
 def test_unknown_counts_are_not_0() -> None:
     """A plan that nobody wrote down is a dash."""
     assert (count(None), count(0), count(12345)) == ("–", "0", "12,345")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "–"), (0.0, "0 %"), (0.0025, "less than 1 %"), (0.005, "less than 1 %"), (0.0051, "1 %"), (0.12, "12 %"),
+        (0.994, "99 %"), (0.9975, "more than 99 %"), (1.0, "100 %"),
+    ],
+)  # fmt: skip
+def test_a_share_looks_like_nothing_or_all_only_if_it_is(value: float | None, shown: str) -> None:
+    """1 of 400 is not 0 %, and 399 of 400 are not 100 %."""
+    assert share(value) == shown

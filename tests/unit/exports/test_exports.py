@@ -96,7 +96,7 @@ Conditions
 
   condition   MCP server   connected   calls          answers using it
  ──────────────────────────────────────────────────────────────────────
-  with_docs   docs         18 of 18    3 (1 failed)   12 of 17 (71%)
+  with_docs   docs         18 of 18    3 (1 failed)   12 of 17 (71 %)
 
 Failures
 

@@ -152,7 +152,7 @@ def test_the_paradox_is_told(tmp_path: Path) -> None:
     ]
     (found,) = compared(log_of(tmp_path, *events, answers=answers))
     assert (found.exact, round(found.qwk or 0, 4)) == (0.96, -0.0204)
-    assert found.notes[0].startswith("exact agreement is 96% and yet QWK is -0.02")
+    assert found.notes[0].startswith("exact agreement is 96 % and yet QWK is -0.02")
     assert "AC2 (1.00) allows for that" in found.notes[0]
 
 

@@ -19,7 +19,7 @@ from keval.execution.tasks import question_id
 from keval.exports.text import Text
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
-from keval.reports import builder
+from keval.reports import builder, warnings
 from keval.reports.model import BANNER, Claim, Report, ServerUse, Total
 from keval.stats.aggregates import aggregate
 from tests.builders import (
@@ -39,6 +39,7 @@ from tests.builders import (
     sample_change_event,
     write_log,
 )
+from tests.reports import difference, table
 
 BOTH = ("baseline", "with_docs")
 
@@ -1027,3 +1028,17 @@ def test_a_later_run_without_a_config_makes_no_older_copy(tmp_path: Path) -> Non
     judged = run_event([], id="j", run_id="j", config_name=None, time="2026-03-01T12:00:02.000Z")
     codes = {warning.code for warning in built([*old, judged, *old], tmp_path).warnings}
     assert "merged_out_of_order" not in codes
+
+
+@pytest.mark.parametrize(
+    ("rate", "told"),
+    [
+        (0.12, "more often than under baseline, by 12 % of the answers ("),
+        (-0.0025, "less often than under baseline, by less than 1 % of the answers ("),
+    ],
+)
+def test_how_much_more_often_the_agent_failed_is_said(rate: float, told: str) -> None:
+    """A difference of two rates that the test finds is never one of nothing."""
+    tested = difference("with_docs", other_statistics={"failure_rate_difference": rate, "p_failure_rate": 0.01})
+    (warning,) = warnings.failure_rates([table(tested)])
+    assert warning.text.startswith(f"with_docs: the agent failed {told}")

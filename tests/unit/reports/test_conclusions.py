@@ -101,7 +101,7 @@ def test_an_older_event_is_concluded_from() -> None:
     ]
     assert [each.conclusion for each in found] == ["higher", "cannot tell"]
     assert found[1].reasons["conclusion"] == (
-        "answers not measured or not done: docs 10%; they could change the result"
+        "answers not measured or not done: docs 10 %; they could change the result"
     )
 
 

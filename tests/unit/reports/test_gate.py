@@ -435,7 +435,7 @@ def test_too_much_that_is_missing_leaves_it_open(tmp_path: Path) -> None:
         found = held(Facts(connection, {}), "completeness of with_docs >= 4", "completeness of with_docs >= 2",
                      "with_docs higher than baseline by 1.5", "missing of with_docs <= 5%", on_mean=True)  # fmt: skip
     assert verdicts(found) == ["cannot tell", "met", "cannot tell", "not met"]
-    assert found[0].why == "19% of the answers are missing, which could turn it round"
+    assert found[0].why == "19 % of the answers are missing, which could turn it round"
 
 
 @pytest.mark.slow
@@ -446,7 +446,7 @@ def test_where_nearly_all_is_missing_that_is_the_reason(tmp_path: Path) -> None:
     failed = [failure_event(response_event(f"q{number}", repetition=1)) for number in range(9, 15)]
     with projections.connect([write_log(tmp_path / "run.jsonl", [*events, *failed])]) as connection:
         (found,) = held(Facts(connection, {}), "completeness of baseline >= 3")
-    assert (found.verdict, found.why) == ("cannot tell", "60% of the answers are missing")
+    assert (found.verdict, found.why) == ("cannot tell", "60 % of the answers are missing")
 
 
 @pytest.mark.parametrize(("samples", "verdicts"), [(8, ["not met", "met", "met"]), (5, 3 * ["cannot tell"])])

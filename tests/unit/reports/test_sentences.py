@@ -157,6 +157,10 @@ def test_too_much_missing_says_what_and_why() -> None:
         "Cannot tell: 12 % of with_docs (mcp_not_ready 36) was not measured, and it could turn the result round "
         "(completeness +0.40 [+0.10, +0.70]). keval run CONFIG asks again."
     )
+    little = {"planned": 400, "scored": 399, "not_measured": 1, "failed": {"judge_invalid": 1}}
+    assert "less than 1 % of baseline (judge_invalid 1) and 12 % of with_docs (" in said(
+        compared("cannot tell", (0.4, 0.1, 0.7)), {"baseline": little, "with_docs": missing}
+    )
     # Where nothing was shown there is no result to be turned round.
     assert "was not measured, and it could show a difference (completeness +0.40 [−0.10, +0.90])" in said(
         compared("cannot tell", (0.4, -0.1, 0.9)), {"with_docs": missing}

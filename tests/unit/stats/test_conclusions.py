@@ -95,7 +95,7 @@ def test_more_than_a_twentieth_missing_has_to_survive_the_worst_case(
     found = concluded(body(), aggregate("baseline"), lacking)
     assert found["conclusion"] == conclusion
     if conclusion == "cannot tell":
-        why = "answers not measured or not done: docs 10%; they could change the result"
+        why = "answers not measured or not done: docs 10 %; they could change the result"
         assert found["reasons"]["conclusion"] == why
 
 
@@ -103,7 +103,7 @@ def test_a_missing_plan_counts_what_is_known() -> None:
     """Without a run event the share of what is missing is taken of what was seen."""
     lacking = aggregate("docs", planned=None, not_done=None, scored=45, not_measured=45, mean_lower=2.0, mean_upper=4.0)
     found = concluded(body(), aggregate("baseline"), lacking)
-    assert found["reasons"]["conclusion"].startswith("answers not measured or not done: docs 50%")
+    assert found["reasons"]["conclusion"].startswith("answers not measured or not done: docs 50 %")
 
 
 def test_what_is_not_sampled_or_not_applicable_dilutes_no_share() -> None:
@@ -113,7 +113,7 @@ def test_what_is_not_sampled_or_not_applicable_dilutes_no_share() -> None:
         mean_lower=2.9, mean_upper=3.7,
     )  # fmt: skip
     found = concluded(body(), aggregate("baseline"), lacking)
-    assert found["reasons"]["conclusion"].startswith("answers not measured or not done: docs 10%")
+    assert found["reasons"]["conclusion"].startswith("answers not measured or not done: docs 10 %")
 
 
 @given(st.floats(-4, 4), st.floats(-4, 4), st.floats(0, 1), st.floats(0, 1) | st.none())
