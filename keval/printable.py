@@ -12,8 +12,17 @@ import unicodedata
 _JOINERS = "\u200c\u200d"
 """Invisible, harmless, and needed to write Persian and many emoji."""
 
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
-"""How a tag, a comment, an instruction or an address begins in Markdown."""
+_MARKUP = re.compile(
+    r"""<(?=[A-Za-z/!?])                # a tag, a comment, an instruction or an address
+    | (?<=\])\(                         # where a link or an image leads
+    | ^[\s>*+\-0-9.)]*\[                # at the beginning of a line the name that links elsewhere refer to
+    """,
+    re.VERBOSE,
+)
+"""What in Markdown begins HTML, or makes a link or an image of a text: its last character does."""
+
+_REFERENCES = {"<": "&lt;", "(": "&#40;", "[": "&#91;"}
+"""How these stand in Markdown as nothing but themselves."""
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """What a spreadsheet takes for the beginning of a formula."""
@@ -36,8 +45,11 @@ def printable_lines(text: str) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Return printable text in which Markdown finds no HTML; where it is not rendered a person can still read it."""
-    return _TAG.sub("&lt;", printable(text))
+    """Return a printable line in which Markdown finds no HTML, no image and no link that hides where it leads.
+
+    Where it is not rendered a person can still read it, so all else stays: an address, a list, a name of a tool.
+    """
+    return _MARKUP.sub(lambda found: found[0][:-1] + _REFERENCES[found[0][-1]], printable(text))
 
 
 def printable_json(encoded: bytes) -> bytes:

@@ -56,17 +56,30 @@ def test_what_acts_becomes_an_escape(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
-@given(st.text(st.sampled_from("<>/!?-a bB\"'=:\\`[]()\n&;")) | ANY_TEXT)
+@given(st.text(st.sampled_from("<>/!?-a bB\"'=:\\`[]()*1.\n&;")) | ANY_TEXT)
 @example("<script>alert(1)</script>")
 @example("<!-- <b -->")
 @example("<?php ?>")
 @example("<a@b.org>")
-def test_markdown_finds_no_html_in_a_text_without_markup(text: str) -> None:
-    """No tag, comment, instruction or address between angle brackets; a sign that is none of these stays."""
-    tokens = MarkdownIt("commonmark").parse(f"> {without_markup(text)}")
-    kinds = {each.type for token in tokens for each in (token, *(token.children or ()))}
-    assert kinds.isdisjoint({"html_block", "html_inline"})
-    assert without_markup("1 < 2 <= 3") == "1 < 2 <= 3"
+@example("![t](http://evil/i.png)")
+@example("[x](javascript:alert(1))")
+@example("![x][a]\n\n1. > - [a]: http://evil/i.png")
+@example("[b]\n\n[\nb\n]:\n/evil")
+def test_markdown_finds_no_html_link_or_image_in_lines_without_markup(text: str) -> None:
+    """No tag, comment, instruction or address between angle brackets, nothing that loads or leads elsewhere."""
+    for before in ("> ", "## "):
+        state: dict[str, object] = {}
+        quoted = "\n".join(before + without_markup(line) for line in text.split("\n"))
+        tokens = MarkdownIt("commonmark").parse(quoted, state)
+        kinds = {each.type for token in tokens for each in (token, *(token.children or ()))}
+        assert kinds.isdisjoint({"html_block", "html_inline", "link_open", "image"})
+        assert not state.get("references")
+
+
+@pytest.mark.parametrize("text", ["1 < 2 <= 3", "mcp__docs__search", "if a[0]: f(b[1:])", "* see http://keval.example"])
+def test_a_person_reads_what_is_without_markup_where_it_is_not_rendered(text: str) -> None:
+    """A sign that makes no HTML, image or link stays as it is."""
+    assert without_markup(text) == text
 
 
 @given(st.lists(ANY_TEXT.filter(lambda text: "\n" not in text), min_size=1))

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from keval import projections
 from keval.ids import JsonObject
@@ -74,6 +75,17 @@ def test_text_from_outside_stays_quoted(tmp_path: Path) -> None:
     assert [line for line in found.as_markdown().splitlines() if line.startswith("#")] == ["## q1, baseline, 1"]
     assert "\x1b" not in found.as_markdown()
     assert "&lt;script>" in found.as_markdown()
+
+
+def test_nothing_from_outside_loads_an_image_or_leads_elsewhere(tmp_path: Path) -> None:
+    """Neither in the title, which has the sample's id, nor in question and answer: they say where they would lead."""
+    image, link = "![t](http://evil/i.png)", "[x](javascript:alert(1))"
+    (found,) = summarized(tmp_path, response_event(image, text=f"{link}\n\n[x]: http://evil", question=image))
+    shown = found.as_markdown()
+    tokens = MarkdownIt("commonmark").parse(shown)
+    kinds = {each.type for token in tokens for each in (token, *(token.children or ()))}
+    assert kinds.isdisjoint({"link_open", "image"})
+    assert shown.count("http://evil/i.png") == 2
 
 
 @pytest.mark.slow
