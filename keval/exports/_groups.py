@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.readable import NOTHING, count, interval, number, probability
+from keval.reports.conclusions import within
 from keval.reports.groups import GroupedMetric, GroupScore
 
 COLUMNS = ("condition", "samples", "mean", "95 % CI", "difference", "95 % CI", "p", "p adjusted", "conclusion")
@@ -33,7 +34,7 @@ def _row(each: GroupScore, found: GroupedMetric) -> tuple[Cell, ...]:
         score.condition,
         count(score.n_samples),
         number(score.mean),
-        _within(score.ci_lower, score.ci_upper, found),
+        interval(*within(found, score)),
     )
     if difference is None:
         return (*known, *[NOTHING] * 5)
@@ -46,8 +47,3 @@ def _row(each: GroupScore, found: GroupedMetric) -> tuple[Cell, ...]:
         probability(adjusted),
         difference.conclusion,
     )
-
-
-def _within(lower: float | None, upper: float | None, found: GroupedMetric) -> str:
-    """Return an interval within the scale, beyond which a t interval may reach."""
-    return NOTHING if lower is None or upper is None else interval(max(lower, found.min), min(upper, found.max))

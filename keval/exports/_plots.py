@@ -8,7 +8,7 @@ from statistics import median
 
 from keval.exports._strips import BINS, AnswerState, Axis, Dot, Panel, Side, Strip, Tick, bar
 from keval.readable import count, interval, number
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic, within
 from keval.reports.details import ConditionSamples, Details, SampleDifferences, SampleValues
 from keval.reports.sentences import metric_name
 
@@ -120,11 +120,10 @@ def _rows_of_dots(axis: Axis, rows: Sequence[SampleValues], *, compared: bool = 
 
 
 def _mean_in_words(score: ConditionScore, table: MetricTable) -> str:
-    """Return mean, interval and number of samples; a t interval may reach beyond the scale, where no mean can be."""
+    """Return mean, interval and number of samples."""
     if score.ci_lower is None or score.ci_upper is None:
         return f"{number(score.mean)}, n = {count(score.n_samples)}"
-    within = interval(max(score.ci_lower, table.min), min(score.ci_upper, table.max))
-    return f"{number(score.mean)} {within}, n = {count(score.n_samples)}"
+    return f"{number(score.mean)} {interval(*within(table, score))}, n = {count(score.n_samples)}"
 
 
 def samples_compared(tables: Sequence[MetricTable], details: Details | None) -> list[Panel]:

@@ -13,7 +13,7 @@ from keval.counted import counted
 from keval.exports._blocks import Cell, Fitted, Lines, Section, Table
 from keval.exports._side_by_side import of
 from keval.readable import NOTHING, count, interval, kinds, number, probability
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, statistic, within
 from keval.reports.sentences import judge_name, metric_name
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE, Statistic
@@ -109,8 +109,7 @@ def _mean(score: ConditionScore | None, table: MetricTable, *, with_samples: boo
         return NOTHING
     parts = [number(score.mean)]
     if score.ci_lower is not None and score.ci_upper is not None:
-        # A t interval may reach beyond the scale; `json` and `csv` have it whole.
-        parts.append(interval(max(score.ci_lower, table.min), min(score.ci_upper, table.max)))
+        parts.append(interval(*within(table, score)))  # `json` and `csv` have it whole
     if with_samples:
         parts.append(counted(score.n_samples, "sample"))
     return Fitted(" ".join(parts), tuple(parts))

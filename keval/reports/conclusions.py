@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from keval.counted import counted
 from keval.ids import JsonObject
 from keval.metric_names import full_name, names
 from keval.readable import number
 from keval.stats.conclusions import Conclusion, concluded, missing_share
-from keval.stats.intervals import FEWEST_SAMPLES
+from keval.stats.intervals import FEWEST_SAMPLES, Interval
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE
 from keval.stats.stopped_run import DESCRIPTIVE
@@ -234,6 +234,25 @@ def _interval(body: JsonObject, n: int) -> tuple[float | None, float | None, Map
     if n < FEWEST_SAMPLES and lower is not None:
         return None, None, {**reasons, "ci_lower": _TOO_FEW, "ci_upper": _TOO_FEW}
     return lower, upper, reasons
+
+
+class Scaled(Protocol):
+    """What has a scale, such as a table."""
+
+    @property
+    def min(self) -> float:
+        """The lowest score."""
+
+    @property
+    def max(self) -> float:
+        """The highest score."""
+
+
+def within(scale: Scaled, found: ConditionScore) -> Interval:
+    """Return the interval of a mean as it is shown: a t interval may reach beyond the scale, where no mean can be."""
+    if found.ci_lower is None or found.ci_upper is None:
+        return None, None
+    return max(found.ci_lower, scale.min), min(found.ci_upper, scale.max)
 
 
 def reversals(tables: Iterable[MetricTable]) -> Iterator[ReportWarning]:

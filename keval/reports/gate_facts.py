@@ -12,7 +12,7 @@ from keval.counted import counted
 from keval.failure_kinds import AGENT_FAILED
 from keval.ids import JsonObject
 from keval.metric_names import full_name
-from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic
+from keval.reports.conclusions import ConditionScore, Difference, MetricTable, metric_tables, statistic, within
 from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.earlier_log import Since, differences_since
 from keval.reports.queries import Queries, Rows
@@ -148,10 +148,11 @@ class Facts:
         if score is None:
             return unknown("no scores")
         lacking = score.missing_share > MOST_MISSING
+        lower, upper = within(table, score)
         return Found(
             score.mean,
-            _within(table, score.ci_lower),
-            _within(table, score.ci_upper),
+            lower,
+            upper,
             of=counted(score.n_samples, "sample"),
             unknown=score.reasons.get("mean" if score.mean is None else "ci_lower"),
             worst=score.mean_lower if lacking else None,
@@ -292,11 +293,6 @@ class Facts:
             found = differences_since((before.connection, self.connection), (before.tables, self.tables), there)
             self._compared[id(before)] = found
         return self._compared[id(before)]
-
-
-def _within(table: MetricTable, end: float | None) -> float | None:
-    """Return the end of an interval, or that of the scale: no mean lies beyond it."""
-    return None if end is None else min(max(end, table.min), table.max)
 
 
 def _as_found(found: Difference) -> Found:

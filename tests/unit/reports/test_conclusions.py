@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keval.ids import JsonObject
-from keval.reports.conclusions import metric_tables, reversals, small_numbers, statistic
+from keval.reports.conclusions import metric_tables, reversals, small_numbers, statistic, within
 from keval.reports.read_with_care import read_with_care
 
 
@@ -252,3 +252,16 @@ def test_statistics_that_nothing_is_concluded_from_are_kept_by_name() -> None:
     assert statistic(table.scores[0], "var_within_sample") == 0.25
     assert statistic(table.scores[0], "sd_within_sample") == 0.5
     assert statistic(table.differences[0], "wins") == comparison("with_docs", 0.1, 0.5)["wins"]
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "shown"),
+    [(0.5, 3.0, (1, 3.0)), (2.0, 5.5, (2.0, 5)), (2.0, 3.0, (2.0, 3.0)), (None, None, (None, None))],
+)
+def test_an_interval_of_a_mean_lies_within_the_scale(
+    lower: float | None, upper: float | None, shown: tuple[float | None, float | None]
+) -> None:
+    """One of t may reach beyond it, where no mean can be; it is as wide as it was in what the event says."""
+    (table,) = metric_tables([aggregate("a", ci_lower=lower, ci_upper=upper)])
+    assert within(table, table.scores[0]) == shown
+    assert (table.scores[0].ci_lower, table.scores[0].ci_upper) == (lower, upper)
