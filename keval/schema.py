@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -205,12 +206,15 @@ def _scale_problem(name: str, event: Mapping[str, Any]) -> str | None:
         case "aggregate":
             return _empty_scale((), event)
         case "run":
-            scales = (
+            scored = (
                 _empty_scale(("judges", judge, "metrics", metric), scale)
                 for judge, described in enumerate(event["judges"])
                 for metric, scale in enumerate(described["metrics"])
             )
-            return next(filter(None, scales), None)
+            computed = (
+                _empty_scale(("metrics", metric), scale) for metric, scale in enumerate(event.get("metrics", ()))
+            )
+            return next(filter(None, chain(scored, computed)), None)
         case _:
             return None
 
