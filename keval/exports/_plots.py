@@ -24,7 +24,7 @@ _WITHOUT_SCORE = ((90.0, "×"), (95.0, "○"))
 
 def differences(tables: Sequence[MetricTable]) -> list[Panel]:
     """Return the differences with their intervals: a panel for two conditions, or of several one for each metric."""
-    compared = [table for table in tables if table.differences and table.max > table.min]
+    compared = [table for table in tables if table.differences]
     pairs = {(each.condition, each.baseline) for table in compared for each in table.differences}
     panels: dict[tuple[str, float], list[tuple[str, Difference]]] = {}
     by_scale: dict[float, list[Difference]] = {}
@@ -79,11 +79,7 @@ def _difference(name: str, found: Difference, reach: float) -> Strip:
 def means(tables: Sequence[MetricTable], details: Details | None) -> list[Panel]:
     """Return a panel for each metric: the mean of each condition with its interval, and the samples' means below."""
     found = {_of(each): each for each in (details.conditions if details else ())}
-    return [
-        Panel(metric_name(table, tables), _over_scale(table), tuple(_means(table, found)))
-        for table in tables
-        if table.max > table.min
-    ]
+    return [Panel(metric_name(table, tables), _over_scale(table), tuple(_means(table, found))) for table in tables]
 
 
 def _of(samples: ConditionSamples) -> tuple[str, str, str, str]:
@@ -135,7 +131,7 @@ def samples_compared(tables: Sequence[MetricTable], details: Details | None) -> 
     rows = [
         (table, [found[key] for each in table.differences
                  if (key := (table.judge_id, table.metric, each.condition, each.baseline)) in found])
-        for table in tables if table.max > table.min
+        for table in tables
     ]  # fmt: skip
     by_scale: dict[float, list[float]] = {}
     for table, of_table in rows:
@@ -183,7 +179,7 @@ def scores_given(tables: Sequence[MetricTable], details: Details | None) -> list
             score.condition: (table.judge_id, table.metric, score.condition_id, score.agent_id)
             for score in table.scores
         }
-        if table.max > table.min and any(key in found for key in keys.values()):
+        if any(key in found for key in keys.values()):
             are_all_there = not any(score.agent_failed or score.not_measured for score in table.scores)
             axis = Axis(table.min, table.max, 100.0 if are_all_there else BESIDE)
             strips = tuple(

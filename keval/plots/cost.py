@@ -137,10 +137,9 @@ def _partly_unknown(conditions: Sequence[ConditionSummary]) -> Iterator[str]:
 def clouds(report: Report) -> Iterator[Cloud]:
     """Yield the means of each metric with what answers took, where that is known of any condition."""
     summaries = {found.key: found for found in report.conditions}
-    tables = [table for table in report.metrics if table.max > table.min]
     panels = _plots.means(report.metrics, None)
     for amount in AMOUNTS:
-        for table, panel in zip(tables, panels, strict=True):
+        for table, panel in zip(report.metrics, panels, strict=True):
             of = [summaries.get((score.condition_id, score.agent_id)) for score in table.scores]
             taken = [None if found is None else amount.of(found) for found in of]
             if any(value is not None for value in taken):

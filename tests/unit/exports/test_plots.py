@@ -114,12 +114,6 @@ def test_the_bar_of_a_condition_is_what_was_planned() -> None:
     )  # fmt: skip
 
 
-def test_a_metric_without_a_range_has_no_plot() -> None:
-    """Nothing is divided by 0."""
-    flat = [table(min=1, max=1)]
-    assert not [*_plots.differences(flat), *_plots.means(flat, None), *_plots.samples_compared(flat, small_details())]
-
-
 def test_all_metrics_of_one_scale_have_one_axis() -> None:
     """So that what is longer is more, from one panel to the next."""
     wide = difference("with_docs", difference=2.0, ci_lower=1.0, ci_upper=3.0)
