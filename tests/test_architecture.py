@@ -127,7 +127,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     "unit/execution/test_judging.py": ("a judge is asked by the stage", {"execution.judge_calls"}),
     "unit/execution/test_labelling.py": (
         "a sheet and a terminal come to labels",
-        {"commands.calibrate", "commands.label"},
+        {"commands.calibrate"},
     ),
     "unit/execution/test_references.py": (
         "references are right if the command names those that are not",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from keval.commands.messages import tell, warn
+from keval.commands.messages import shown, tell, warn
 from keval.commands.options import APPENDED_LOG, PASS_FROM, SKIP_INVALID, drawing_options
 from keval.errors import UsageError
 from keval.execution.appending import check_appendable
@@ -58,13 +58,13 @@ def command(
         what = "answer" if scores else "verdict"
         warn(f"nothing to label: there is no {what}, or every one that is drawn has a label; -n draws more")
         return
-    labels, shown = 0, 0
+    labels, asked_about = 0, 0
 
     def ask(entry: Entry, place: int, of: int) -> Said | None:
-        nonlocal shown
-        if place != shown:  # of one answer each metric is asked about
+        nonlocal asked_about
+        if place != asked_about:  # of one answer each metric is asked about
             _show(entry, place, of)
-        shown = place
+        asked_about = place
         return _score(entry, labeler) if scores else _verdict(entry, labeler)
 
     try:
@@ -121,7 +121,8 @@ def _score(entry: Entry, labeler: str) -> Said | None:
 def _asked(what: str, choices: list[str] | None = None) -> str:
     kind = None if choices is None else click.Choice(choices)
     with _until_the_end():
-        answer: str = click.prompt(f"{what} ([s]kip, [q]uit)", type=kind, err=True, show_choices=choices is not None)
+        asks = shown(f"{what} ([s]kip, [q]uit)")
+        answer: str = click.prompt(asks, type=kind, err=True, show_choices=choices is not None)
     if answer == QUIT:
         raise _QuitError
     return answer

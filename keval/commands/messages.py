@@ -10,7 +10,7 @@ from keval.secrets.variables import Secrets
 
 def say(line: str) -> None:
     """Print a line of text on stdout."""
-    click.echo(_safe(line))
+    click.echo(shown(line))
 
 
 def say_json(value: object, option: int = 0) -> None:
@@ -28,7 +28,7 @@ def warn(message: str) -> None:
 def tell(*lines: str) -> None:
     """Print lines on stderr."""
     for line in lines:
-        click.echo(_safe(line), err=True)
+        click.echo(shown(line), err=True)
 
 
 def tell_text(text: str) -> None:
@@ -36,5 +36,6 @@ def tell_text(text: str) -> None:
     tell(*Secrets.redact_all(text).splitlines())
 
 
-def _safe(line: str) -> str:
+def shown(line: str) -> str:
+    """Return a line as it may be shown: no secret is in it, and nothing acts on a terminal."""
     return printable(Secrets.redact_all(line))
