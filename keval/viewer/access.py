@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Iterable, Mapping
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -17,6 +16,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keval.errors import UsageError
+from keval.viewer import addresses
 
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
 """Names of this machine that nobody else can be reached by."""
@@ -83,7 +83,8 @@ class Access:
         wrong_method = self._refused_method(request)
         if wrong_method is not None:
             return wrong_method
-        may_enter = secrets.compare_digest(_cookie(request, self._name(request)).encode(), self._session.encode())
+        cookie = request.cookies.get(self._name(request), "")
+        may_enter = secrets.compare_digest(cookie.encode(), self._session.encode())
         given = request.query_params.get(TOKEN)
         if given is not None and request.method == "GET" and (may_enter or self._takes(given)):
             return self._let_in(request)
@@ -93,7 +94,7 @@ class Access:
 
     def _refused_method(self, request: Request) -> Response | None:
         """Return the answer to what is neither read nor a form that one of these pages sends; None for the rest."""
-        allowed = READING | {"POST"} if request.url.path in self._forms else READING
+        allowed = READING | {"POST"} if request.scope["path"] in self._forms else READING
         if request.method not in allowed:
             return _no(405, "these pages are only read", {"allow": ", ".join(sorted(allowed))})
         if request.method == "POST" and not request.headers.get("origin"):
@@ -109,8 +110,9 @@ class Access:
 
     def _let_in(self, request: Request) -> Response:
         """Return the answer that hands over the cookie, and leads to the same page without the token."""
-        rest = [(name, value) for name, value in parse_qsl(request.url.query, keep_blank_values=True) if name != TOKEN]
-        path = "/" + request.url.path.lstrip("/")  # two slashes would be the name of another server
+        asked, query = addresses.asked(request.scope)
+        rest = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != TOKEN]
+        path = "/" + asked.lstrip("/")  # two slashes would be the name of another server
         answer = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303)
         answer.set_cookie(self._name(request), self._session, httponly=True, samesite="lax")
         return answer
@@ -166,15 +168,6 @@ def _is_embedded_elsewhere(headers: Headers) -> bool:
 def is_from_elsewhere(headers: Headers) -> bool:
     """Return whether a page of another site, or of another port of this machine, brought the browser here."""
     return headers.get("sec-fetch-site") in {"cross-site", "same-site"}
-
-
-def _cookie(request: Request, name: str) -> str:
-    found: SimpleCookie = SimpleCookie()
-    try:
-        found.load(request.headers.get("cookie", ""))
-    except CookieError:
-        return ""
-    return found[name].value if name in found else ""
 
 
 def entrance(url: str, page: str, token: str) -> str:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
 
 LABEL = "/label"
 """Where a person scores answers."""
@@ -56,6 +60,14 @@ def newest(page: str) -> str:
 def label(place: int | None) -> str:
     """Return where one answer is scored; without a number the next one."""
     return LABEL + _query({"n": None if place is None else str(place)})
+
+
+def asked(scope: Scope) -> tuple[str, str]:
+    """Return the path and the query of a request as they were sent.
+
+    Decoded, a `?`, `#` or `%` of an id would be another.
+    """
+    return scope["raw_path"].decode("ascii", "replace"), scope["query_string"].decode("ascii", "replace")
 
 
 def is_own(address: str) -> bool:

@@ -35,7 +35,7 @@ PAGES: dict[str, Page] = {
     "/": report_page.show,
     "/samples": samples_page.show,
     "/s/{sample:text}": sample_page.show,
-    "/r/{event:text}/text/{number:int}": sample_page.show_text,
+    "/r/{event:text}/text/{number:place}": sample_page.show_text,
     "/r/{event:text}": sample_page.show_response,
     "/failures": failures_page.show,
     "/sql": sql_page.show,
@@ -55,7 +55,20 @@ class _Text(Convertor[str]):
         return value
 
 
+class _Place(Convertor[int]):
+    """A number of no more digits than a place in a list has: Python reads no integer of thousands."""
+
+    regex = "[0-9]{1,9}"
+
+    def convert(self, value: str) -> int:
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        return str(value)
+
+
 register_url_convertor("text", _Text())
+register_url_convertor("place", _Place())
 
 
 def application(snapshots: Snapshots, token: str, warn: Warn, labelling: Labelling | None) -> ASGIApp:

@@ -85,8 +85,6 @@ def _state(found: Overview) -> str:
 
 def _address_of(request: Request) -> str:
     """Return the address of the page that is asked for, as this server writes it: path and query."""
-    raw = request.scope.get("raw_path") or request.url.path.encode()
-    path = raw.decode("ascii", "replace")
-    query = request.url.query
+    path, query = addresses.asked(request.scope)
     found = f"{path}?{query}" if query else path
     return found if addresses.is_own(found) else "/"

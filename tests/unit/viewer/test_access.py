@@ -134,11 +134,27 @@ def test_the_token_leads_to_no_other_server() -> None:
     assert client().get(f"{URL}//evil.example/?token={TOKEN}").headers["location"] == "/evil.example/"
 
 
-def test_the_entrance_leads_to_the_page() -> None:
+@pytest.mark.parametrize(
+    "page",
+    [
+        addresses.samples({"find": "a & b", "sort": "-score"}),
+        *(addresses.sample(name, condition="a?#%") for name in ("a?b=1", "a#b", "100%", "%41", "é/\n")),
+    ],
+)
+def test_the_entrance_leads_to_the_page(page: str) -> None:
     """Whatever the page is, its address has the token, and without it is the same."""
-    page = addresses.samples({"find": "a & b", "sort": "-score"})
     browser = client()
     assert browser.get(entrance(URL, page, TOKEN)).headers["location"] == page
+
+
+@pytest.mark.parametrize("foreign", ["a b=1", 'theme={"dark":true}', "=", 'x="1', "[a]=1; é=2"])
+def test_a_foreign_cookie_keeps_nobody_out(foreign: str) -> None:
+    """What a server on another port of this machine left in the browser, however odd, does not hide ours."""
+    browser = let_in()
+    ours = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    browser.cookies.clear()
+    for cookies in (f"{foreign}; {ours}", f"{ours}; {foreign}"):
+        assert browser.get("/", headers={b"cookie": cookies.encode("latin-1")}).status_code == 200
 
 
 @given(st.binary(max_size=30))

@@ -92,7 +92,13 @@ def test_no_template_lets_text_through_as_it_is() -> None:
         assert "<script" not in text
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/samples/x", "/s", "/r/a/text/-1", "/r/a/text/1.5", "/static/../x"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/nothing", "/samples/x", "/s", "/r/a/text/-1", "/r/a/text/1.5", "/static/../x"),
+        f"/r/a/text/{'1' * 5000}",
+    ],
+)
 def test_what_is_no_page_is_told(path: str, browser: TestClient) -> None:
     """With the menu, so that one finds back."""
     missing = browser.get(path)

@@ -16,7 +16,13 @@ from tests.suites import slow_but
 from tests.viewing import browsing
 
 
-@pytest.mark.parametrize("page", ["/samples", "/samples?find=a+b%22&sort=-score", "/s/q1?condition=other", "/failures"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("/samples", "/samples?find=a+b%22&sort=-score", "/s/q1?condition=other", "/failures"),
+        *("/s/a%3Fb?condition=other", "/s/a%23b%2541"),
+    ],
+)
 def test_the_foot_has_the_command_for_this_page(page: str, browser: TestClient) -> None:
     """An address of this machine is of no use to others; a command beside a log is."""
     (foot,) = re.findall(r"<code[^>]*>(keval view .*?)</code>", browser.get(page).text)
