@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from keval.documents.strict_json import DEEPEST_VALUE, is_deeper
+from keval.documents.strict_json import DEEPEST_VALUE, is_deeper, repeated_key
 from keval.ids import JsonObject
 from keval.json_text import LARGEST_INT, SMALLEST_INT
 
@@ -28,9 +28,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Flaw:
     record = dict(pairs)
     if len(record) == len(pairs):
         return record
-    keys = [key for key, _ in pairs]
-    twice = next(key for key in keys if keys.count(key) > 1)
-    return _Flaw(f"the key {twice!r} appears twice in one object")
+    return _Flaw(f"the key {repeated_key(pairs)!r} appears twice in one object")
 
 
 def _integer(text: str) -> int | _Flaw:

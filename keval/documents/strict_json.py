@@ -7,7 +7,8 @@ last. And it sets no limit to nesting, while most readers have one, each another
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -58,6 +59,11 @@ def is_deeper(value: object, levels: int) -> bool:
     return True
 
 
+def repeated_key(pairs: Iterable[tuple[str, object]]) -> str:
+    """Return the first key that stands twice among the members of an object, one of which does."""
+    return next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+
+
 class _Repeats:
     """Stands in a parsed value for an object that has a key twice."""
 
@@ -73,8 +79,7 @@ def _refuse_repeats(raw: bytes) -> None:
         record = dict(pairs)
         if len(record) == len(pairs):
             return record
-        keys = [key for key, _ in pairs]
-        found.append(_Repeats(next(key for key in keys if keys.count(key) > 1)))
+        found.append(_Repeats(repeated_key(pairs)))
         return found[-1]
 
     # Numbers are orjson's business: Python refuses integers of many digits.

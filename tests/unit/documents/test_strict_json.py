@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.documents.strict_json import DEEPEST_LINE, NotJsonError, NotStrictError, is_deeper, parse
+from keval.documents.strict_json import DEEPEST_LINE, NotJsonError, NotStrictError, is_deeper, parse, repeated_key
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 VALUES = st.recursive(
@@ -51,6 +51,26 @@ def test_a_key_that_stands_twice_is_refused_wherever_it_is(record: dict[str, Any
 def test_a_repeated_key_that_another_one_hides_is_found() -> None:
     """The outer of two is named, even where the inner one stands in a value that a reader would drop."""
     assert problem(b'{"a":{"b":1,"b":2},"a":{}}') == "$: the key 'a' stands twice"
+
+
+class _Counting(str):
+    """A key that counts how often it is held against another."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        _Counting.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_a_repeated_key_is_found_in_one_pass() -> None:
+    """An object of many keys is no work of a day: none is held against all others."""
+    keys = [_Counting(number) for number in range(1000)]
+    assert repeated_key((key, None) for key in [*keys, _Counting(999), _Counting(998)]) == "998"
+    assert _Counting.compared < 10
 
 
 def test_of_a_long_repeated_key_the_beginning_is_told() -> None:
