@@ -26,6 +26,9 @@ from keval.processes.interrupted_input import read_to_the_end
 MOST_SHOWN = 20
 """Problems of one log that are listed before the rest is only counted."""
 
+CONFIG_KEYS = {"dataset", "datasets", "conditions"}
+"""Keys by which a config is told from a judge, which has none of them."""
+
 LOOKED_AT = 10
 """Lines by which a log is told from a dataset: the first one may be what is wrong."""
 
@@ -40,10 +43,10 @@ LOOKED_AT = 10
 def command(files: tuple[Path, ...], question_key: str, answer_key: str, id_key: str) -> None:
     """Check logs, datasets, configs and judges against their schemas.
 
-    A .yaml file is a config, or a judge when it has no dataset. A .jsonl file whose lines have a
-    type is a log, and so is an empty one, stdin (-) and a pipe such as <(zcat run.jsonl.gz);
-    anything else is a dataset with the keys id, question and answer, or those that you name. Files
-    that end in .gz or .zst are unpacked.
+    A .yaml file is a config, or a judge when it has neither a dataset nor conditions. A .jsonl file
+    whose lines have a type is a log, and so is an empty one, stdin (-) and a pipe such as
+    <(zcat run.jsonl.gz); anything else is a dataset with the keys id, question and answer, or those
+    that you name. Files that end in .gz or .zst are unpacked.
     """
     layout = Layout(id_key=id_key, question_key=question_key, answer_key=answer_key or None)
     check_stdout(files, "write to another file")
@@ -72,8 +75,15 @@ def _validator(path: Path, layout: Layout) -> Callable[[Path], str]:
     if path == STDIN or _is_pipe(path):
         return _log  # it can be read only once, so nothing is tried
     if path.suffix in {".yaml", ".yml"}:
-        return _config if b"dataset" in path.read_bytes() else _judge
+        return _config if _has_config_keys(path) else _judge
     return _log if unpacked_name(path).suffix == ".jsonl" and _may_be_log(path) else partial(_dataset, layout)
+
+
+def _has_config_keys(path: Path) -> bool:
+    from keval.documents import yaml_document
+
+    value = yaml_document.read(path).value
+    return isinstance(value, dict) and not CONFIG_KEYS.isdisjoint(value)
 
 
 def _is_pipe(path: Path) -> bool:
@@ -95,22 +105,36 @@ def _is_event(line: bytes) -> bool:
     return isinstance(record, dict) and "type" in record and "v" in record
 
 
+class FirstProblems:
+    """The first problems of a log, and how many there are: a log may have millions."""
+
+    def __init__(self) -> None:
+        self.first: list[str] = []
+        self.number = 0
+
+    def add(self, problem: str) -> None:
+        """Count a problem, and keep it if it is one of the first."""
+        self.number += 1
+        if len(self.first) < MOST_SHOWN:
+            self.first.append(problem)
+
+
 def _log(path: Path) -> str:
-    problems: list[str] = []
+    problems = FirstProblems()
     with ExitStack() as stack:
         if path == STDIN:
             stack.enter_context(read_to_the_end(warn))
         reader = (
-            standard_input(problems.append, skip_invalid=True)
+            standard_input(problems.add, skip_invalid=True)
             if path == STDIN
-            else stack.enter_context(log_reader(path, problems.append, skip_invalid=True))
+            else stack.enter_context(log_reader(path, problems.add, skip_invalid=True))
         )
         number = count_events(reader)
     if reader.skipped:
-        shown = [problem.replace("skipped: ", "") for problem in problems[:MOST_SHOWN]]
-        more = [f"… and {len(problems) - MOST_SHOWN} more"] if len(problems) > len(shown) else []
+        shown = [problem.replace("skipped: ", "") for problem in problems.first]
+        more = [f"… and {problems.number - MOST_SHOWN} more"] if problems.number > MOST_SHOWN else []
         raise InputError(*shown, *more)
-    for problem in problems:
+    for problem in problems.first:
         warn(problem)
     return f"a log of {counted(number, 'valid event')}" if number else "empty: a log of 0 events"
 

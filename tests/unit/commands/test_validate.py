@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from keval.commands.validate import command
+from keval.commands.validate import MOST_SHOWN, FirstProblems, command
 from keval.errors import EnvironmentLacksError, InputError, KevalError, PluginError
 
 
@@ -51,3 +51,23 @@ def test_a_rule_about_no_condition_of_the_config_is_a_mistake(tmp_path: Path) ->
     command.callback((tmp_path / "careful.yaml",), "question", "answer", "id")
     with pytest.raises(InputError, match="no condition is called 'carefull'; did you mean 'careful'"):
         command.callback((tmp_path / "carefull.yaml",), "question", "answer", "id")
+
+
+def test_a_config_is_told_from_a_judge_by_its_keys(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What a comment or a value speaks of makes no judge a config."""
+    path = tmp_path / "file.yaml"
+    path.write_text("# for any dataset, with what conditions it may have\ntype: number\n")
+    assert command.callback is not None
+    command.callback((path,), "question", "answer", "id")
+    assert capfd.readouterr().out == f"{path}: a valid judge: number\n"
+    path.write_text("conditions: {}\n")
+    with pytest.raises(InputError, match="'dataset' or 'datasets' is missing"):
+        command.callback((path,), "question", "answer", "id")
+
+
+def test_of_a_broken_log_only_the_first_problems_are_kept() -> None:
+    """The rest is counted: a log has as many lines as it likes."""
+    problems = FirstProblems()
+    for number in range(1000):
+        problems.add(f"line {number}")
+    assert (len(problems.first), problems.first[-1], problems.number) == (MOST_SHOWN, f"line {MOST_SHOWN - 1}", 1000)
