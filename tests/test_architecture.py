@@ -55,7 +55,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
             "commands.aggregate",
             "commands.agreement",
             "commands.compare",
-            "commands.export",
             "commands.list",
             "commands.newest",
             "commands.plugins",

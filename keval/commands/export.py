@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from errno import EEXIST
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
     from keval.formats import Format
     from keval.projections.log_file import LogFile
+
+FILES = "files"
+"""What the folder is called in which files are written before they come to where they belong."""
 
 
 @click.command(epilog="Example: keval export run.jsonl -f parquet -o run.parquet.d")
@@ -57,7 +61,7 @@ def command(
     if name in plugins.find("export"):
         raise UsageError(f"{name!r} is a format of a report; `keval report -f {name}` writes it")
     made = with_options(plugins.load("format", Format, name), name, options)
-    with collected(chosen(logs), warn, skip_invalid=skip_invalid) as files, _filled(folder) as temporary:
+    with collected(chosen(logs), warn, skip_invalid=skip_invalid) as files, filled(folder) as temporary:
         check_not_empty(files)
         with projections.connect(files, everything=everything) as connection:
             names = builder.evaluation_names(connection)
@@ -88,24 +92,53 @@ def _written(
 
 
 @contextmanager
-def _filled(folder: Path) -> Iterator[Path]:
-    """Give a folder that takes another's place when all is written.
+def filled(folder: Path) -> Iterator[Path]:
+    """Give a folder whose files are in another one when all is written.
 
     Raises UsageError for one that has files, and EnvironmentLacksError where it cannot be written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    is_there = folder.exists()
+    if is_there and (not folder.is_dir() or _has_files(folder)):
         raise UsageError(f"{folder} has files in it, or is one; name a folder that is new or empty")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        beside, remove = temporary.beside(folder)
+        # Within a folder that is there: it may be one that nothing takes the place of, such as a mount point.
+        beside, remove = temporary.beside(folder / FILES if is_there else folder)
         try:
-            made = beside / "files"
+            made = beside / FILES
             made.mkdir()
             yield made
-            if folder.exists():
-                folder.rmdir()
-            shutil.move(made, folder)
+            if is_there:
+                _move_in(sorted(made.iterdir()), folder)
+            else:
+                made.rename(folder)
         finally:
             remove()
     except OSError as error:
         raise EnvironmentLacksError(f"{folder}: {error.strerror or error}; nothing was written there") from error
+
+
+def _has_files(folder: Path) -> bool:
+    """Return whether there is anything in a folder but what a killed export left, which the next one removes."""
+    return any(not each.name.startswith(f"{FILES}.{temporary.PREFIX}") for each in folder.iterdir())
+
+
+def _move_in(files: Sequence[Path], folder: Path) -> None:
+    """Move files and folders into a folder, all or none. Raises OSError."""
+    moved: list[tuple[Path, Path]] = []
+    try:
+        for path in files:
+            target = folder / path.name
+            _move(path, target)
+            moved.append((target, path))
+    except BaseException:
+        for target, path in moved:
+            target.rename(path)
+        raise
+
+
+def _move(path: Path, target: Path) -> None:
+    """Move a file or a folder to where nothing is. Raises OSError."""
+    if os.path.lexists(target):
+        raise FileExistsError(EEXIST, os.strerror(EEXIST), str(target))
+    path.rename(target)
