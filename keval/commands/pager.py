@@ -38,8 +38,8 @@ def paged() -> Iterator[IO[str]]:
     Who leaves the pager early has seen enough: that is no error.
     """
     found = terminal()
-    command = shlex.split(os.environ.get("PAGER") or "less")
-    if found is None or not found.color or shutil.which(command[0]) is None:
+    command = [] if found is None or not found.color else _pager()
+    if not command:
         yield sys.stdout
         sys.stdout.flush()
         return
@@ -54,6 +54,15 @@ def paged() -> Iterator[IO[str]]:
         with suppress(BrokenPipeError):
             pager.stdin.close()
         _wait(pager)
+
+
+def _pager() -> list[str]:
+    """Return the command of the pager; nothing where there is none, or $PAGER is no command."""
+    try:
+        command = shlex.split(os.environ.get("PAGER", "")) or ["less"]
+    except ValueError:  # a quote that is left open
+        return []
+    return command if shutil.which(command[0]) else []
 
 
 def _wait(pager: subprocess.Popen[str]) -> None:

@@ -25,6 +25,9 @@ ALIASES = {"md": "markdown", "txt": "text"}
 
 DEFAULT = "text"
 
+LONGEST_WIDTH = 9
+"""Digits of a number in COLUMNS; Python reads none of thousands."""
+
 FORMAT_OPTION = click.option(
     "-O", "--option", "options", metavar="NAME=VALUE", multiple=True,
     help="An option of the format, such as width=80; may be repeated.",
@@ -104,4 +107,5 @@ def _for_terminal(chosen: str, output: Path | None) -> dict[str, Any]:
     if shown_on is not None:
         return {"width": max(NARROWEST, shown_on.width), "color": shown_on.color}
     columns = os.environ.get("COLUMNS", "")
-    return {"width": max(NARROWEST, int(columns))} if columns.isascii() and columns.isdigit() else {}
+    is_width = columns.isascii() and columns.isdigit() and len(columns) <= LONGEST_WIDTH
+    return {"width": max(NARROWEST, int(columns))} if is_width else {}

@@ -74,6 +74,7 @@ def outlive() -> None:
     data = os.dup(STDOUT_FD)
     os.dup2(STDERR_FD, STDOUT_FD)
     sys.stdout = _text(Data(data), sys.stdout)
+    sys.stdout.reconfigure(encoding="utf-8")  # data is the same whatever this shell is set to
     sys.stderr = _text(Words(STDERR_FD, "w", closefd=False), sys.stderr)
 
 

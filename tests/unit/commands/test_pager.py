@@ -50,8 +50,8 @@ def test_a_terminal_gets_a_pager(log: Path) -> None:
 
 @pytest.mark.slow
 def test_a_dumb_terminal_and_a_missing_pager_get_plain_text(log: Path) -> None:
-    """TERM=dumb means no pager and no escape codes; a pager that is not there is done without."""
-    for environment in ({"TERM": "dumb"}, {"PAGER": "no-such-pager"}):
+    """TERM=dumb means no pager and no escape codes; a pager that is not there, or is no command, is done without."""
+    for environment in ({"TERM": "dumb"}, {"PAGER": "no-such-pager"}, {"PAGER": "less '"}):
         shown = on_terminal(log, **environment)
         assert "paged:" not in shown
         assert "Question" in shown
@@ -62,3 +62,12 @@ def test_a_dumb_terminal_and_a_missing_pager_get_plain_text(log: Path) -> None:
 def test_who_leaves_the_pager_has_seen_enough(log: Path) -> None:
     """A pager that ends at once is no error."""
     assert on_terminal(log, PAGER="true") == ""
+
+
+def test_into_a_pipe_goes_utf_8_and_no_pager(log: Path) -> None:
+    """Whatever the shell says of its encoding and its pager."""
+    for pager in ("less '", " "):
+        environ = {**os.environ, "PYTHONIOENCODING": "ascii", "PAGER": pager}
+        command = [sys.executable, "-m", "keval", "show", str(log)]
+        shown = subprocess.run(command, capture_output=True, env=environ, check=True).stdout
+        assert "q1 · baseline" in shown.decode()

@@ -12,7 +12,14 @@ from keval.exports.text import NARROWEST, Text
 
 @pytest.mark.parametrize(
     ("columns", "width"),
-    [("70", 70), ("5", NARROWEST), ("", Text().width), ("wide", Text().width), ("-3", Text().width)],
+    [
+        ("70", 70),
+        ("5", NARROWEST),
+        ("", Text().width),
+        ("wide", Text().width),
+        ("-3", Text().width),
+        ("1" * 5000, Text().width),
+    ],
 )
 def test_into_a_pipe_a_report_is_as_wide_as_columns_says(
     columns: str, width: int, monkeypatch: pytest.MonkeyPatch
