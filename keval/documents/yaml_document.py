@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.error import MarkedYAMLError, StringMark
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
@@ -104,7 +104,7 @@ class _Builder:
 
     def build(self) -> None:
         try:
-            node = _parser().compose(self.text)
+            node = _composed(self.text)
             if node is None:
                 self.problem_at(1, (), "the file is empty")
             else:
@@ -210,6 +210,21 @@ def with_quotes_hint(message: str) -> str:
     is_no_text = re.fullmatch(r"expected a string\b.*, found (-?[0-9.e+]+|true|false)", message)
     return f"{message}; if text is meant, put it in quotes" if is_no_text else message
 
+
+def _composed(text: str) -> Node | None:
+    """Return the node of a YAML text. Raises YAMLError, also for what the parser itself breaks on."""
+    try:
+        node: Node | None = _parser().compose(text)
+    except (ValueError, OverflowError, AssertionError) as error:
+        odd = _ODD.search(text)
+        line = 0 if odd is None else text.count("\n", 0, odd.start())
+        told = str(error) if odd is None else f"{odd[0]!r} has no meaning"
+        raise MarkedYAMLError(problem=told, problem_mark=StringMark("", 0, line, 0, text, 0)) from error
+    return node
+
+
+_ODD = re.compile(r"\\U(?!000|0010)[0-9A-Fa-f]{8}|^%YAML.{,20}", re.MULTILINE)
+"""Escapes of what is no character, and versions: the parser raises other errors for those that it does not know."""
 
 _OFTEN = {
     "mapping values are not allowed here": "a text that has ': ' in it needs quotes; keys stand below each other",
