@@ -13,7 +13,7 @@ import click
 from keval.commands.caveats import READ_FOR_SEVERAL, warn_of_several, warn_of_ungrouped
 from keval.commands.messages import warn
 from keval.commands.newest import chosen
-from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PASS_FROM, SKIP_INVALID
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, PASS_FROM, SEED, SKIP_INVALID
 from keval.errors import UsageError
 from keval.events import encode, event, new_run_id
 from keval.ids import JsonObject, digest
@@ -46,7 +46,7 @@ _OF_GROUPS = {"by"}
 @click.option("--ci", type=click.Choice(["default", "exact"]), default="default", show_default=True,
               help="The interval of a pass rate: Wilson's, or that of Clopper and Pearson.")  # fmt: skip
 @click.option("--bootstrap", is_flag=True, help="A second interval by resampling, where there are 20 samples or more.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the resampling.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="The seed of the resampling.")
 @click.option(
     "--friedman",
     is_flag=True,

@@ -11,8 +11,7 @@ from keval import projections
 from keval.commands import caveats
 from keval.commands.messages import say_json, warn
 from keval.commands.newest import chosen
-from keval.commands.options import EVERYTHING, LOGS, SKIP_INVALID
-from keval.errors import UsageError
+from keval.commands.options import EVERYTHING, LOGS, SEED, SKIP_INVALID
 from keval.exports import _agreement
 from keval.exports.markdown import Markdown
 from keval.exports.text import Text
@@ -36,7 +35,7 @@ READ = {*caveats.READ_FOR_SEVERAL, *stopped_run.READ, *agreement.READ, *judge_di
 @click.option("--labels", is_flag=True, help="Compare judges with people's scores, and people with each other.")
 @click.option("--diagnostics", "with_diagnostics", is_flag=True,
               help="Check if scores depend on length, order, own model, time or the end of the scale.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the resampled intervals.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed of the resampled intervals.")
 @click.option("-f", "--format", "written", type=click.Choice(["text", "markdown", "json"]), default="text",
               show_default=True, help="For people or for programs.")  # fmt: skip
 @EVERYTHING
@@ -59,8 +58,6 @@ def command(
     the same answer by metrics of the same name and scale; people's are those of `keval label
     --scores`.
     """
-    if seed < 0:
-        raise UsageError(f"--seed {seed}: a seed is 0 or more")
     raters = Raters(judges, replicates, labels, seed)
     with collected(chosen(logs), warn, skip_invalid=skip_invalid) as files:
         check_not_empty(files)

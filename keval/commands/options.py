@@ -14,6 +14,7 @@ import click
 
 from keval.commands.named_logs import paths_of
 from keval.errors import InputError, UsageError
+from keval.json_text import LARGEST_SIGNED_INT
 from keval.logs import addresses
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ class FiniteRange(click.FloatRange):
             self.fail(f"{value!r} is not a finite number", param, ctx)
         return number
 
+
+SEED = click.IntRange(0, LARGEST_SIGNED_INT)
+"""The seed of a random number generator: a number that an event can hold."""
 
 UNTIL_OPTIONS = (
     click.option("--until", type=click.Choice(["decided", "complete"]),
@@ -264,7 +268,7 @@ def _mock_options(command: Command) -> Command:
 def drawing_options(command: Command) -> Command:
     """Add what says which verdicts people are asked about to a command."""
     for option in (
-        click.option("--seed", type=int, default=0, show_default=True, help="The seed of the draw."),
+        click.option("--seed", type=SEED, default=0, show_default=True, help="The seed of the draw."),
         click.option("--scores", is_flag=True,
                      help="Draw answers at random, and ask for a score by each metric instead of a verdict."),
         click.option("--by", metavar="FIELD", multiple=True, help="Divide by a field of the sample, too."),

@@ -10,6 +10,7 @@ import pytest
 
 from keval import cli
 from keval.errors import InputError
+from tests.builders import response_event, run_event, write_log
 
 
 @pytest.mark.parametrize(
@@ -80,3 +81,15 @@ def test_a_log_without_an_event_is_exit_code_3(
     query = ["select 1"] if words.startswith("sql") else []
     assert cli.run([*words.replace("LOG", "run.jsonl").split(), *query]) == 3
     assert "run.jsonl: no events in it" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["aggregate LOG", "agreement LOG", "calibrate LOG", "label LOG --labeler ada"])
+@pytest.mark.parametrize("seed", ["-1", str(2**63), "1" * 5000])
+def test_a_seed_is_a_number_that_an_event_can_hold(
+    words: str, seed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Another one is refused before any work, by each command that draws."""
+    monkeypatch.chdir(tmp_path)
+    write_log(tmp_path / "run.jsonl", [run_event(), response_event()])
+    assert cli.run([*words.replace("LOG", "run.jsonl").split(), "--seed", seed]) == 2
+    assert "Invalid value for '--seed'" in capfd.readouterr().err
