@@ -166,7 +166,10 @@ class MessagesApi:
 
     async def _batches(self, request: Request, _raw: bytes) -> HttpAnswer:
         asked = request.query_params
-        found, more = self.batches.newest(int(asked.get("limit", "20")), asked.get("after_id"))
+        limit = batches.limit(asked.get("limit", "20"))
+        if limit is None:
+            return _error("400", f"limit: Input should be a number from 1 to {batches.MOST_LISTED}")
+        found, more = self.batches.newest(limit, asked.get("after_id"))
         data = [self._settled(batch).described(str(request.base_url)) for batch in found]
         first, last = (found[0].batch_id, found[-1].batch_id) if found else (None, None)
         return _json({"data": data, "has_more": more, "first_id": first, "last_id": last})

@@ -19,6 +19,9 @@ MOST_REQUESTS = 100_000
 MOST_BYTES = 256 * 1024 * 1024
 """What the service takes as one batch."""
 
+MOST_LISTED = 1000
+"""Batches that the service lists at once."""
+
 CUSTOM_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Respond = Callable[[JsonObject], JsonObject]
@@ -113,11 +116,24 @@ def problem(body: JsonObject, length: int) -> tuple[str, str] | None:
         return "400", "requests: List should have at least 1 item"
     if len(requests) > MOST_REQUESTS or length > MOST_BYTES:
         return "413", "The batch is larger than allowed."
+    place = next((place for place, each in enumerate(requests) if not _is_request(each)), None)
+    if place is not None:
+        return "400", f"requests.{place}.params: Field required"
     ids = [str(each.get("custom_id", "")) for each in requests]
     if len(set(ids)) < len(ids):
         return "400", "requests: custom_id must be unique within a batch"
     wrong = next((each for each in ids if not CUSTOM_ID.fullmatch(each)), None)
     return None if wrong is None else ("400", f"requests: custom_id: {wrong!r} does not match ^[a-zA-Z0-9_-]{{1,64}}$")
+
+
+def limit(asked: str) -> int | None:
+    """Return how many batches are to be listed; None where the service takes no such number."""
+    number = int(asked) if re.fullmatch("[0-9]{1,4}", asked) else 0
+    return number if 1 <= number <= MOST_LISTED else None
+
+
+def _is_request(each: object) -> bool:
+    return isinstance(each, dict) and isinstance(each.get("params"), dict)
 
 
 def _errored(kind: str, message: str) -> JsonObject:

@@ -5,7 +5,6 @@ A request that the API would not take is refused here, as far as the stand-in re
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ REQUEST = {
     "properties": {
         "model": {"type": "string", "minLength": 1},
         "max_tokens": {"type": "integer", "minimum": 1},
+        "system": {"type": ["string", "array", "null"], "items": {"$ref": "#/$defs/block"}},
         "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/message"}},
         "tools": {"type": ["array", "null"], "items": {"$ref": "#/$defs/tool"}},
         "tool_choice": {"type": ["object", "null"]},
@@ -64,7 +64,8 @@ REQUEST = {
 
 _CHECK = jsonschema_rs.validator_for(REQUEST)
 
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+REMINDER, REMINDER_END = "<system-reminder>", "</system-reminder>"
+"""What the agent's own software puts around what it says in the name of the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,10 @@ class Conversation:
 
 def problem(request: object) -> str | None:
     """Return why the API would not take a request, or None."""
+    try:
+        orjson.dumps([request] * 2)  # what is deeper than orjson writes cannot be counted either
+    except TypeError:
+        return "request: nested too deeply"
     error = next(_CHECK.iter_errors(request), None)
     if error is None:
         return None
@@ -131,7 +136,17 @@ def blocks_of(content: str | Sequence[JsonObject]) -> Sequence[JsonObject]:
 
 
 def _own_text(block: JsonObject) -> str:
-    return _REMINDER.sub("", _text(block)).strip()
+    return _without_reminders(_text(block)).strip()
+
+
+def _without_reminders(text: str) -> str:
+    """Return a text without its reminders. One that has no end is none, and so is any after it."""
+    kept: list[str] = []
+    place = 0
+    while (begin := text.find(REMINDER, place)) >= 0 and (end := text.find(REMINDER_END, begin)) >= 0:
+        kept.append(text[place:begin])
+        place = end + len(REMINDER_END)
+    return "".join([*kept, text[place:]])
 
 
 def _text(block: JsonObject) -> str:
@@ -154,14 +169,16 @@ def _readable(text: str) -> str:
     return text if value is None else "\n\n".join(_lines(value))
 
 
-def _lines(value: Any, name: str = "") -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _lines(each, key)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _lines(each, name)
-    elif isinstance(value, str) and (not name or " " in value):
-        yield value
-    elif value not in (None, ""):
-        yield f"{name}: {value}" if name else str(value)
+def _lines(whole: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    """Yield the texts of a JSON value, however deep it is, each after the name that it has."""
+    left = [("", whole)]
+    while left:
+        name, value = left.pop()
+        if isinstance(value, dict):
+            left += reversed(value.items())
+        elif isinstance(value, list):
+            left += ((name, each) for each in reversed(value))
+        elif isinstance(value, str) and (not name or " " in value):
+            yield value
+        elif value not in (None, ""):
+            yield f"{name}: {value}" if name else str(value)

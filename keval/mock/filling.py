@@ -8,9 +8,11 @@ lengths, bounds and formats. Does not know `pattern`, `uniqueItems` and conditio
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+import jsonschema_rs
 
 from keval.ids import JsonObject
 
@@ -22,6 +24,12 @@ DEEP = 4
 
 TOO_DEEP = 50
 """A schema that is not filled at this depth has no finite value."""
+
+MOST_STEPS = 100_000
+"""Schemas that are looked at for one value; a few lines that refer to each other can stand for many more."""
+
+LONGEST = 10_000
+"""Characters or items that a schema may ask for."""
 
 FORMATS = {
     "date": "2000-01-01",
@@ -36,6 +44,9 @@ FORMATS = {
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
 """A string of each format that the API accepts in a schema."""
+
+
+_IS_SCHEMA = jsonschema_rs.validator_for({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 
 
 class SchemaError(ValueError):
@@ -56,13 +67,14 @@ class Filling:
     """What a string says when the schema leaves that open."""
     choose: Callable[[Path, JsonObject], object] = no_choice
     """Returns the value for a path and its schema, or None to leave it to the schema."""
+    _steps: Iterator[int] = field(default_factory=lambda: iter(range(MOST_STEPS)))
 
-    def value(self, schema: object, path: Path = ()) -> object:
-        """Return a value that is valid for `schema`.
+    def value(self, schema: object, path: Path = (), alternatives: int = 0) -> object:
+        """Return a value that is valid for `schema`, which may be one of the `alternatives` to others around it.
 
         Raises SchemaError.
         """
-        if len(path) > TOO_DEEP:
+        if len(path) + alternatives > TOO_DEEP:
             raise SchemaError("the schema is recursive without an end")
         rules = self.resolved(schema)
         chosen = self.choose(path, rules)
@@ -72,20 +84,22 @@ class Filling:
             return rules["const"]
         if rules.get("enum"):
             return rules["enum"][0]
-        alternatives = rules.get("anyOf") or rules.get("oneOf")
-        if alternatives:
-            return self._alternative(alternatives, rules, path)
+        offered = rules.get("anyOf") or rules.get("oneOf")
+        if offered:
+            return self.value(self._alternative(offered, rules, path), path, alternatives + 1)
         return self._typed(rules, path)
 
-    def resolved(self, schema: object) -> JsonObject:
-        """Return a schema with its `$ref` and `allOf` merged into it."""
+    def resolved(self, schema: object, depth: int = 0) -> JsonObject:
+        """Return a schema with its `$ref` and `allOf` merged into it. Raises SchemaError."""
+        if depth > TOO_DEEP or next(self._steps, None) is None:
+            raise SchemaError("the schema is recursive without an end")
         rules: JsonObject = dict(schema) if isinstance(schema, Mapping) else {}
         for _ in range(TOO_DEEP):
             if "$ref" in rules:
                 target = self._target(rules.pop("$ref"))
                 rules = {**target, **rules}
             elif "allOf" in rules:
-                rules = _merged([rules, *map(self.resolved, rules.pop("allOf"))])
+                rules = _merged([rules, *(self.resolved(each, depth + 1) for each in rules.pop("allOf"))])
             else:
                 return rules
         raise SchemaError("a $ref of the schema leads back to itself")
@@ -97,13 +111,16 @@ class Filling:
                 target = target[part.replace("~1", "/").replace("~0", "~")]
         except (KeyError, TypeError) as error:
             raise SchemaError(f"the schema has no {ref}") from error
-        return dict(target)
+        if not _IS_SCHEMA.is_valid(target):
+            raise SchemaError(f"{ref} is no schema")
+        return dict(target) if isinstance(target, Mapping) else {}
 
-    def _alternative(self, alternatives: list[JsonObject], rules: JsonObject, path: Path) -> object:
+    def _alternative(self, offered: list[JsonObject], rules: JsonObject, path: Path) -> JsonObject:
+        """Return a schema with one of those that it offers merged into it."""
         if len(path) >= DEEP:
-            alternatives = sorted(alternatives, key=lambda each: _type(self.resolved(each)) in {"array", "object"})
+            offered = sorted(offered, key=lambda each: _type(self.resolved(each)) in {"array", "object"})
         common = {key: rule for key, rule in rules.items() if key not in {"anyOf", "oneOf"}}
-        return self.value(_merged([common, self.resolved(alternatives[0])]), path)
+        return _merged([common, self.resolved(offered[0])])
 
     def _typed(self, rules: JsonObject, path: Path) -> object:
         kind = _type(rules)
@@ -126,7 +143,7 @@ class Filling:
 
     def _array(self, rules: JsonObject, path: Path) -> list[object]:
         first = rules.get("prefixItems", [])
-        more = max(0, rules.get("minItems", 0) - len(first))
+        more = max(0, _length(rules, "minItems") - len(first))
         schemas = [*first, *[rules.get("items", {})] * more]
         return [self.value(schema, (*path, "")) for schema in schemas]
 
@@ -154,7 +171,16 @@ def _type(rules: JsonObject) -> str:
 def _string(rules: JsonObject, text: str) -> str:
     if rules.get("format") in FORMATS:
         return FORMATS[rules["format"]]
-    return text[: rules.get("maxLength")].ljust(rules.get("minLength", 0), ".")
+    longest = rules.get("maxLength")
+    return text[: None if longest is None else int(longest)].ljust(_length(rules, "minLength"), ".")
+
+
+def _length(rules: JsonObject, rule: str) -> int:
+    """Return how long a value has to be, which a schema may write as 5.0. Raises SchemaError."""
+    length = int(rules.get(rule, 0))
+    if length > LONGEST:
+        raise SchemaError(f"{rule} is {length}: the stand-in fills at most {LONGEST}")
+    return length
 
 
 def _number(rules: JsonObject, *, whole: bool) -> float:
@@ -163,7 +189,8 @@ def _number(rules: JsonObject, *, whole: bool) -> float:
     high, below = rules.get("maximum", math.inf), rules.get("exclusiveMaximum", math.inf)
     step = rules.get("multipleOf", 1)
     bounds = [bound for bound in (max(low, above), min(high, below)) if math.isfinite(bound)]
-    candidates = [0, *((math.floor(bound / step) + more) * step for bound in bounds for more in (-1, 0, 1, 2))]
+    steps = [math.floor(bound / step) for bound in bounds if math.isfinite(bound / step)]
+    candidates = [0, *((number + more) * step for number in steps for more in (-1, 0, 1, 2))]
     if not whole and "multipleOf" not in rules:
         candidates += [*bounds, sum(bounds) / 2]
     fitting = [each for each in candidates if low <= each <= high and above < each < below]

@@ -100,7 +100,7 @@ class Comparison:
             return low + self.fraction(metric) * (high - low)
         if schema.get("type") == "boolean":
             return self.fraction(metric) >= 0.5  # noqa: PLR2004 - the middle between bad and good
-        if schema.get("type") == "array":
+        if schema.get("type") == "array" and path:
             return self._list(path)
         return None
 

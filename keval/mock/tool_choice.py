@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from typing import NoReturn
 
 import jsonschema_rs
 
@@ -43,7 +44,8 @@ def _candidates(tools: list[JsonObject], called: Collection[str], marks: Marks, 
     done = {_server(name) for name in called}
     of_servers = [tool for tool in tools if _server(tool["name"]) not in {None, *done} and _is_harmless(tool, marks)]
     others = [] if called else [tool for tool in tools if _server(tool["name"]) is None]
-    fitting = [tool for tool in others if _looks_like_search(tool) < _NO_SEARCH or len(tools) == 1]
+    searches = [tool for tool in others if _looks_like_search(tool) < _NO_SEARCH or len(tools) == 1]
+    fitting = [tool for tool in searches if _input_is_valid(tool)]
     ranked = sorted(
         [*of_servers, *fitting], key=lambda tool: (not _mark(marks, tool, "read_only"), _looks_like_search(tool))
     )
@@ -68,10 +70,20 @@ def _is_harmless(tool: JsonObject, marks: Marks) -> bool:
 
 
 def _input_is_valid(tool: JsonObject) -> bool:
+    """Return whether the input that a tool would be called with is one that its schema allows, as far as it is clear.
+
+    It is not clear what a schema of an unknown kind allows, or one with a pattern that is none.
+    """
     try:
-        return jsonschema_rs.is_valid(tool["input_schema"], tool_input(tool["input_schema"], "any question"))
-    except SchemaError:
+        filled = tool_input(tool["input_schema"], "any question")
+        return jsonschema_rs.is_valid(tool["input_schema"], filled, retriever=_not_retrieved)
+    except (SchemaError, ValueError, jsonschema_rs.ReferencingError):
         return False
+
+
+def _not_retrieved(address: str) -> NoReturn:
+    """Refuse what a schema has elsewhere: the stand-in asks nobody."""
+    raise ValueError(f"{address} is not asked for")
 
 
 _NO_SEARCH = 2
@@ -102,6 +114,8 @@ def tool_input(schema: JsonObject, question: str) -> JsonObject:
 
 def _is_free_string(rules: JsonObject) -> bool:
     first = (rules.get("anyOf") or [rules])[0]
+    if not isinstance(first, Mapping):  # true, which allows anything
+        return False
     is_string = first.get("type") in ("string", ["string", "null"])
     return is_string and not {"enum", "const", "format"} & set(first) and _example((), rules) is None
 

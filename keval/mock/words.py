@@ -24,7 +24,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 _WORD = re.compile(r"\w+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])")
 _QUOTE = re.compile(r"^(?:>\s?)+")
-_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"#{1,6}\s+(.*)")
 _LIST_ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+(.*)")
 _RULE = re.compile(r"[-=*_|:\s]+$")
 _FENCE = re.compile(r"```|~~~")
@@ -117,7 +117,7 @@ def _blocks(text: str) -> Iterator[Sentence]:
             yield Sentence(" ".join(paragraph), heading)
             paragraph = []
         if title:
-            heading = title[1]
+            heading = title[1].rstrip("#").rstrip()
         elif _FENCE.match(line):
             yield Sentence(_fenced(line, lines), heading, code=True)
         elif item:

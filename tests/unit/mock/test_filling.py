@@ -135,6 +135,42 @@ def test_the_plainest_value_is_taken(schema: Schema, value: object) -> None:
     assert filled(schema, "some text") == value
 
 
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"$ref": "#/$defs/any", "$defs": {"any": True}}, "some text"),
+        ({"anyOf": [True, {"type": "integer"}]}, "some text"),
+        ({"type": "number", "maximum": 1e308, "multipleOf": 1e-10}, 0),
+        ({"type": "string", "minLength": 11.0, "maxLength": 12.0}, "some text.."),
+        ({"type": "array", "items": True, "minItems": 2.0}, ["some text", "some text"]),
+    ],
+)
+def test_an_unusual_schema_is_filled(schema: Schema, value: object) -> None:
+    """Whatever a server may write: `true` for a schema, 5.0 for a length, steps that no number is divided by."""
+    assert filled(schema, "some text") == value
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"$ref": "#"}, {"$ref": "#"}]},
+        {"anyOf": [{"$ref": "#"}]},
+        {"$ref": "#/default", "default": {"type": 5}},
+        {"type": "string", "minLength": 10**12},
+        {"type": "array", "items": {}, "minItems": 10**12},
+        {
+            "$ref": "#/$defs/0",
+            "$defs": {str(n): {"required": ["a", "b"], "properties": {"a": {"$ref": f"#/$defs/{n + 1}"},
+            "b": {"$ref": f"#/$defs/{n + 1}"}}} for n in range(40)} | {"40": {}},
+        },
+    ],
+)  # fmt: skip
+def test_a_schema_that_cannot_be_filled_is_told(schema: Schema) -> None:
+    """One that leads back to itself, means more than fits into memory, or names what is no schema."""
+    with pytest.raises(SchemaError):
+        filled(schema)
+
+
 def test_a_recursive_schema_ends() -> None:
     """A tree is filled to a small depth; deep down what may be absent is absent."""
     node = {"type": "object", "required": ["left"], "properties": {}}

@@ -57,6 +57,11 @@ def send(mock: Mock, method: str, path: str, body: object = None, **headers: str
         connection.close()
 
 
+def nested(levels: int) -> list[Any]:
+    """Return a list in a list, and so on."""
+    return [nested(levels - 1)] if levels > 1 else []
+
+
 async def streamed(client: AsyncAnthropic, **body: Any) -> Message:  # noqa: ANN401 - passed on to the SDK
     """Return the message that a stream adds up to."""
     async with client.messages.stream(**{**BODY, **body}) as stream:
@@ -309,6 +314,8 @@ def test_the_root_answers_a_probe(mock: Mock, method: str) -> None:
         ({"messages": [{"role": "user", "content": [{"type": "tool_result", "content": 1}]}]}, "content.0.content"),
         ({"tools": [{"name": "t", "input_schema": {"type": "objekt"}}]}, "tools.0.input_schema.type"),
         ({"output_config": {"format": {"type": "json_schema", "schema": {"$ref": "#/$defs/x"}}}}, "#/$defs/x"),
+        ({"system": 5}, "system"),
+        ({"metadata": nested(300)}, "nested too deeply"),
     ],
 )
 def test_a_request_that_the_api_would_not_take_is_refused(mock: Mock, change: dict[str, Any], said: str) -> None:
@@ -318,6 +325,20 @@ def test_a_request_that_the_api_would_not_take_is_refused(mock: Mock, change: di
     assert said in error["error"]["message"]
 
 
+@pytest.mark.parametrize("limit", ["x", "0", "-1", "1001", "1" * 5000])
+def test_a_list_of_batches_has_a_length_that_the_api_takes(mock: Mock, limit: str) -> None:
+    """Another one is refused, as the service does."""
+    status, error = send(mock, "GET", f"/v1/messages/batches?limit={limit}", **{"x-api-key": "k"})
+    assert (status, error["error"]["message"][:6]) == (400, "limit:")
+
+
+@pytest.mark.parametrize("request_", [{"custom_id": "a"}, {"custom_id": "a", "params": 1}, "text"])
+def test_a_batch_of_what_is_no_request_is_refused(mock: Mock, request_: object) -> None:
+    """Each has its params."""
+    status, error = send(mock, "POST", "/v1/messages/batches", {"requests": [request_]}, **{"x-api-key": "k"})
+    assert (status, error["error"]["message"]) == (400, "requests.0.params: Field required")
+
+
 def test_a_body_that_is_no_json_is_refused(mock: Mock) -> None:
     """Not even JSON: the same kind of error."""
     assert send(mock, "POST", "/v1/messages", "just a text", **{"x-api-key": "k"})[0] == 400
@@ -325,13 +346,12 @@ def test_a_body_that_is_no_json_is_refused(mock: Mock) -> None:
 
 def test_what_breaks_the_mock_itself_is_raised_when_it_stops() -> None:
     """A fault of the stand-in is no finding about the client."""
-    nested: list[Any] = []
-    for _ in range(300):  # deeper than the JSON writer goes
-        nested = [nested]
     mock = Mock().start()
-    status, error = send(mock, "POST", "/v1/messages", BODY | {"metadata": nested}, **{"x-api-key": "k"})
+    send(mock, "PUT", "/tools", {"mcp__docs__search": "no marks, as keval itself would never send"})
+    tools = [SEARCH | {"name": "mcp__docs__search"}]
+    status, error = send(mock, "POST", "/v1/messages", BODY | {"tools": tools}, **{"x-api-key": "k"})
     assert (status, error["error"]["message"][:18]) == (500, "the mock is broken")
-    with pytest.raises(TypeError, match="Recursion"):
+    with pytest.raises(AttributeError):
         mock.stop()
 
 

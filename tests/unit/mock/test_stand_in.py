@@ -121,6 +121,12 @@ def test_reminders_of_the_agents_software_are_no_question() -> None:
     assert reply(request).block["input"] == {"query": QUESTION}
 
 
+def test_reminders_without_an_end_are_read_in_one_pass() -> None:
+    """The stand-in answers all requests one after the other, and none may wait for what another one's text opens."""
+    request = asked("<system-reminder>" * 200_000 + QUESTION, tools=[tool("search")])
+    assert str(reply(request).block["input"]["query"]).endswith(QUESTION)
+
+
 def test_a_result_is_followed_by_an_answer_and_not_by_another_call() -> None:
     """Also when the software adds a reminder to the result."""
     turn = [*result("The limit is 60."), {"type": "text", "text": "<system-reminder>x</system-reminder>"}]
@@ -145,6 +151,7 @@ def test_the_next_question_of_a_conversation_is_looked_up_again() -> None:
             "The rate limit is 60.",
         ),
         ('{"pages": 3, "limit": 60}', "limit: 60"),
+        ("[" * 990 + '"The limit is 60."' + "]" * 990, "The limit is 60."),
         ("{not json} The limit is 60.", "{not json} The limit is 60."),
         ("", "The tool found nothing about default, rate, limit."),
         ('{"result": []}', "The tool found nothing about default, rate, limit."),

@@ -54,6 +54,29 @@ def test_a_tool_is_called_with_what_its_schema_allows() -> None:
 
 
 @pytest.mark.parametrize(
+    "schema",
+    [
+        {"$schema": "https://example.com/my-schema"},
+        {"properties": {"a": {"pattern": "("}}},
+        {"allOf": [{"$ref": "#"}]},
+        {"properties": {"a": {"items": {"$ref": "https://example.com/a.json"}}}},
+    ],
+)
+def test_a_tool_with_an_unclear_schema_is_not_called(schema: dict[str, Any]) -> None:
+    """Whether an input fits is asked of nobody elsewhere; such a tool is passed over, be it a server's or not."""
+    for name in ("mcp__s__search", "search"):
+        odd = {"name": name, "input_schema": {"type": "object", **schema}}
+        assert calls([odd]) == []
+
+
+def test_a_tool_that_takes_anything_is_called() -> None:
+    """A schema may be `true`, alone or among others."""
+    searching = tool("mcp__s__search", any={"$ref": "#/$defs/any"}, other={"anyOf": [True, {"type": "null"}]})
+    searching["input_schema"]["$defs"] = {"any": True}
+    assert calls([searching]) == ["mcp__s__search"]
+
+
+@pytest.mark.parametrize(
     ("rules", "value"),
     [
         ({"type": "string", "description": "IANA name (e.g., 'Europe/London', 'Asia/Tokyo')"}, "Europe/London"),

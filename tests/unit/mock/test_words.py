@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keval.mock.words import MOST_CHARACTERS, content_words, excerpt, sentences, shortened
+from keval.mock.words import MOST_CHARACTERS, Sentence, content_words, excerpt, sentences, shortened
 
 PAGE = """\
 # Limits
@@ -85,6 +86,12 @@ def test_a_text_of_headings_or_endless_code_still_has_an_excerpt() -> None:
     """What has no sentence is shown shortened."""
     assert excerpt("Weather?", "# Storage\n# Retention") == "# Storage # Retention"
     assert excerpt("Weather?", "```\n" + "code " * 500).endswith("…")
+
+
+@pytest.mark.parametrize("title", ["a" + " " * 1_000_000 + "b", "#" * 1_000_000 + "b"])
+def test_a_long_heading_is_read_in_one_pass(title: str) -> None:
+    """The stand-in answers all requests one after the other, and none may wait for the text of another one's page."""
+    assert sentences(f"# {title} ##\n\nThe end.") == [Sentence("The end.", title)]
 
 
 def test_shortening_cuts_between_words() -> None:
