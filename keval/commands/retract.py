@@ -84,8 +84,9 @@ def _of_ids(log: Path, ids: Sequence[str], *, skip_invalid: bool) -> _Retraction
     new = [target for target in found if not target.is_retracted]
     told = [f"retracted {each.id}" for each in new] if len(new) <= MOST_NAMED else [f"retracted {len(new):,} events"]
     if replacing := sum(each.has_earlier for each in new):
+        had = "it had" if len(new) == 1 else f"{replacing:,} of them had"
         told.append(
-            f"{replacing:,} of them had replaced earlier events of the same id, which do not count either; "
+            f"{had} replaced earlier events of the same id, which do not count either; "
             "`keval retract LOG --run RUN_ID` lets those count again that a run replaced"
         )
     return _Retraction([each.id for each in new], (), told)

@@ -171,7 +171,7 @@ def test_earlier_answers_that_go_with_a_retracted_one_are_told(keval: Keval, tmp
     """A retraction is of an id: who takes back the newer answer alone has to know."""
     events = [response_event("q1", id="a", run_id="r1"), response_event("q1", id="a", text="Other.", run_id="r2")]
     done = keval("retract", write_log(tmp_path / "run.jsonl", events), "a", "--reason", "why")
-    assert "1 of them had replaced earlier events of the same id, which do not count either" in done.stderr
+    assert "keval: it had replaced earlier events of the same id, which do not count either" in done.stderr
 
 
 @pytest.mark.slow
