@@ -56,7 +56,6 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
             "commands.agreement",
             "commands.compare",
             "commands.list",
-            "commands.newest",
             "commands.plugins",
             "commands.schemas",
             "commands.show",

@@ -79,6 +79,10 @@ def command(
     """
     if output is not None and filled is not None:
         raise UsageError("-o writes a sheet and --read reads one: one at a time")
+    if output is not None and (written != "text" or calibration is not None or {q0, q1, m0, m1} != {None}):
+        raise UsageError(
+            "-f, --calibration and --q0 to --m1 go with the numbers, which -o does not print: leave them out"
+        )
     wanted = Wanted(number, passes, by, seed, pass_from, scores, metrics)
     elsewhere = _elsewhere(calibration, q0, q1, m0, m1)
     if output is not None:

@@ -12,6 +12,7 @@ import click
 
 from keval.commands.caveats import warn_of_several, warn_of_ungrouped
 from keval.commands.messages import say, warn
+from keval.commands.newest import check_named_or_piped
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, INPUT_FILE, LOGS, PASS_FROM, SKIP_INVALID
 from keval.config import gate_section
 from keval.config.gate_section import Rules
@@ -70,6 +71,7 @@ def command(
     from keval.reports.gate_facts import Facts
     from keval.reports.warnings import answered_after_failures, useless_servers
 
+    check_named_or_piped(logs)
     filed = gate_section.read_file(rules_file) if rules_file else Rules(())
     given = (*filed.rules, *gate_section.given(rules, preset))
     # Texts tell whether records were edited since the earlier log, and to which group a sample belongs.

@@ -105,6 +105,8 @@ def _read(options: Sequence[str], headers: Sequence[str], folder: Path) -> dict[
     sent = dict(server_option.header(each, os.environ) for each in headers)
     given = [server_option.with_header(server_option.read(each, os.environ), sent) for each in options]
     servers = {each.name: server_option.placed(each, Path.cwd(), folder) for each in given}
+    if sent and not any("url" in each.written for each in given):
+        raise UsageError("--header goes with a --server that has a URL, such as docs=https://example.com/mcp")
     if len(servers) < len(given):
         raise UsageError("--server: two servers have one name; give each a name of its own")
     return servers

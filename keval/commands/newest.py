@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from keval.commands.messages import warn
+from keval.errors import UsageError
 from keval.logs.folder import newest_log
 
 
@@ -21,6 +22,12 @@ def chosen(logs: Sequence[Path]) -> list[Path]:
     if logs or sys.stdin is None or not stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
         return list(logs)
     return [newest()]
+
+
+def check_named_or_piped(logs: Sequence[Path]) -> None:
+    """Raise UsageError where no log is named and stdin is a terminal: nothing would come, and nobody would say so."""
+    if not logs and sys.stdin is not None and sys.stdin.isatty():
+        raise UsageError("name a LOG, or pipe one in: a gate looks for no log by itself")
 
 
 def newest() -> Path:

@@ -9,6 +9,7 @@ import click
 
 from keval.commands.caveats import warn_of_several
 from keval.commands.messages import say, warn
+from keval.commands.newest import chosen
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID, FiniteRange
 from keval.errors import UsageError
 from keval.logs.collect import check_not_empty, collected
@@ -83,23 +84,28 @@ def command(
 ) -> None:
     """Say how many samples, repetitions and judgments a comparison takes.
 
-    Reads a log as a pilot: what its comparisons can find now, what it takes to find the difference
-    that matters, and the cheapest way there in dollars. Or plans from given variances, without a log.
+    Reads a log as a pilot, or stdin, or where nothing is piped in the newest log of this folder: what its
+    comparisons can find now, what it takes to find the difference that matters, and the cheapest way
+    there in dollars. Or plans from given variances, without a log.
     """
     from keval.exports import _planning
 
     aim = Aim(difference, power, alpha)
     prices = UnitCosts(cost_response, cost_judgment, cost_sample)
+    if samples is not None and not until:
+        raise UsageError("--samples goes with --until decided")
     if any(variance is not None for variance in (var_samples, var_responses, var_judgments)):
         if until:
             raise UsageError("--until draws runs from a pilot: give it as LOG, in the place of variances")
+        if metric is not None:
+            raise UsageError("--metric goes with LOG: variances are those of one metric")
         if logs or var_samples is None or var_responses is None:
             raise UsageError("--var-samples and --var-responses go together, and take the place of LOG")
         given = Components(var_samples, var_responses, var_judgments or 0.0)
         made: Planned = _planning.Designs(given, aim.shared(tests or 1), prices)
     else:
         found, differences = _pilots(
-            logs, prices, everything=everything, allow_mixed=allow_mixed, skip_invalid=skip_invalid
+            chosen(logs), prices, everything=everything, allow_mixed=allow_mixed, skip_invalid=skip_invalid
         )
         plans = _plans(found, aim, tests, metric)
         made = _planning.Plans(plans, _stops(plans, differences, samples) if until else {})
@@ -138,11 +144,11 @@ def _plans(found: Sequence[Pilot], aim: Aim, tests: int | None, metric: str | No
     from keval.reports.planning import named, plan
 
     primary = [pilot for pilot in found if pilot.is_primary] or found
-    chosen = primary if metric is None else named(found, metric)
-    if found and not chosen:
+    meant = primary if metric is None else named(found, metric)
+    if found and not meant:
         known = list(dict.fromkeys(name for pilot in found for name in names(pilot.metric, pilot.judge)))
         raise UsageError(f"--metric {metric}: no such metric; {near(str(metric), known)}")
-    if not chosen:
+    if not meant:
         raise UsageError("the log compares nothing: a pilot has two conditions, and judgments of their responses")
-    shared = aim.shared(tests or len(chosen))
-    return [plan(pilot, shared) for pilot in chosen]
+    shared = aim.shared(tests or len(meant))
+    return [plan(pilot, shared) for pilot in meant]

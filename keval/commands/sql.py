@@ -61,10 +61,13 @@ def command(
 
     taken = {"everything": everything, "apart": apart}
     if print_views:
+        _check_views_alone(arguments, form, output)
         click.echo(projections.views_sql(_named(arguments), **taken))
         return
     names, query = _logs_and_query(arguments)
     if query is None:
+        if form is not None or output is not None:
+            raise UsageError("-o and -f go with a query: without one the views are listed")
         with collected(paths_of(names), warn, skip_invalid=skip_invalid) as files:
             _list_views(files)
         return
@@ -85,6 +88,16 @@ def command(
     ):
         check_named_not_empty(logs, files)
         _answer(files, query, form, temporary, taken, unsafe=unsafe)
+
+
+def _check_views_alone(arguments: Sequence[str], form: str | None, output: Path | None) -> None:
+    """Raise UsageError for what --print-views has no use for."""
+    last = arguments[-1]
+    is_query = last.startswith("@") or " " in last
+    if is_query and not os.path.exists(last):  # noqa: PTH110 - a Path raises for a long query
+        raise UsageError("--print-views goes with logs alone: it prints the views, and answers no query")
+    if form is not None or output is not None:
+        raise UsageError("--print-views goes without -o and -f: it prints SQL on stdout")
 
 
 def _logs_and_query(arguments: Sequence[str]) -> tuple[list[str], str | None]:

@@ -93,3 +93,30 @@ def test_a_seed_is_a_number_that_an_event_can_hold(
     write_log(tmp_path / "run.jsonl", [run_event(), response_event()])
     assert cli.run([*words.replace("LOG", "run.jsonl").split(), "--seed", seed]) == 2
     assert "Invalid value for '--seed'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("sql LOG -o out.csv", "-o and -f go with a query"),
+        ("sql LOG -f csv", "-o and -f go with a query"),
+        ("sql LOG @query.sql --print-views", "--print-views goes with logs alone"),
+        ("sql LOG --print-views -o out.sql", "--print-views goes without -o and -f"),
+        ("plan LOG --difference 1 --samples 100", "--samples goes with --until decided"),
+        ("plan --difference 1 --var-samples 1 --var-responses 1 --metric m", "--metric goes with LOG"),
+        ("init --header X:y", "--header goes with a --server that has a URL"),
+        ("init --server docs=echo --header X:y", "--header goes with a --server that has a URL"),
+        ("calibrate LOG -o s.md --q0 0.1 --q1 0.9 --m0 9 --m1 9", "go with the numbers, which -o does not print"),
+        ("calibrate LOG -o s.md --q0 0 --q1 0 --m0 9 --m1 9", "go with the numbers, which -o does not print"),
+        ("calibrate LOG -o s.md -f jsonl", "go with the numbers, which -o does not print"),
+    ],
+)
+def test_no_option_is_ignored(
+    words: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """One that does nothing beside the others is refused, and what it goes with is said."""
+    monkeypatch.chdir(tmp_path)
+    write_log(tmp_path / "run.jsonl", [run_event(), response_event()])
+    assert cli.run(words.replace("LOG", "run.jsonl").split()) == 2
+    assert said in capfd.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
