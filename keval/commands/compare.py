@@ -8,15 +8,16 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import warn
-from keval.commands.options import ALLOW_MIXED, EVERYTHING, PASS_FROM, PATH, SKIP_INVALID
+from keval.commands.options import ALLOW_MIXED, EVERYTHING, PASS_FROM, PATH, SKIP_INVALID, matching_files
 from keval.commands.report import write
 from keval.commands.report_format import export, format_options
 from keval.errors import UsageError
 from keval.logs.collect import check_not_empty, collected
+from keval.logs.outputs import check_output
 
 
 @click.command(epilog="Example: keval compare before.jsonl after.jsonl")
-@click.argument("logs", metavar="LOG LOG...", nargs=-1, required=True, type=PATH)
+@click.argument("logs", metavar="LOG LOG...", nargs=-1, required=True, type=PATH, callback=matching_files)
 @click.option("--condition", "same", metavar="A=B", multiple=True,
               help="Compare condition A of a log with condition B of a later one; may be repeated.")  # fmt: skip
 @format_options
@@ -50,6 +51,8 @@ def command(
         raise UsageError("compare takes two logs or more; keval report LOG compares the conditions of one")
     written = list(map(_pair, same))
     made = export(export_name, options, output)
+    if output is not None:
+        check_output(output, logs, made.is_own)  # before the logs are read, which takes minutes if they are large
     with collected(logs, warn, skip_invalid=skip_invalid) as files:
         from keval.reports.across_logs import compare
 

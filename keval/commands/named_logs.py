@@ -22,12 +22,21 @@ def paths_of(names: Iterable[str]) -> list[Path]:
     return [path for name in names for path in _paths_of(name)]
 
 
+def matching(names: Iterable[Path]) -> list[Path]:
+    """Return the files that names mean, as `paths_of` does, but for addresses. Raises InputError."""
+    return [path for name in names for path in _local(str(name))]
+
+
 def _paths_of(name: str) -> Iterator[Path]:
     if addresses.scheme_of(name) is not None:
         from keval.logs import remote
 
         yield from remote.fetched(name, warn)
         return
+    yield from _local(name)
+
+
+def _local(name: str) -> Iterator[Path]:
     if not glob.has_magic(name) or os.path.lexists(name):
         yield Path(name)
         return

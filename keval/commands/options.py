@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from keval.commands.named_logs import paths_of
+from keval.commands.named_logs import matching, paths_of
 from keval.errors import InputError, UsageError
 from keval.json_text import LARGEST_SIGNED_INT
 from keval.logs import addresses
@@ -54,6 +54,12 @@ PATH = _LocalPath(path_type=Path, readable=False)
 """A file or a folder; whoever reads it says why it cannot be read."""
 PATH_OR_STDIN = _LocalPath(path_type=Path, readable=False, allow_dash=True)
 INPUT_FILE = _InputFile(path_type=Path, readable=False)
+
+
+def matching_files(_context: click.Context, _argument: click.Parameter, names: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the files that the names on a command line mean, of which some may be patterns. Raises InputError."""
+    return tuple(matching(names))
+
 
 CONFIG = click.argument("config_path", metavar="CONFIG", type=PATH)
 LOGS = click.argument(

@@ -68,9 +68,7 @@ def command(
 
 
 def write(report: Report, export: Export, output: Path | None, logs: Sequence[Path]) -> None:
-    """Write a report in a format to a file, which is none of the logs, or to stdout."""
-    if output is not None:
-        check_output(output, logs, export.is_own)
+    """Write a report in a format to a file, which was checked, or to stdout."""
     _write(export.render(report), export, output, logs)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from keval.commands.messages import say, warn
-from keval.commands.options import PATH_OR_STDIN, SKIP_INVALID
+from keval.commands.options import PATH_OR_STDIN, SKIP_INVALID, matching_files
 from keval.counted import counted
 from keval.logs.outputs import check_stdout
 from keval.logs.secret_scan import scan_log
@@ -16,7 +16,7 @@ from keval.secrets.scanner import Scanner
 
 
 @click.command(epilog="Example: keval scan run.jsonl && gzip run.jsonl")
-@click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=PATH_OR_STDIN)
+@click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=PATH_OR_STDIN, callback=matching_files)
 @SKIP_INVALID
 @click.pass_context
 def command(context: click.Context, logs: tuple[Path, ...], skip_invalid: bool) -> None:

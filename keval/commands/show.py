@@ -15,6 +15,7 @@ import orjson
 from keval import projections
 from keval.commands import caveats
 from keval.commands.messages import warn
+from keval.commands.named_logs import matching
 from keval.commands.newest import chosen
 from keval.commands.options import CHOSEN_CONDITIONS, CHOSEN_SAMPLES, PATH_OR_STDIN, SKIP_INVALID
 from keval.commands.pager import paged, terminal
@@ -82,7 +83,7 @@ def command(
     )
     if event_id is not None and selection != Selection(event_id):
         raise UsageError("an ID says already which task is meant; leave the other options out, or the ID")
-    read = chosen([] if log is None else [log])
+    read = chosen([] if log is None else matching([log]))
     with ExitStack() as open_:
         files = open_.enter_context(collected(read, warn, skip_invalid=skip_invalid))
         check_named_not_empty(read, files)

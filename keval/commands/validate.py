@@ -13,7 +13,7 @@ import orjson
 
 from keval import datasets
 from keval.commands.messages import say, warn
-from keval.commands.options import PATH_OR_STDIN
+from keval.commands.options import PATH_OR_STDIN, matching_files
 from keval.counted import counted
 from keval.datasets import Layout
 from keval.documents import packed
@@ -34,7 +34,7 @@ LOOKED_AT = 10
 
 
 @click.command(epilog="Example: keval validate run.jsonl eval.yaml questions.jsonl")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=PATH_OR_STDIN)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=PATH_OR_STDIN, callback=matching_files)
 @click.option("--question-key", metavar="NAME", default="question", show_default=True,
               help="What a dataset calls the question.")  # fmt: skip
 @click.option("--answer-key", metavar="NAME", default="answer", show_default=True,

@@ -11,7 +11,7 @@ import click
 
 from keval.commands.messages import say, warn
 from keval.commands.newest import newest
-from keval.commands.options import PATH_OR_STDIN, SKIP_INVALID
+from keval.commands.options import PATH_OR_STDIN, SKIP_INVALID, matching_files
 from keval.errors import UsageError
 from keval.logs.outputs import STDIN
 
@@ -23,7 +23,7 @@ DRAWN = 10
 
 
 @click.command(epilog="Example: keval view run.jsonl --open '/samples?kind=timeout'")
-@click.argument("logs", metavar="[LOG]...", nargs=-1, type=PATH_OR_STDIN)
+@click.argument("logs", metavar="[LOG]...", nargs=-1, type=PATH_OR_STDIN, callback=matching_files)
 @click.option("--open", "page", metavar="PAGE", default="/", show_default=True,
               help="The page to begin with, as its foot says it.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT",

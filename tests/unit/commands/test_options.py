@@ -120,3 +120,41 @@ def test_no_option_is_ignored(
     assert cli.run(words.replace("LOG", "run.jsonl").split()) == 2
     assert said in capfd.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["validate", "scan", "view", "compare"])
+def test_a_quoted_pattern_means_all_files_that_match(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Also for commands that take no addresses; one that no file matches is told."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.run([name, "run*.jsonl"]) == 3
+    assert "run*.jsonl: no file matches this pattern" in capfd.readouterr().err
+    for number in (1, 2):
+        (tmp_path / f"run{number}.jsonl").touch()
+    command = importlib.import_module(f"keval.commands.{name}").command
+    taken = command.make_context(name, ["run*.jsonl"]).params
+    assert [*taken.get("logs", ()), *taken.get("files", ())] == [Path("run1.jsonl"), Path("run2.jsonl")]
+
+
+def test_show_takes_a_pattern_for_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """All logs that match are read as one."""
+    monkeypatch.chdir(tmp_path)
+    for number in (1, 2):
+        write_log(tmp_path / f"run{number}.jsonl", [run_event(), response_event(f"q{number}")])
+    assert cli.run(["show", "run*.jsonl"]) == 0
+    shown = capfd.readouterr().out
+    assert all(f"q{number} · baseline" in shown for number in (1, 2))
+
+
+def test_compare_looks_where_it_writes_before_it_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A file that is not to be replaced is told at once, though the logs are not even logs."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.jsonl", "b.jsonl", "report.md"):
+        (tmp_path / name).write_text("no log")
+    assert cli.run(["compare", "a.jsonl", "b.jsonl", "-o", "report.md"]) == 2
+    assert "report.md" in capfd.readouterr().err
