@@ -38,8 +38,8 @@ _MINUS_APART = re.compile(r"\A[ ]*-[ ]+(?=[\d.$])")
 _REASON = re.compile(r"\b(?:because|since|as|where|which|given)\b", re.IGNORECASE)
 """Words after which an equation is why the answer is right, and not the answer."""
 
-_EQUATION = re.compile(r"\s*\n\s*(?==)|(?<==)\s*\n\s*")
-"""Where an equation goes on in the next line."""
+_EQUATION = re.compile(r"(?:(?<!\s)(?=\s++=)|(?<==))[^\S\n]*+\n\s*+")
+"""Where an equation goes on in the next line; each run of spaces is read once, from its beginning."""
 
 _ASIDE = re.compile(
     r"(?<!\\)\([^()\n]{0,200}\)|\b(?:step|part|question|problem|equation|figure|example)\s+#?\d+"

@@ -280,3 +280,9 @@ def test_options_that_make_no_sense_are_refused() -> None:
 async def test_a_long_text_is_read_in_a_time_that_grows_with_its_length(part: str) -> None:
     """Some 30,000 characters; were each start of a pattern tried up to the end, this would take minutes."""
     assert (await judged("no " + (part * 30_000)[:30_000], "7")).scores["number"].score == 0
+
+
+@pytest.mark.parametrize("spaces", ["\n", " \n"])
+async def test_an_answer_that_ends_in_empty_lines_is_read_at_once(spaces: str) -> None:
+    """So many empty lines after an answer are read once; with the cube of their number this would not end."""
+    assert await found(f"#### 5{spaces * 50_000}.") == "5"
