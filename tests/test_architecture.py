@@ -111,7 +111,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/execution/test_batching.py": (
         "what a service is told of batches shows in what comes back",
-        {"mock.batches", "models.batches"},
+        {"mock.batches"},
     ),
     "unit/execution/test_generation.py": (
         "an agent is asked by the stage, whatever it does",

@@ -165,8 +165,8 @@ class Conversation:
         return self._failure("mcp_failed", told, retryable=True)
 
     def _model_failure(self, error: ModelError) -> AgentError:
-        if error.status is not None:
-            self._in_doubt = False  # a call that is refused is not paid for
+        if error.is_free:
+            self._in_doubt = False
         # What is refused before the first reply is the config's: no tool of the agent has added to it.
         is_own = (bool(self._replies) and error.status in CONTENT_REFUSED) or isinstance(error, ReplyTooLongError)
         kind: AgentFailureKind = "agent_error" if is_own else "infra_error"

@@ -5,6 +5,8 @@ Everything that a judge's own code may do wrong ends here, so that a judgment th
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 from keval.execution.plugin_errors import FOREIGN, is_cancelled_by_us
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, OtherResponse, Score, check_scores
 from keval.processes import machine
-from keval.usage import Usage
+from keval.usage import Usage, known_sum
 
 NO_WORKSPACE = (
     "this judge looks at the folder in which the agent worked, and that was not kept or is not here; "
@@ -37,9 +39,9 @@ async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
     made: Judgment | None = None
     try:
         if judge.uses_workspace and case.workspace is None:
-            raise JudgeError("judge_error", NO_WORKSPACE)  # noqa: TRY301 - like any error of a judge
+            raise JudgeError("judge_error", NO_WORKSPACE, cost_usd=0.0)  # noqa: TRY301 - like any error of a judge
         if judge.unit == "pair" and case.other is None:
-            raise JudgeError("judge_error", "this judge compares two responses, and was given one")  # noqa: TRY301 - like any error of a judge
+            raise JudgeError("judge_error", "this judge compares two responses, and was given one", cost_usd=0.0)  # noqa: TRY301 - like any error of a judge
         said = await judge.judge(case, context)
         if not isinstance(said, Judgment) or not isinstance(said.usage, Usage | None):
             raise JudgeError("judge_error", f"the judge's code returned what is no judgment: {type(said).__name__}")  # noqa: TRY301 - like any error of a judge
@@ -73,7 +75,7 @@ def _complete(told: JudgeError, judge: Judge, context: Context, made: Judgment |
         told.usage, told.cost_usd = made.usage, made.cost_usd
         return
     # The context counts what it paid itself; a judge that used it and reports no other cost had none.
-    own = told.cost_usd if context.usage is None else told.cost_usd or 0.0
+    own = told.cost_usd or 0.0 if context.has_asked else told.cost_usd
     told.usage, told.cost_usd = _spent(judge, context, told.usage, own)
 
 
@@ -83,10 +85,8 @@ def _spent(
     """Return tokens and cost of the context and of the judge itself: at the config's own price, else as it says."""
     if usage is not None and context.prices.is_own(judge.model_name):
         cost_usd = context.prices.cost_usd(judge.model_name, usage)
-    if context.usage is None:
-        return usage, cost_usd
-    both = None if cost_usd is None or context.cost_usd is None else context.cost_usd + cost_usd
-    return context.usage if usage is None else context.usage + usage, both
+    tokens = [told for told in (context.usage, usage) if told is not None]
+    return functools.reduce(operator.add, tokens) if tokens else None, known_sum([context.cost_usd, cost_usd])
 
 
 def case_of(

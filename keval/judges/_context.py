@@ -43,6 +43,16 @@ PROGRAM_LIMITS = program.Limits(output_bytes=1024 * 1024, seconds=60)
 """What a judge's program may use unless the judge says otherwise."""
 
 
+@dataclass(slots=True)
+class _Calls:
+    """What became of the calls of a model; one that is neither replied to nor free is in doubt."""
+
+    asked: int = 0
+    free: int = 0
+    """How many were refused or never sent."""
+    replies: list[Reply] = field(default_factory=list)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Context:
     """What one judge may use for one judgment, and what that has cost so far."""
@@ -59,7 +69,7 @@ class Context:
     """The whole environment of the judge's programs; no key is in it."""
     asking: Asking | None = field(default=None, repr=False)
     """What asks the models; by default each call is sent at once."""
-    _replies: list[Reply] = field(default_factory=list, init=False, repr=False)
+    _calls: _Calls = field(default_factory=_Calls, init=False, repr=False)
 
     @cached_property
     def random(self) -> random.Random:
@@ -68,13 +78,21 @@ class Context:
 
     @property
     def usage(self) -> Usage | None:
-        """The tokens of all replies, None when the model was not asked; see `messages_api.total`."""
-        return messages_api.total(self._replies)[0] if self._replies else None
+        """The tokens of all replies, None without a reply; see `messages_api.total`."""
+        return messages_api.total(self._calls.replies)[0] if self._calls.replies else None
 
     @property
     def cost_usd(self) -> float | None:
-        """What all replies cost, 0 when the model was not asked, None when it is not known."""
-        return messages_api.total(self._replies)[1] if self._replies else 0.0
+        """What all calls cost, 0 without one that is paid for, None when it is not known, as after a call in doubt."""
+        calls = self._calls
+        if calls.asked > calls.free + len(calls.replies):
+            return None
+        return messages_api.total(calls.replies)[1] if calls.replies else 0.0
+
+    @property
+    def has_asked(self) -> bool:
+        """Whether a model was asked, whatever became of the call."""
+        return self._calls.asked > 0
 
     async def ask(
         self,
@@ -107,10 +125,12 @@ class Context:
     ) -> messages_api.Reply:
         if model is None:
             raise JudgeError("judge_error", "this judge has no model to ask: its class does not derive from ModelJudge")
+        self._calls.asked += 1
         try:
             asked = model.ask if self.asking is None else partial(self.asking, model)
             reply = await asked(self.env, system=system, messages=messages, schema=schema)
         except ModelError as error:
+            self._calls.free += error.is_free
             raise JudgeError(
                 "judge_error",
                 error.message,
@@ -121,7 +141,7 @@ class Context:
         if self.prices.is_own(model.name):
             cost_usd = self.prices.cost_usd(model.name, reply.usage)
             reply = replace(reply, cost_usd=None if cost_usd is None else cost_usd * reply.price_share)
-        self._replies.append(reply)
+        self._calls.replies.append(reply)
         return reply
 
     async def run(

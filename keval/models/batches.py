@@ -106,9 +106,11 @@ def batch_reply(result: Mapping[str, Any]) -> Reply:
     if kind == "succeeded":
         return reply_of(result.get("message"), BATCH_SHARE)
     if kind == "errored":
-        raise error_in_good_order(_object(result.get("error")))
-    told = {"expired": "was not processed in time", "canceled": "was canceled"}.get(str(kind), "has no result")
-    raise ModelError(f"the request {told} in its batch", retryable=True)
+        error = error_in_good_order(_object(result.get("error")))
+        error.is_free = True
+        raise error
+    told = {"expired": "was not processed in time", "canceled": "was canceled"}.get(str(kind))
+    raise ModelError(f"the request {told or 'has no result'} in its batch", retryable=True, is_free=told is not None)
 
 
 def _state(body: bytes) -> BatchState:

@@ -57,7 +57,7 @@ class ModelError(Exception):
     asked to wait, `overloaded` that it asked for fewer calls at once.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a caller decides by, all by name
         self,
         message: str,
         *,
@@ -65,6 +65,7 @@ class ModelError(Exception):
         retry_after_s: float | None = None,
         overloaded: bool = False,
         status: int | None = None,
+        is_free: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -73,6 +74,8 @@ class ModelError(Exception):
         self.overloaded = overloaded
         self.status = status
         """The HTTP status, None where there was none."""
+        self.is_free = is_free or status is not None
+        """Whether the call is not paid for: it was refused or never sent. Of any other nobody knows what it costs."""
 
 
 class ReplyTooLongError(ModelError):
@@ -140,7 +143,8 @@ class Model:
         except Exception as error:
             if not is_login_error(error):
                 raise
-            raise ModelError(f"the key was refused: {beginning_of(str(error), LONGEST_MESSAGE)}") from error
+            told = beginning_of(str(error), LONGEST_MESSAGE)
+            raise ModelError(f"the key was refused: {told}", is_free=True) from error
 
     def batch_params(
         self, *, system: str, messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
@@ -290,10 +294,10 @@ def _status_error(error: anthropic.APIStatusError) -> ModelError:
 def _key(env: Mapping[str, str], name: str) -> str:
     key = env.get(name, "")
     if not key:
-        raise ModelError(f"{name} is not set")
+        raise ModelError(f"{name} is not set", is_free=True)
     if not key.isascii() or not key.isprintable():
         # Such a key breaks inside the HTTP layer, with an error that may quote it.
-        raise ModelError(f"{name} holds characters that no key has, such as a line break")
+        raise ModelError(f"{name} holds characters that no key has, such as a line break", is_free=True)
     return key
 
 
@@ -312,7 +316,8 @@ async def _client(service: Service, key: str) -> Client:
         try:
             client = new_client(service, key)
         except (ImportError, OSError, ValueError) as error:
-            raise ModelError(f"provider {service.provider}: {beginning_of(str(error), LONGEST_MESSAGE)}") from error
+            told = beginning_of(str(error), LONGEST_MESSAGE)
+            raise ModelError(f"provider {service.provider}: {told}", is_free=True) from error
         closing = _closing(client, index)
         _clients[index] = client, closing
         await anext(closing)

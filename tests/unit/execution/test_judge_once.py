@@ -134,10 +134,13 @@ async def test_two_unusable_replies_are_paid_for() -> None:
     assert (raised.usage, raised.cost_usd) == (Usage(2000, 200, 0, 0), 2 * COST_USD)
 
 
-async def test_an_error_without_a_reply_has_no_cost() -> None:
-    """Unknown is None, not zero."""
+async def test_an_error_without_a_reply_costs_nothing_if_the_call_was_refused() -> None:
+    """What nobody has answered may have been paid for: unknown is None, not zero."""
     with serving(OVERLOADED) as service:
         raised = await error_of(Scripted(_script=fine, _asks=True), service.env)
+    assert (raised.usage, raised.cost_usd) == (None, 0.0)
+    nobody = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "ANTHROPIC_API_KEY": "key"}
+    raised = await error_of(Scripted(_script=fine, _asks=True), nobody)
     assert (raised.usage, raised.cost_usd) == (None, None)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import pickle
 import re
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from keval.judges import Context, JudgeError
-from keval.models.messages_api import Model
+from keval.models.messages_api import Asking, Model, ModelError, Reply
 from keval.processes.program import Limits
 from keval.usage import Usage
 from tests.scripted_service import COST_USD, OVERLOADED, message, serving
@@ -102,6 +103,59 @@ async def test_an_error_of_the_service_says_whether_to_try_again() -> None:
     assert caught.value.overloaded
     assert given.usage == Usage(1000, 100, 0, 0)
     assert given.cost_usd == pytest.approx(COST_USD)
+
+
+def asking(*replies: Reply | BaseException) -> Asking:
+    """Return what replies and fails in order."""
+    coming = iter(replies)
+
+    async def ask(*_: object, **__: object) -> Reply:
+        reply = next(coming)
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply
+
+    return ask
+
+
+def spent(given: Context) -> tuple[Usage | None, float | None]:
+    """Return tokens and cost of all that was asked."""
+    return given.usage, given.cost_usd
+
+
+@pytest.mark.parametrize("status", [401, 429, 500, 529])
+async def test_a_call_that_is_refused_costs_nothing(status: int) -> None:
+    """Without a reply all is free; what a reply before it has cost remains."""
+    refusal = {"type": "error", "error": {"type": "error", "message": "no"}}
+    with serving((status, refusal), BAD, (status, refusal)) as service:
+        for cost_usd in (0.0, COST_USD):
+            given = context(service.env)
+            with pytest.raises(JudgeError):
+                await ask(given)
+            assert given.has_asked
+            assert given.cost_usd == cost_usd
+
+
+@pytest.mark.parametrize("doubt", [ModelError("no reply within 120 s", retryable=True), asyncio.CancelledError()])
+async def test_after_a_call_in_doubt_the_cost_is_unknown(doubt: BaseException) -> None:
+    """Whatever was replied before it and after it; the tokens are those of the replies."""
+    good = Reply('{"fine": true}', "end_turn", "claude-opus-5", Usage(1, 2, 0, 0), 0.5)
+    given = Context(seed="j1", model=MODEL, asking=asking(good, doubt, good))
+    await ask(given)
+    assert spent(given) == (Usage(1, 2, 0, 0), 0.5)
+    with pytest.raises((JudgeError, asyncio.CancelledError)):
+        await ask(given)
+    assert spent(given) == (Usage(1, 2, 0, 0), None)
+    await ask(given)
+    assert spent(given) == (Usage(2, 4, 0, 0), None)
+
+
+async def test_without_a_key_nothing_is_sent_that_costs() -> None:
+    """The judge has failed, and is free."""
+    given = context()
+    with pytest.raises(JudgeError, match="is not set"):
+        await ask(given)
+    assert given.cost_usd == 0.0
 
 
 async def test_all_questions_of_one_judgment_are_added_up() -> None:
