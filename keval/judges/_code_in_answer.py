@@ -6,8 +6,10 @@ It runs where the code itself runs, shut in: to parse a hostile text can end a p
 from __future__ import annotations
 
 import ast
+import io
 import re
 import textwrap
+from collections.abc import Iterator
 
 FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 """A fenced block of an answer; the last one may lack its end."""
@@ -24,7 +26,7 @@ def program(answer: str, prompt: str, entry_point: str) -> str | None:
     for code in blocks(answer, entry_point):
         whole = _code_only(code)
         if defines(whole, entry_point):
-            return beginning(prompt) + whole
+            return _joined(beginning(prompt), whole)
         if not code.strip():
             continue
         for body in (code, "\n" + code) if code.lstrip("\n").startswith((" ", "\t")) else (indented(code),):
@@ -48,6 +50,28 @@ def blocks(answer: str, entry_point: str) -> list[str]:
 def beginning(prompt: str) -> str:
     """Return a prompt as a program of its own: its function has no body yet."""
     return next((each + "\n" for each in (prompt, prompt + "\n    pass\n") if parsed(each) is not None), "")
+
+
+def _joined(*programs: str) -> str:
+    """Return programs one after the other, with the imports from the future at the front: elsewhere they are none."""
+    parts = [_future_apart(each) for each in programs]
+    return "".join([future for future, _ in parts] + [rest for _, rest in parts])
+
+
+def _future_apart(text: str) -> tuple[str, str]:
+    """Return the imports from the future of a program, and all else of it."""
+    tree = parsed(text)
+    found = (
+        [each for each in tree.body if isinstance(each, ast.ImportFrom) and each.module == "__future__"] if tree else []
+    )
+    if not found:
+        return "", text
+    lines = [line.encode() for line in io.StringIO(text, newline=None)]  # lines and bytes, as Python counts them
+    first, last = found[0], found[-1]
+    assert last.end_lineno is not None  # noqa: S101 - it was parsed
+    before = [*lines[: first.lineno - 1], lines[first.lineno - 1][: first.col_offset]]
+    after = [lines[last.end_lineno - 1][last.end_col_offset :], *lines[last.end_lineno :]]
+    return "".join(ast.unparse(each) + "\n" for each in found), b"".join([*before, b"pass", *after]).decode()
 
 
 def _code_only(text: str) -> str:
@@ -89,14 +113,25 @@ def cut(text: str, entry_point: str | None, least: int = 0) -> str | None:
 
 
 def defines(text: str, name: str) -> bool:
-    """Return whether a program defines a function or class, or assigns the name, at its top."""
-    tree = parsed(text)
-    for node in tree.body if tree is not None else ():
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
-            return True
-        if isinstance(node, ast.Assign) and any(getattr(each, "id", None) == name for each in node.targets):
-            return True
-    return False
+    """Return whether a program defines a function or class, or assigns the name, outside of functions and classes."""
+    try:
+        compile(text, "<answer>", "exec", dont_inherit=True)  # a body's `return` parses, and is no program
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    return name in _names(ast.parse(text))
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of a program's functions, classes and variables, those within `if`, `try` and `with` too."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif not (isinstance(node, ast.comprehension) or (isinstance(node, ast.AnnAssign) and node.value is None)):
+            waiting += ast.iter_child_nodes(node)
 
 
 def parsed(text: str) -> ast.Module | None:
