@@ -190,6 +190,8 @@ def tested(job: dict[str, Any], line: Line) -> tuple[str, str | None]:
         line.answer()
     except RaisedError as error:
         return "failed", f"the code raised {error}"
+    except GoneError as error:
+        return "failed", str(error)
     except Exception:
         return "failed", "the code ended its process"
     try:

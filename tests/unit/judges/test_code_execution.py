@@ -71,6 +71,7 @@ WRONG = {
     "an endless loop": "    while True: pass",
     "forks": "    import os\n    for i in range(20): os.fork()\n    return 0",
     "prose alone": "I cannot do that.",
+    "a failure of its own, told as the child would": """import os\nfor n in range(3, 20):\n    try: os.write(n, b'{"lost": "x"}\\n')\n    except OSError: pass\ndef total(*_): return 0""",
     "endless recursion": "    return total(numbers)",
     "4 GB of memory": "    x = bytearray(4 * 10**9)\n    return sum(numbers)+start",
     "kills its parent": "    import os\n    os.kill(os.getppid(), 9)\n    return 0",
