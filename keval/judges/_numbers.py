@@ -16,6 +16,9 @@ from fractions import Fraction
 LONGEST = 400
 """Characters of a run that is read; a longer one is not read as a number."""
 
+MOST_GROUPS = LONGEST // len(" 000")
+"""Groups of digits after the first, with spaces between them, that are looked at together."""
+
 LARGEST_EXPONENT = 999
 
 LARGEST_BASE = 10**9
@@ -48,7 +51,7 @@ _TOKEN = re.compile(
     |
     (?P<sign>[-+]?) (?P<currency>(?:US)?[$€£¥]\s?)? (?P<inner>[-+]?)
     (?P<run>
-        \d{{1,3}}(?:[ ]\d{{3}})+(?![\d/]|[., ]\d)
+        \d{{1,3}}(?:[ ]\d{{3}}){{1,{MOST_GROUPS}}}+(?![\d/]|[., ]\d)
         | (?>\.?\d) (?> [eE][-+]?\d | [\d.,:/'_{_SPACES}](?=\d) | \d | \s?/\s?(?=\d) | -(?=\d) )*
     )
     (?: (?:\^|\*\*(?=\d)) [{{(]?(?P<power>[-+]?\d{{1,3}})[)}}]? (?![.,]?\d) )?

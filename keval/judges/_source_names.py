@@ -7,6 +7,7 @@ a title or a path is the same as an address whose path ends with it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -31,6 +32,25 @@ def are_same(one: str, other: str) -> bool:
         return first == second
     address, text = (first, second) if first.is_address else (second, first)
     return bool(text.segments) and address.segments[-len(text.segments) :] == text.segments
+
+
+def distinct(sources: Iterable[str]) -> list[str]:
+    """Return each source by the first of its names; no name is compared with each other one."""
+    named = [(source, _name(source)) for source in sources]
+    lengths = {len(name.segments) for _, name in named if not name.is_address} - {0}
+    found: list[str] = []
+    known: set[_Name] = set()
+    texts: set[tuple[str, ...]] = set()
+    ends: set[tuple[str, ...]] = set()
+    """Those of addresses that a title or a path may be."""
+    for source, name in named:
+        own = {name.segments[-length:] for length in lengths} if name.is_address else {name.segments}
+        if name in known or not own.isdisjoint(texts if name.is_address else ends):
+            continue
+        found.append(source)
+        known.add(name)
+        (ends if name.is_address else texts).update(own - {()})
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ applicable. A result is read as JSON, several documents of it too, as lines such
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from keval.errors import UsageError
 from keval.judges import TOOL_CALLS_UNKNOWN, Case, Context, Judge, Judgment, Metric, Score
 from keval.judges._sample_texts import sample_texts
-from keval.judges._source_names import AFTER_ADDRESS, are_same
+from keval.judges._source_names import AFTER_ADDRESS, are_same, distinct
 from keval.judges._tool_sources import ADDRESS, sources_in
 from keval.plugins import option
 from keval.tool_names import is_tool
@@ -39,7 +39,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\((?!https?://)([^()\s]{1,500})\)|\[\
 _HEADING = re.compile(
     r"^\W*(?:sources?|references?|citations?)\W*$|^\W*(?:sources?|references?)\s*:\s*(?P<rest>\S.*)$", re.IGNORECASE
 )
-_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)]|\[\d+\])\s+(?P<title>.+?)\s*$")
+_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)]|\[\d+\])\s++(?P<title>.+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +122,7 @@ class Sources(Judge):
 def _scores(sources: Sequence[str] | None, expected: Sequence[str], k: int, unknown: str) -> Mapping[str, Score]:
     if sources is None:
         return dict.fromkeys(NUMBERS, Score(None, not_applicable=unknown))
-    wanted = _distinct(expected)
+    wanted = distinct(expected)
     ranks = [rank for rank, source in enumerate(sources, start=1) if any(are_same(source, each) for each in expected)]
     there = [each for each in wanted if any(are_same(source, each) for source in sources)]
     return {
@@ -131,15 +131,6 @@ def _scores(sources: Sequence[str] | None, expected: Sequence[str], k: int, unkn
         "recall": Score(len(there) / len(wanted)),
         "success_at_k": Score(int(bool(ranks) and ranks[0] <= k)),
     }
-
-
-def _distinct(sources: Iterable[str]) -> list[str]:
-    """Return each source by the first of its names."""
-    found: list[str] = []
-    for source in sources:
-        if not any(are_same(source, each) for each in found):
-            found.append(source)
-    return found
 
 
 def cited(text: str, expected: Sequence[str]) -> list[str]:
@@ -152,7 +143,7 @@ def cited(text: str, expected: Sequence[str]) -> list[str]:
     found += [(each.start(), each[0].rstrip(AFTER_ADDRESS)) for each in ADDRESS.finditer(text)]
     found += [(each.start(), each[3] or each[2]) for each in _LINK.finditer(text)]
     found += list(_listed(text))
-    return _distinct(source for _, source in sorted(found, key=itemgetter(0)))
+    return distinct(source for _, source in sorted(found, key=itemgetter(0)))
 
 
 def _listed(text: str) -> Iterator[tuple[int, str]]:
@@ -167,7 +158,7 @@ def _listed(text: str) -> Iterator[tuple[int, str]]:
                     (place, part.strip().rstrip(".")) for part in re.split(r"[;,]", heading["rest"]) if part.strip()
                 )
         elif is_list and item is not None and not ADDRESS.search(line) and not _LINK.search(line):
-            yield place, item["title"].strip('*_"“”')
+            yield place, item["title"].rstrip().strip('*_"“”')
         elif line.strip() and item is None:
             is_list = False
         place += len(line)

@@ -73,3 +73,15 @@ def test_any_text_has_numbers_or_none(text: str) -> None:
     """In order, apart from each other, and nothing is raised."""
     found = list(numbers(plain(text)))
     assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+
+
+@pytest.mark.slow
+def test_very_many_groups_of_digits_are_read_at_once() -> None:
+    """Were each start tried up to the end, this would take minutes."""
+    assert {each.value for each in numbers("123 " * 100_000 + "1")} == {Fraction(123), Fraction(1)}
+
+
+def test_what_is_longer_than_any_number_is_none() -> None:
+    """Also of groups with spaces between them."""
+    assert read("123" + " 456" * 99) == int("123" + "456" * 99)
+    assert [each.value for each in numbers("123 " * 200)][-1] is None

@@ -1,6 +1,8 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from keval.judges._source_names import are_same
+from keval.judges._source_names import are_same, distinct
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,24 @@ from keval.judges._source_names import are_same
 def test_two_names_are_of_one_source(one: str, other: str, *, same: bool) -> None:
     """A title or path is the address that ends with it; two addresses are compared whole. The order does not matter."""
     assert are_same(one, other) is are_same(other, one) is same
+
+
+PART = st.sampled_from(["a", "b", "A", "", ".", "x.org"])
+NAME = st.lists(PART, max_size=4).map("/".join)
+SOURCES = st.lists(NAME | NAME.map("https://{}".format) | NAME.map("https://x.org/{}?q".format), max_size=8)
+
+
+@given(SOURCES)
+def test_of_several_names_of_a_source_the_first_is_kept(sources: list[str]) -> None:
+    """As if each were compared with all that are kept."""
+    kept: list[str] = []
+    for source in sources:
+        if not any(are_same(source, each) for each in kept):
+            kept.append(source)
+    assert distinct(sources) == kept
+
+
+def test_very_many_sources_are_told_apart_at_once() -> None:
+    """All with the same last part; were each compared with all others, this would not end."""
+    sources = [f"https://x.org/{number}/index.html" for number in range(100_000)]
+    assert distinct([*sources, "9/index.html"]) == sources

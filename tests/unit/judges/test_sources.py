@@ -101,6 +101,14 @@ async def test_what_an_answer_names_as_a_source_is_cited(text: str, wanted: tupl
     assert judgment.scores["retrieved_hit_rate"].score == 0
 
 
+async def test_an_item_with_very_many_spaces_is_read_at_once() -> None:
+    """What stands on both sides of them is its title; with the square of their number this would not end."""
+    spaces = " " * 1_000_000
+    judgment = await judged("a", text=f"Sources:\n- a{spaces}b{spaces}\n-{spaces}\n- c")
+    assert judgment.outcome is not None
+    assert judgment.outcome["cited"] == [f"a{spaces}b"]
+
+
 def call(name: str, result: object, *, error: bool = False) -> dict[str, Any]:
     """Return a tool call, as response events hold them."""
     written = result if isinstance(result, str) else json.dumps(result)
