@@ -137,13 +137,12 @@ class Pairwise(ModelJudge):
         }
 
     async def judge(self, case: Case, context: Context) -> Judgment:
-        """Ask in both orders; two answers that are the same are a tie, and nobody is asked."""
+        """Ask in both orders; two answers that look the same to the model are a tie, and nobody is asked."""
         if case.other is None:
             raise JudgeError("judge_error", "this judge compares two responses, and was given one")
         this, other = (_prompts.redacted(text, self.redact) for text in (case.text, case.other.text))
         if this == other:
-            outcome = {"verdict": "tie", "order_dependent": None, "same_text": True}
-            return Judgment({METRIC.name: Score(0.5, "Both answers are the same.")}, outcome=outcome)
+            return _unasked(same_text=case.text == case.other.text)
         first = await self._asked(case, this, other, context)
         second = await self._asked(case, other, this, context)
         verdicts = (_verdict(first["winner"], this="first"), _verdict(second["winner"], this="second"))
@@ -161,6 +160,13 @@ class Pairwise(ModelJudge):
             schema=SCHEMA,
             ask_again=self.texts()["ask_again"],
         )
+
+
+def _unasked(*, same_text: bool) -> Judgment:
+    """Return the tie of two answers that are the same, or of which all that differs is withheld."""
+    reasoning = "Both answers are the same." if same_text else "Without the redacted words both answers are the same."
+    outcome = {"verdict": "tie", "order_dependent": None, "same_text": same_text}
+    return Judgment({METRIC.name: Score(0.5, reasoning)}, outcome=outcome)
 
 
 def _verdict(winner: str, *, this: str) -> Verdict:

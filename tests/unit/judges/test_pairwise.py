@@ -8,7 +8,7 @@ import pytest
 
 from keval.errors import InputError, UsageError
 from keval.execution.judge_once import judge_once
-from keval.judges import Case, Context, OtherResponse
+from keval.judges import Case, Context, OtherResponse, Score
 from keval.judges.pairwise import METRIC, Pairwise
 from keval.mock import Mock
 from tests.scripted_service import Service, message, serving
@@ -77,15 +77,23 @@ async def test_both_orders_are_asked_with_nothing_but_the_texts() -> None:
     assert "baseline" not in json.dumps(service.asked)
 
 
-@pytest.mark.parametrize("redact", [(), ("Acme", "Zeta")])
-async def test_two_answers_that_are_the_same_are_a_tie_and_nobody_is_asked(redact: tuple[str, ...]) -> None:
-    """So the baseline beside itself is a tie by definition, and costs nothing."""
-    names = ("Acme", "Zeta") if redact else ("Acme", "Acme")
+@pytest.mark.parametrize(
+    ("other", "redact", "same_text", "reasoning"),
+    [
+        ("Acme", (), True, "Both answers are the same."),
+        ("Acme", ("Acme", "Zeta"), True, "Both answers are the same."),
+        ("Zeta", ("Acme", "Zeta"), False, "Without the redacted words both answers are the same."),
+    ],
+)
+async def test_two_answers_that_look_the_same_are_a_tie_and_nobody_is_asked(
+    other: str, redact: tuple[str, ...], same_text: bool, reasoning: str
+) -> None:
+    """So the baseline beside itself is a tie by definition; where only a withheld word differs, the tie says so."""
     judge = Pairwise(model="claude-opus-5", redact=redact)
     with serving() as service:
-        judgment = await judge_once(judge, pair(*names), context(service, judge))
-    assert (judgment.scores[METRIC.name].score, judgment.cost_usd) == (0.5, 0)
-    assert judgment.outcome == {"verdict": "tie", "order_dependent": None, "same_text": True}
+        judgment = await judge_once(judge, pair("Acme", other), context(service, judge))
+    assert (judgment.scores[METRIC.name], judgment.cost_usd) == (Score(0.5, reasoning), 0)
+    assert judgment.outcome == {"verdict": "tie", "order_dependent": None, "same_text": same_text}
 
 
 async def test_without_a_golden_answer_the_model_is_shown_none() -> None:
