@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from string import Template
 from typing import Any
@@ -29,9 +30,13 @@ def fresh_mark(texts: Collection[str], numbers: random.Random) -> str:
 
 
 def redacted(text: str, terms: Sequence[str]) -> str:
-    """Return a text with every term in it, as whole words and in any case, replaced by one neutral mark."""
+    """Return a text with every term in it, as whole words and in any case, replaced by one neutral mark.
+
+    However their accents are encoded: the text comes back in Unicode normal form C.
+    """
     if not terms:
         return text
+    text, *terms = (unicodedata.normalize("NFC", each) for each in (text, *terms))
     longest_first = sorted(terms, key=len, reverse=True)
     pattern = "|".join(r"\s+".join(re.escape(word) for word in term.split()) for term in longest_first)
     return re.sub(rf"(?<!{WORD})(?:{pattern})(?!{WORD})", REDACTED, text, flags=re.IGNORECASE)

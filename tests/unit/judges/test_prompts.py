@@ -1,9 +1,13 @@
+import unicodedata
 from string import Template
+from typing import Literal
 
 import pytest
 
 from keval.judges import Context
 from keval.judges._prompts import fresh_mark, redact_problems, redacted, template
+
+Form = Literal["NFC", "NFD"]
 
 
 def test_a_mark_that_occurs_in_a_text_is_drawn_again() -> None:
@@ -38,6 +42,14 @@ def test_a_template_has_each_text_between_tags_with_the_mark() -> None:
 def test_redacted_terms_vanish_as_whole_words(text: str, expected: str) -> None:
     """The longest term wins, case and line breaks do not matter, and a term is never a pattern."""
     assert redacted(text, ("acme", "Acme Graph", "C++", "a.b", "über", "小度")) == expected
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("of_term", ["NFC", "NFD"])
+def test_a_term_is_redacted_however_its_accents_are_encoded(form: Form, of_term: Form) -> None:
+    """An answer may have composed characters and the term others, or the other way round."""
+    text, term = unicodedata.normalize(form, "Le CAFÉ, cafés"), unicodedata.normalize(of_term, "Café")
+    assert redacted(text, (term,)) == "Le [redacted], cafés"
 
 
 def test_an_empty_term_is_refused() -> None:
