@@ -192,6 +192,8 @@ def _list_problems(keys: Keys, metric: Mapping[str, Any]) -> Iterator[Mistake]:
             yield (*keys, "lists", name), f"{name!r} cannot be a list's name (small letters, digits, _)"
     yield from _text_problems((*keys, "lists"), described, described)
     if "share" in metric:
+        if metric.get("type") != "continuous":
+            yield (*keys, "share"), "only a metric of the type continuous can be a share"
         yield from _share_problems((*keys, "share"), metric["share"], described)
 
 
@@ -200,9 +202,17 @@ def _share_problems(keys: Keys, share: object, described: Mapping[str, Any]) -> 
         yield keys, "expected a mapping with the keys for and against"
         return
     yield from _key_problems(keys, share, SHARE_KEYS)
+    counted: set[str] = set()
     for part, names in share.items():
         if not isinstance(names, list) or not set(map(str, names)) <= set(described):
             yield (*keys, part), f"expected a list of the metric's lists ({', '.join(described)})"
+            continue
+        if part == "for" and not names:
+            yield (*keys, part), f"expected at least one of the metric's lists ({', '.join(described)})"
+        for name in names:
+            if name in counted:
+                yield (*keys, part), f"{name!r} counts already: a list can be named once"
+            counted.add(name)
 
 
 def _scale_problems(keys: Keys, metric: Mapping[str, Any]) -> Iterator[Mistake]:

@@ -15,6 +15,9 @@ def methodology() -> JsonObject:
     return _rubrics.load(_rubrics.METHODOLOGY)
 
 
+CLAIMS = "factual_claims"
+
+
 def said_of(rubric: object, folder: Path) -> str:
     """Return what is said of a rubric file that holds this."""
     path = folder / "rubric.yaml"
@@ -116,6 +119,10 @@ def test_a_file_of_another_shape_is_refused(rubric: object, said: str, tmp_path:
         ({"levels": {"0 to 1": "any", "--": "good"}}, "'--' is not a score from 0 to 1"),
         ({"share": {"for": ["other"], "against": []}}, "share.for: expected a list of the metric's lists"),
         ({"share": {"for": []}}, "share: 'against' is missing"),
+        ({"share": {"for": [], "against": [CLAIMS]}}, "share.for: expected at least one of the metric's lists"),
+        ({"share": {"for": [CLAIMS, CLAIMS], "against": []}}, f"share.for: {CLAIMS!r} counts already"),
+        ({"share": {"for": [CLAIMS], "against": [CLAIMS]}}, f"share.against: {CLAIMS!r} counts already"),
+        ({"type": "ordinal"}, "share: only a metric of the type continuous can be a share"),
         ({"share": ["right"]}, "share: expected a mapping"),
     ],
 )
