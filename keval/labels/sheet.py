@@ -24,8 +24,18 @@ CHOICES = {True: ("valid_pass", "judge_bug", "ambiguous"), False: ("valid_failur
 """What may be said of a pass and of a failure."""
 
 _ABOUT = re.compile(r"^<!-- keval (\{.*\}) -->$")
-_BOX = re.compile(r"^- \[([ xX])\] (\w+)")
-_SCORE = re.compile(r"^Score:[ \t]*(\S.*)$")
+_BOX = re.compile(r"^[ \t]*(?:[-*+][ \t]*)?\\?\[(?P<mark>[^\[\]\\]*)\\?\][ \t]*(?P<choice>[\w\\]+)")
+"""A box, also as it looks when an editor has saved it with another bullet, or with backslashes."""
+
+
+def _field(name: str) -> re.Pattern[str]:
+    """Return a pattern of a line that fills a field in, such as `Score: 4` or `**score** : 4`."""
+    return re.compile(rf"^[ \t]*[*_]*{name}[*_]*[ \t]*:[*_]*(.*)$", re.IGNORECASE)
+
+
+_SCORE, _NOTE = _field("Score"), _field("Note")
+_ODD = re.compile(r"^[ \t]*(?:score\b|[-+]?\.?\d|(?:[-*+][ \t]*)?\\?\[)", re.IGNORECASE)
+"""A line that says something, if it is neither a box nor a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,8 @@ class _Section:
     score: object = None
     note: str | None = None
     labeler: object = None
+    problems: Sequence[tuple[int, str]] = ()
+    """What of it cannot be read, with its lines."""
 
 
 class _Reading:
@@ -125,8 +137,9 @@ class _Reading:
     def take(self, sections: Iterable[_Section]) -> None:
         for section in sections:
             problem = self._problem(section)
-            if problem is not None:
-                self.problems.append(f"{self.path}:{section.line}: {problem}")
+            problems = section.problems or ([] if problem is None else [(section.line, problem)])
+            if problems:
+                self.problems += [f"{self.path}:{line}: {told}" for line, told in problems]
             elif not section.ticked and section.score is None:
                 self.empty += 1
             else:
@@ -141,6 +154,8 @@ class _Reading:
             return f"{len(section.ticked)} boxes are ticked; tick one"
         if section.ticked and section.ticked[0] not in SAYS:
             return f"{section.ticked[0]!r} is none of {', '.join(SAYS)}"
+        if section.ticked and section.score is not None:
+            return "a box is ticked, and a score is written; keep one of them"
         problem = _problem_of_score(section.score, about)
         said = bool(section.ticked) or section.score is not None
         if problem is None and said and not self._labeler_of(section):
@@ -159,7 +174,7 @@ class _Reading:
             (response_id, judge_id, metric),
             self._labeler_of(section),
             verdict,
-            score=None if verdict or section.score is None else float(str(section.score)),
+            score=None if section.score is None else float(str(section.score)),
             note=section.note,
             draw=drawn if isinstance(drawn, dict) else None,
             passed=passed if isinstance(passed, bool) else None,
@@ -197,26 +212,47 @@ def _rows(text: str) -> Iterator[_Section]:
 
 def _sections(text: str) -> Iterator[_Section]:
     lines = text.replace("\r\n", "\n").split("\n")
-    starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
+    starts = [number for number in range(len(lines)) if _is_start(lines, number)]
     head = lines[: starts[0]] if starts else lines
     named = [line.removeprefix("Labeler:").strip() for line in head if line.startswith("Labeler:")]
     for start, end in pairwise([*starts, len(lines)]):
         yield _section(start + 1, lines[start:end], next(iter(named), None))
 
 
+def _is_start(lines: Sequence[str], number: int) -> bool:
+    """Return whether an entry begins with a line; a heading within a note is none of the sheet's."""
+    if not lines[number].startswith("## "):
+        return False
+    following = next((line for line in lines[number + 1 :] if line.strip()), "")
+    return lines[number].removeprefix("## ").strip().isdecimal() or following.startswith("<!-- keval")
+
+
 def _section(line: int, lines: Sequence[str], labeler: str | None) -> _Section:
-    noted = next((place for place, text in enumerate(lines) if text.startswith("Note:")), len(lines))
-    note = "\n".join(lines[noted:]).removeprefix("Note:").strip()
-    about = [found for text in lines[:noted] if (found := _ABOUT.match(text)) is not None]
-    boxes = [found for text in lines[:noted] if (found := _BOX.match(text)) is not None]
-    scores = [_number(found[1]) for text in lines[:noted] if (found := _SCORE.match(text)) is not None]
+    notes = ((place, found[1]) for place, text in enumerate(lines) if (found := _NOTE.match(text)) is not None)
+    noted, beginning = next(notes, (len(lines), ""))
+    note = "\n".join([beginning, *lines[noted + 1 :]]).strip()
+    about, ticked, scores, problems = None, [], [], []
+    for number, text in enumerate(lines[:noted], start=line):
+        box, score = _BOX.match(text), _SCORE.match(text)
+        if about is None and (found := _ABOUT.match(text)) is not None:
+            about = found[1]
+        elif box is not None:
+            mark = box["mark"].strip()
+            ticked += [box["choice"].replace("\\", "")] if mark in ("x", "X") else []
+            problems += [] if mark in ("", "x", "X") else [(number, f"[{mark}] is neither empty nor an x")]
+        elif score is not None:
+            scores += [(number, said)] if (said := score[1].strip(" \t*_")) else []
+        elif _ODD.match(text):
+            problems.append((number, f"{text.strip()!r} cannot be read; write `Score: 4`, or tick a box as in `- [x]`"))
+    problems += [(number, "another score is written above; keep one") for number, _ in scores[1:]]
     return _Section(
         line,
-        _parsed(about[0][1]) if about else None,
-        [box[2] for box in boxes if box[1] != " "],
-        next(iter(scores), None),
+        None if about is None else _parsed(about),
+        ticked,
+        _number(scores[0][1]) if scores else None,
         note=note or None,
         labeler=labeler,
+        problems=problems,
     )
 
 

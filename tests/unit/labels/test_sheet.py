@@ -85,6 +85,57 @@ def test_an_answer_is_scored_without_seeing_what_the_judge_says(tmp_path: Path) 
             sheet.read(written(tmp_path, text.replace("\nScore:", f"\nScore: {wrong}")), None)
 
 
+@pytest.mark.parametrize(
+    "written_box",
+    ["- [X] judge_bug", "- [ x] judge_bug", "- [x ] judge_bug", "* [x] judge_bug", "  + [x]judge_bug", "[x] judge_bug",
+     "- \\[x\\] judge\\_bug"],
+)  # fmt: skip
+def test_a_tick_counts_however_it_is_written(tmp_path: Path, written_box: str) -> None:
+    """With another bullet, with spaces in its box, or as an editor escapes it."""
+    text = sheet.markdown([ENTRY], "ada").replace("- [ ] judge_bug", written_box)
+    (said,) = sheet.read(written(tmp_path, text), None).said
+    assert said.verdict == "judge_bug"
+
+
+@pytest.mark.parametrize(
+    "written_score", ["Score:4", "Score : 4", "**Score:** 4", "**Score**: 4", " Score: 4", "score: 4", "Score: **4**  "]
+)
+def test_a_score_counts_however_it_is_written(tmp_path: Path, written_score: str) -> None:
+    """Its line may be indented, bold or in small letters; so may that of the note."""
+    text = sheet.markdown([replace(ENTRY, draw={"method": "random", "seed": 1})], "ada")
+    text = text.replace("\nScore:", f"\n{written_score}").replace("\nNote:", "\n **note:** fine")
+    (said,) = sheet.read(written(tmp_path, text), None).said
+    assert (said.score, said.note) == (4, "fine")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("- [?] judge_bug", "30: [?] is neither empty nor an x"),
+        ("- [x judge_bug", "30: '- [x judge_bug: "),
+        ("Score 4", "30: 'Score 4: "),
+        ("4", "30: '4: "),
+        ("Score: 4\nScore: 2\n\n", "31: another score is written above; keep one"),
+        ("- [x] judge_bug\nScore: 4\n\n", "7: a box is ticked, and a score is written; keep one of them"),
+    ],
+)
+def test_what_cannot_be_meant_is_named_with_its_line(tmp_path: Path, wrong: str, told: str) -> None:
+    """Nothing that somebody has written is dropped in silence."""
+    text = sheet.markdown([ENTRY], "ada").replace("- [ ] judge_bug", wrong)
+    with pytest.raises(InputError, match=re.escape(f"sheet.md:{told}")):
+        sheet.read(written(tmp_path, text), None)
+
+
+def test_a_note_may_hold_headings(tmp_path: Path) -> None:
+    """They end no entry: each entry of a sheet says what it is about."""
+    text = ticked(sheet.markdown([ENTRY, ENTRY], "ada"), "judge_bug")
+    text = text.replace("Note:", "Note: see\n## Details\n\n- [x] more", 1)
+    filled = sheet.read(written(tmp_path, text), None)
+    (said,) = filled.said
+    assert (said.verdict, said.note) == ("judge_bug", "see\n## Details\n\n- [x] more")
+    assert filled.empty == 1
+
+
 @pytest.mark.parametrize("name", ["sheet.md", "sheet.jsonl"])
 def test_a_mark_of_utf_8_damages_no_sheet(tmp_path: Path, name: str) -> None:
     """Some editors put one before what they save."""
