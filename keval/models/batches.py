@@ -7,6 +7,7 @@ another's.
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,12 @@ TIMEOUT_S = 600.0
 
 SECONDS = len("2026-11-23T12:00:00")
 """How much of a time is compared: the service writes more digits than keval, and both write UTC."""
+
+UNANSWERED = {"expired": "was not processed in time", "canceled": "was canceled"}
+"""What became of requests that the service did not answer, and takes no money for."""
+
+UNREADABLE: JsonObject = {"type": "unreadable"}
+"""What stands for a result that cannot be read."""
 
 PAGE = 100
 """Batches that are listed at once."""
@@ -75,10 +82,12 @@ class BatchService:
             after = {"after_id": str(found["last_id"])}
 
     async def results(self, batch_id: str) -> dict[str, JsonObject]:
-        """Return the results of a batch that has ended, by custom_id. Raises ModelError."""
+        """Return the results of a batch that has ended, by custom_id. Raises ModelError where they are cut off."""
         body = await self._called("get", f"{PATH}/{batch_id}/results")
-        rows = [_parsed(line) for line in body.split(b"\n") if line.strip()]
-        return {str(row.get("custom_id")): _object(row.get("result")) for row in rows}
+        rows = [_row(line) for line in body.split(b"\n") if line.strip()]
+        if rows and rows[-1] is None:
+            raise ModelError("the results of the batch are cut off", retryable=True)
+        return {str(row.get("custom_id")): _object(row.get("result")) for row in rows if row is not None}
 
     async def _called(
         self, method: str, path: str, body: object = None, params: Mapping[str, object] | None = None
@@ -109,8 +118,9 @@ def batch_reply(result: Mapping[str, Any]) -> Reply:
         error = error_in_good_order(_object(result.get("error")))
         error.is_free = True
         raise error
-    told = {"expired": "was not processed in time", "canceled": "was canceled"}.get(str(kind))
-    raise ModelError(f"the request {told or 'has no result'} in its batch", retryable=True, is_free=told is not None)
+    told = UNANSWERED.get(str(kind))
+    lost = "has a result that cannot be read" if result == UNREADABLE else "has no result"
+    raise ModelError(f"the request {told or lost} in its batch", retryable=True, is_free=told is not None)
 
 
 def _state(body: bytes) -> BatchState:
@@ -124,6 +134,22 @@ def _described(described: Mapping[str, Any]) -> BatchState:
     requests = sum(count for count in counts.values() if isinstance(count, int))
     has_ended = described.get("processing_status") == "ended"
     return BatchState(described["id"], has_ended, requests, str(described.get("created_at")))
+
+
+def _row(line: bytes) -> JsonObject | None:
+    """Return a row of results, with an unreadable result if keval reads none such; None for what is no JSON at all.
+
+    One such row, as with half of a surrogate pair, must not keep the others from being read.
+    """
+    try:
+        return _object(orjson.loads(line))
+    except ValueError:
+        pass
+    try:
+        loosely = _object(json.loads(line.decode(errors="replace")))
+    except (ValueError, RecursionError):
+        return None
+    return {"custom_id": loosely.get("custom_id"), "result": UNREADABLE}
 
 
 def _parsed(body: bytes) -> JsonObject:
