@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from keval.errors import InputError
 from keval.events import event
@@ -47,6 +48,8 @@ SAYS = {
 Target = tuple[str, str, str]
 """What a label is about: response, judge and metric, by their ids."""
 
+Key = TypeVar("Key")
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -86,7 +89,7 @@ class Said:
         return event("label", self.identity, run_id, **about, labeler=self.labeler, **said, note=self.note, **more)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Known:
     """The labels of a log: the newest of each person and verdict."""
 
@@ -96,17 +99,32 @@ class Known:
         """Return whether the log does not hold exactly this yet."""
         made = said.event("")
         names = ("response_id", "judge_id", "metric", "labeler", "verdict", "scores", "note", "passed")
-        return not any(all(known.get(name) == made.get(name) for name in names) for known in self._of(made["id"]))
+        return not any(
+            all(known.get(name) == made.get(name) for name in names) for known in self._by_id.get(made["id"], ())
+        )
 
     def has(self, target: Target, labeler: str | None = None, *, random: bool = False) -> bool:
         """Return whether a verdict has a label; of this person, if one is named; of a draw at random, if asked."""
         return any(
-            _target(known) == target and labeler in {None, known["labeler"]} and (not random or is_random(known))
-            for known in self.events
+            labeler in {None, known["labeler"]} and (not random or is_random(known))
+            for known in self._by_target.get(target, ())
         )
 
-    def _of(self, identity: str) -> Iterator[JsonObject]:
-        return (known for known in self.events if known["id"] == identity)
+    @cached_property
+    def _by_id(self) -> Mapping[str, Sequence[JsonObject]]:
+        return _grouped((known["id"], known) for known in self.events)
+
+    @cached_property
+    def _by_target(self) -> Mapping[Target, Sequence[JsonObject]]:
+        return _grouped((_target(known), known) for known in self.events)
+
+
+def _grouped(keyed: Iterable[tuple[Key, JsonObject]]) -> dict[Key, list[JsonObject]]:
+    """Return labels by a key of each."""
+    found: dict[Key, list[JsonObject]] = {}
+    for key, known in keyed:
+        found.setdefault(key, []).append(known)
+    return found
 
 
 def is_random(label: JsonObject) -> bool:

@@ -9,7 +9,7 @@ from keval import projections
 from keval.errors import InputError
 from keval.ids import JsonObject
 from keval.labels.draw import Wanted
-from keval.labels.labels import READ, Said, calibrated, check_targets, known_labels
+from keval.labels.labels import READ, Known, Said, calibrated, check_targets, known_labels
 from keval.stats.calibration import Calibration
 from tests.builders import JUDGE_ID, judgment_event, response_event, retraction_event, run_event, write_log
 from tests.labelled import judged_log
@@ -150,6 +150,14 @@ def test_a_label_is_of_one_answer_and_one_verdict(tmp_path: Path) -> None:
     ):
         found = calibration(tmp_path, label(FAILED), *later).failures
         assert (found.right, found.wrong) == (0, 0)
+
+
+def test_very_many_labels_are_looked_up_at_once() -> None:
+    """Were each compared with all that are known, this would not end."""
+    said = [Said((f"r{number}", JUDGE_ID, "completeness"), "ada", "judge_bug") for number in range(100_000)]
+    known = Known(tuple(each.event("") for each in said))
+    assert not any(known.lacks(each) for each in said)
+    assert all(known.has(each.target, "ada") for each in said)
 
 
 def test_what_the_log_says_already_is_not_said_again(tmp_path: Path) -> None:
