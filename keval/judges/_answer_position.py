@@ -46,9 +46,6 @@ _SUPPOSED = re.compile(r"\bif\b[^.!?\n]*$", re.IGNORECASE)
 FURTHEST_BACK = 400
 """Characters after an announcement within which an answer is taken back."""
 
-WORD = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af]"
-"""A character of a word, in scripts that put spaces between words."""
-
 
 def announcement(candidate: str) -> re.Pattern[str]:
     """Return a pattern of words that announce an answer; words of correction do if an answer follows at once.

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from keval.judges._answer_position import WORD, is_negated
-from keval.judges._normal_text import normal
+from keval.judges._answer_position import is_negated
+from keval.judges._normal_text import WORD, normal
 
 _WRONG = (
     r"(?:(?:is|are|was|were|seems?|looks?|can|could|must|should|would)(?:\s+be)?\s+(?:(?:both|all|also|clearly)\s+)?"

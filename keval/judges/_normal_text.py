@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
+WORD = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af]"
+"""A character of a word, in scripts that put spaces between words."""
+
 _MINUS = re.compile(r"(?<![\w.,)\]])[-‐‑–](?=[.$€£]?\d)")
 ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 

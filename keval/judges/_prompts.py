@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from keval.errors import InputError
-from keval.judges._answer_position import WORD
+from keval.judges._normal_text import WORD
 
 REDACTED = "[redacted]"
 """What stands for a redacted term in a text that the agent made, whatever the term was."""

@@ -12,8 +12,7 @@ from typing import Literal
 
 from keval.errors import UsageError
 from keval.judges import Case, Context, Judge, Judgment, Metric, Score
-from keval.judges._answer_position import WORD
-from keval.judges._normal_text import normal
+from keval.judges._normal_text import WORD, normal
 from keval.judges._sample_texts import sample_texts
 from keval.plugins import option
 
