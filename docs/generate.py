@@ -27,7 +27,7 @@ from benchmarks.benchmark import described, newest
 from keval import cli, failure_kinds, plugins, projections, schema
 from keval.errors import EXIT_CODES
 from keval.judges import rubric
-from keval.models.cacheable import SHORTEST
+from keval.models import prices
 from keval.stats.paired_statistics import PAIRED
 from keval.stats.statistics import AGGREGATE
 
@@ -101,7 +101,7 @@ def rubrics() -> str:
 def prompt_cache() -> str:
     """Return from how many tokens on the models keep a prompt."""
     models: dict[int, list[str]] = {}
-    for model, tokens in SHORTEST.items():
+    for model, tokens in prices.load().cached_from.items():
         models.setdefault(tokens, []).append(f"`{model}`")
     return table(("tokens", "models"), [(f"{tokens:,}", ", ".join(names)) for tokens, names in models.items()])
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from keval.ids import JsonObject, digest
 from keval.mock.conversation import blocks_of
 from keval.mock.stand_in import tokens
-from keval.models.cacheable import SHORTEST
+from keval.models import prices
 
 KEPT_S = 300.0
 """How long an entry is kept after its last use."""
 
 OTHERWISE = 1024
-"""Tokens from which on a prompt of a model that is not in `SHORTEST` is kept."""
+"""Tokens from which on a prompt of a model that is of which that is not known is kept."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class PromptCache:
 
     def use(self, request: JsonObject) -> tuple[int, int]:
         """Return how many tokens of a request are read from the cache, and how many are written to it."""
-        shortest = SHORTEST.get(request["model"], OTHERWISE)
+        shortest = prices.load().shortest_cached(request["model"]) or OTHERWISE
         prefixes = [(digest(request["model"], prefix), tokens(prefix)) for prefix in _prefixes(request)]
         kept = [(entry, length) for entry, length in prefixes if length >= shortest]
         now = self.clock()

@@ -11,7 +11,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ from keval.errors import InputError
 from keval.usage import Usage, known_sum
 
 FILE = Path(__file__).parent / "prices.toml"
+
+CACHED_FROM = "cached_from"
+"""What the file says of a model beside its prices."""
 
 PER_TOKENS = 1_000_000
 """Prices are in USD per this many tokens."""
@@ -52,6 +55,8 @@ class Prices:
     models: Mapping[str, Price]
     own: frozenset[str] = frozenset()
     """The models whose price the config gives itself."""
+    cached_from: Mapping[str, int] = field(default_factory=dict)
+    """Tokens from which on a model's prompt is kept in the prompt cache, where that is known."""
 
     def is_own(self, model: str | None) -> bool:
         """Return whether the config itself gives the price of a model."""
@@ -60,6 +65,10 @@ class Prices:
     def price_of(self, model: str | None) -> Price | None:
         """Return the price of a model, None when it is unknown."""
         return self.models.get(self._listed(model))
+
+    def shortest_cached(self, model: str | None) -> int | None:
+        """Return from how many tokens on a model's prompt is kept in the prompt cache; None if that is not known."""
+        return self.cached_from.get(self._listed(model))
 
     def cost_usd(self, model: str | None, usage: Usage) -> float | None:
         """Return the cost of one call in USD, or None when the price or a needed token count is unknown.
@@ -138,8 +147,10 @@ def load(overrides: Mapping[str, Mapping[str, float]] | None = None) -> Prices:
 @cache
 def _shipped() -> Prices:
     written = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    models = {model: _price(f"{FILE.name}: {model}", price) for model, price in written["models"].items()}
-    return Prices(str(written["as_of"]), written["source"], models)
+    listed = written["models"]
+    cached_from = {model: price.pop(CACHED_FROM) for model, price in listed.items() if CACHED_FROM in price}
+    models = {model: _price(f"{FILE.name}: {model}", price) for model, price in listed.items()}
+    return Prices(str(written["as_of"]), written["source"], models, cached_from=cached_from)
 
 
 def _price(where: str, written: Mapping[str, Any]) -> Price:

@@ -48,8 +48,9 @@ def test_a_request_that_is_marked_itself_is_kept_whole() -> None:
 def test_what_is_too_short_for_the_model_is_not_kept() -> None:
     """It costs what it costs without a mark."""
     cache = PromptCache()
-    haiku = request(model="claude-haiku-4-5")
-    assert [cache.use(haiku), cache.use(haiku)] == [(0, 0), (0, 0)]
+    for model in ("claude-haiku-4-5", "claude-haiku-4-5-20251001"):
+        haiku = request(model=model)
+        assert [cache.use(haiku), cache.use(haiku)] == [(0, 0), (0, 0)]
 
 
 def test_what_is_not_marked_is_not_kept() -> None:

@@ -84,6 +84,12 @@ def test_an_override_that_is_no_price_is_refused_by_name(written: dict[str, floa
         prices.load({"m": written})
 
 
+def test_a_dated_snapshot_is_cached_like_its_model() -> None:
+    """Of a model of which nobody says from how many tokens on, that is unknown."""
+    assert prices.load().shortest_cached("claude-haiku-4-5-20251001") == 4096
+    assert prices.load().shortest_cached("gpt-4o") is None
+
+
 def test_the_shipped_list_is_dated_sourced_and_complete() -> None:
     """Each model has all four prices: a cache read costs less than input, a cache write more."""
     shipped = prices.load()
