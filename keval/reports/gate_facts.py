@@ -16,7 +16,7 @@ from keval.reports.conclusions import ConditionScore, Difference, MetricTable, m
 from keval.reports.condition_trials import ConditionTrials, condition_trials
 from keval.reports.earlier_log import Since, differences_since
 from keval.reports.queries import Queries, Rows
-from keval.reports.tool_use import server_use, tool_use
+from keval.reports.tool_use import ToolUse, server_use, tool_use
 from keval.reports.trials import alike_trials
 from keval.reports.verdicts import undecided
 from keval.stats.aggregates import aggregate
@@ -208,8 +208,12 @@ class Facts:
         return found if open_share <= MOST_MISSING else replace(found, worst=min(share + open_share, 1.0), best=share)
 
     def tool_errors(self, condition: str) -> Found:
-        """Return the share of tool calls that failed."""
+        """Return the share of tool calls that failed; without an answer, of calls of servers in what failed."""
         use = tool_use(self.queries).get(self._key(condition))
+        if use is None:
+            servers = server_use(self.queries).get(self._key(condition), [])
+            called, failed = sum(each.called for each in servers), sum(each.failed for each in servers)
+            use = ToolUse(called, failed) if called else None
         if use is None or use.calls is None or use.failed is None:
             return unknown("the agent does not report its tool calls" if use else "no answers")
         if not use.calls:

@@ -632,6 +632,17 @@ def test_what_was_asked_again_after_failures_is_said(tmp_path: Path, capfd: pyte
 
 
 @pytest.mark.slow
+def test_calls_of_tasks_that_all_failed_are_counted(tmp_path: Path) -> None:
+    """As where each call breaks the server: the report counts them, so a gate does."""
+    use = {"status": "failed", "offered": ["search"], "called": 2, "failed": 2}
+    lost = failure_event(response_event("q1", "with_docs"), "mcp_failed", mcp={"docs": use})
+    log = write_log(tmp_path / "run.jsonl", [run_event(), response_event("q1"), lost])
+    with projections.connect([log], texts=False) as connection:
+        (found,) = held(Facts(connection, {}), "tool errors of with_docs <= 10%")
+    assert (found.verdict, found.value, found.of) == ("not met", 1, "2 calls")
+
+
+@pytest.mark.slow
 def test_a_server_that_never_helped_is_said_beside_the_rules(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Rules about scores may be met all the same: they are of answers without the server."""
     use = {"status": "connected", "offered": ["search"], "called": 3, "failed": 3}
