@@ -144,7 +144,7 @@ async def _cancelled(task: asyncio.Task[object]) -> None:
     try:
         await asyncio.wait({task}, timeout=GRACE_S)
     finally:
-        if not task.done():  # it catches what would end it, and the loop would wait for it when all else is done
+        if not task.done():  # the loop would wait for it when all else is done: decision 105
             asyncio._unregister_task(task)  # noqa: SLF001 - asyncio's documentation has it, for who makes tasks
 
 
