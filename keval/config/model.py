@@ -161,7 +161,10 @@ class JudgeConfig:
     replicates: int
     parameters: JsonObject
     only_for: JsonObject = field(default_factory=dict)
-    """Of the samples that the judge is for: a field's value, or a list of values, by the field; empty: all samples."""
+    """Of the samples that the judge is for: a field's value, or a list of values, by the field; empty: all samples.
+
+    Of a field that is a list each element is a value of it.
+    """
     sampling: Sampling = ALL
     """Which tasks it judges; like `replicates` it makes no other judge."""
 
@@ -189,8 +192,8 @@ class JudgeConfig:
     def not_for(self, sample: JsonObject) -> str | None:
         """Return why no metric of the judge applies to a sample, None if the judge is for it."""
         for name, wanted in self.only_for.items():
-            value = sample.get(name)
-            if not any(_is_same(value, each) for each in (wanted if isinstance(wanted, list) else [wanted])):
+            there, sought = (value if isinstance(value, list) else [value] for value in (sample.get(name), wanted))
+            if not any(_is_same(value, each) for value in there for each in sought):
                 return f"the judge is not for this sample: {_found_there(sample, name)}"
         return None
 

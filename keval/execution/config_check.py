@@ -189,8 +189,8 @@ def _judging_unknown_calls(config: Config) -> Iterator[str]:
     for judge in config.judges:
         if judge.judge.uses_tool_calls and not config.agent.agent.reports_tool_calls:
             yield (
-                f"judge {judge.name} looks at tool calls, which agent {config.agent.name} does not report: metrics of "
-                "them are not applicable"
+                f"judge {judge.name} looks at tool calls, which agent {config.agent.name} does not report: what is "
+                "computed from them alone is not applicable"
             )
 
 

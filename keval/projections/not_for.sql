@@ -19,10 +19,15 @@ failed as (
     join events as e on e.position = d.position and coalesce(e.question_id = f.question_id, true)
     group by f.condition_id, f.agent_id, f.sample_id, f.question_id
 ),
+valued as (
+    -- A field that is a list has each of its elements for a value.
+    select *, unnest(if(json_array_length(held) > 0, json_extract(held, '$[*]'), [held])) as value
+    from (select *, map_extract_value(sample, field) as held from wanted, failed)
+),
 compared as (
-    select judge_id, condition_id, agent_id, sample_id, question_id, field, map_extract_value(sample, field) as value,
+    select judge_id, condition_id, agent_id, sample_id, question_id, field, value,
         unnest(if(json_type(given) = 'ARRAY', json_extract(given, '$[*]'), [given])) as one_wanted
-    from wanted, failed
+    from valued
 ),
 told as (
     select s.judge_id, s.condition_id, s.agent_id, s.sample_id, e.question_id

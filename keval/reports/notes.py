@@ -34,7 +34,7 @@ def of_declared(declaration: Declared) -> Iterator[str]:
     """Yield which metrics the config declares primary, if it does."""
     if declaration.primary:
         names = ", ".join(declaration.primary)
-        yield f"Declared primary in the config: {names}. They come first, and p-values are adjusted over them alone."
+        yield f"Declared primary in the config: {names}. Comparisons are adjusted for these alone; p as shown is not."
 
 
 def _how_failures_count(bodies: Sequence[JsonObject]) -> str:

@@ -27,7 +27,8 @@ from tests.builders import (
 
 SINGLE = st.sampled_from(["a", "1", "true", 'it is "a"', "", 1, 1.0, 2, 2.5, -0.0, 0, 2**60, 2**60 + 1, True, False])
 FIELDS = st.sampled_from(["kind", "a.b", "$.kind", "it's", '"', "/", "*"])
-RECORDS = st.dictionaries(FIELDS, st.one_of(SINGLE, st.none(), st.just([1]), st.just({"kind": "a"})), max_size=3)
+HELD = st.one_of(SINGLE, st.none(), st.lists(st.one_of(SINGLE, st.just([1])), max_size=3), st.just({"kind": "a"}))
+RECORDS = st.dictionaries(FIELDS, HELD, max_size=3)
 ONLY_FOR = st.dictionaries(FIELDS, st.one_of(SINGLE, st.lists(SINGLE, min_size=1, max_size=3)), min_size=1, max_size=2)
 
 

@@ -112,12 +112,18 @@ def test_missing_variables_are_told_for_the_sections_that_need_them(path: Path) 
         ({"level": 1}, {"level": True}, False),
         ({"level": True}, {"level": 1}, False),
         ({"level": "1"}, {"level": 1}, False),
+        ({"tags": "hard"}, {"tags": ["billing", "hard"]}, True),
+        ({"tags": ["hard", "easy"]}, {"tags": ["billing"]}, False),
+        ({"tags": "hard"}, {"tags": []}, False),
     ],
 )
 def test_a_judge_is_for_the_samples_with_these_values(
     only_for: JsonObject, sample: JsonObject, *, is_for: bool
 ) -> None:
-    """Every field that is named has the value, or one of those that are listed; nothing else is close enough."""
+    """Every field that is named has the value, or one of those that are listed; nothing else is close enough.
+
+    A list has each of its elements, as for groups of samples.
+    """
     assert (replace(judge(), only_for=only_for).not_for(sample) is None) == is_for
 
 
