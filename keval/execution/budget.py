@@ -47,6 +47,8 @@ class Ledger:
     """The most that one of them might have cost."""
     max_cost_usd: dict[str, float] = field(default_factory=dict)
     """By account (the id of a condition, of a judge): the highest cost seen so far, at least the assumed one."""
+    free: set[str] = field(default_factory=set)
+    """Accounts on which nothing is ever spent."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     """Held by the first of those who wait."""
     _settled: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
@@ -71,9 +73,9 @@ class Ledger:
 
         What is in flight may cost less than was set aside for it. When the attempt does not fit
         although nothing is in flight, `stop` is set. None when `stop` is set. First come, first
-        served: a condition whose attempts cost less does not overtake the others.
+        served: a condition whose attempts cost less does not overtake the others. What is free waits for nobody.
         """
-        if self._is_unlimited:
+        if self._is_unlimited or account in self.free:
             return None if stop.is_set() else Reservation(self, account, self.max_cost_usd.get(account, 0.0))
         async with self._turn:
             while not stop.is_set():

@@ -20,6 +20,7 @@ from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast, costs_so_far
 from keval.execution.estimate import Item, estimate, in_batches, ledger
 from keval.execution.executors import Executor, judge_caller_of
+from keval.execution.free_judging import judge_for_free, stopped_with
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.execution.interrupt import asking_afresh
 from keval.execution.job_feed import JobFeed
@@ -89,10 +90,18 @@ class ConfigWork:
         await self._identify()
         if not self.prepared.datasets and recorded_plan.is_done(self.prepared, self.past):
             self.warn(NOTHING_TO_GENERATE)
-        else:
-            await self._do_what_is_missing(stop)
+            return
+        async with stopped_with(stop) as enough:
+            session = await self._do_what_is_missing(enough)
+        if session is None:
+            return
+        if self.stopping is None and self.whole_path is not None:
+            judges = self._single_judges
+            await judge_for_free(session, self.whole_path, judges, self.request, self.judged, self.warn, stop)
+        session.ledger.check()
 
-    async def _do_what_is_missing(self, stop: asyncio.Event) -> None:
+    async def _do_what_is_missing(self, stop: asyncio.Event) -> Session | None:
+        """Generate, and judge; return the session of it, None if there was nothing to do."""
         if not self.prepared.datasets:
             self.prepared = with_questions(self.prepared, self.request.limit, warn=self.warn)
         if self.judges:
@@ -107,7 +116,7 @@ class ConfigWork:
         must_announce = len(tasks) > 0 or not recorded or (self.stopping is not None and self.stopping.must_end)
         work_left = bool(tasks or backlog.planned or self._pairs(self.past).planned)
         if not (must_announce or work_left):
-            return
+            return None
         announcement = Announced(self.sink, *self._records(about, changed, run_id))
         session = self._session(run_id, announcement, stop, len(tasks) + backlog.planned.total())
         if self.request.batch:
@@ -124,7 +133,7 @@ class ConfigWork:
         await self._judge_pairs(session)
         if self.stopping is not None:
             await self.stopping.end(session, self.warn)
-        session.ledger.check()
+        return session
 
     async def _identify(self) -> None:
         """Find out what the config's servers are."""

@@ -113,6 +113,8 @@ def ledger(items: Iterable[Item], execution: Execution, today: Spent, warn: Warn
     own = []
     for item in items:
         made.assume(item.account, item.max_cost_usd, item.name)
+        if item.free:
+            made.free.add(item.account)
         own += [item.name] if item.each_usd is None and item.max_cost_usd is not None else []
     limit = "budget_usd" if execution.budget_usd is not None else "daily_budget_usd"
     if own and (execution.budget_usd, execution.daily_budget_usd) != (None, None):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -120,6 +121,20 @@ def test_a_run_whose_budget_is_reached_reports_what_there_is(folder: Path, keval
     configure(folder, "budget_usd: 0.01")
     done = keval("run", "eval.yaml", "-o", "other.jsonl", "--quiet")
     assert (done.returncode, "budget_usd" in done.stderr) == (6, True)
+
+
+@pytest.mark.parametrize("commands", [["run eval.yaml -o"], ["generate eval.yaml -o", "judge"]])
+def test_judgments_that_cost_nothing_fit_into_any_budget(folder: Path, keval: Keval, commands: list[str]) -> None:
+    """Whatever a judge of the same command that costs too much has ended: else the same command never makes them."""
+    judges = "judges: [{type: rubric, model: claude-opus-5}, {type: exact_match}]"
+    config = CONFIG.replace("judge: {type: exact_match}", judges).partition("agent:\n")
+    rest = config[2][config[2].index("conditions:") :].replace("BUDGET", "budget_usd: 0.001")
+    (folder / "eval.yaml").write_text(f"{config[0]}agent: {{type: echo}}\n{rest}")
+    for command in commands:
+        done = keval(*command.split(), "log.jsonl", "--mock", "--quiet")
+    assert (done.returncode, "budget_usd 0.001 is reached: $0.0000 spent" in done.stderr) == (6, True)
+    events = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    assert Counter(event["judge"]["type"] for event in events if event["type"] == "judgment") == {"exact_match": 40}
 
 
 def test_check_estimates_by_the_configs_own_prices(folder: Path, keval: Keval) -> None:
