@@ -32,6 +32,7 @@ from keval.ids import JsonObject, digest
 from keval.judges import Judgment
 from keval.models.batches import BatchService, batch_reply
 from keval.models.messages_api import Asking, Model, ModelError, Reply
+from keval.models.prices import BATCH_SHARE
 from keval.models.services import Service
 
 AT_ONCE = 10_000
@@ -286,4 +287,5 @@ def with_batches(  # noqa: PLR0913 - what a session lacks that works in batches
     execution = session.execution
     limiter = Limiter(execution.max_concurrent, execution.retry)
     executor = BatchExecutor(workers, batches, limiter, over, session.run_id)
-    return replace(session, executor=executor, execution=replace(execution, max_concurrent=AT_ONCE))
+    execution = replace(execution, max_concurrent=AT_ONCE)
+    return replace(session, executor=executor, execution=execution, again_costs=1 / BATCH_SHARE)

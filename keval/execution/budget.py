@@ -68,20 +68,20 @@ class Ledger:
                 f"give its price under `prices`, name a model with a known price, or remove {limit}"
             )
 
-    async def reserve(self, account: str, stop: asyncio.Event) -> Reservation | None:
-        """Set aside what an attempt may cost as soon as it fits.
+    async def reserve(self, account: str, stop: asyncio.Event, times: float = 1) -> Reservation | None:
+        """Set aside what an attempt may cost, `times` the highest cost on the account, as soon as it fits.
 
         What is in flight may cost less than was set aside for it. When the attempt does not fit
         although nothing is in flight, `stop` is set. None when `stop` is set. First come, first
         served: a condition whose attempts cost less does not overtake the others. What is free waits for nobody.
         """
         if self._is_unlimited or account in self.free:
-            return None if stop.is_set() else Reservation(self, account, self.max_cost_usd.get(account, 0.0))
+            return None if stop.is_set() else Reservation(self, account, self._may_cost(account, times), times)
         async with self._turn:
             while not stop.is_set():
-                cost = self.max_cost_usd.get(account, 0.0)
+                cost = self._may_cost(account, times)
                 if self._fits(cost):
-                    return Reservation(self, account, cost)
+                    return Reservation(self, account, cost, times)
                 if self.in_flight:
                     self._settled.clear()
                     await self._settled.wait()
@@ -90,6 +90,9 @@ class Ledger:
                     self.largest_refused_usd = max(self.largest_refused_usd, cost)
                     stop.set()
         return None
+
+    def _may_cost(self, account: str, times: float) -> float:
+        return self.max_cost_usd.get(account, 0.0) * times
 
     def go_on_after(self, before: Ledger) -> None:
         """Count what another ledger of the same command has spent as well."""
@@ -140,12 +143,13 @@ class Ledger:
 class Reservation:
     """Money set aside for one attempt, for as long as this is entered; what was not settled is given back."""
 
-    __slots__ = ("_account", "_ledger", "usd")
+    __slots__ = ("_account", "_ledger", "_times", "usd")
 
-    def __init__(self, ledger: Ledger, account: str, usd: float) -> None:
+    def __init__(self, ledger: Ledger, account: str, usd: float, times: float = 1) -> None:
         self.usd = usd
         self._ledger = ledger
         self._account = account
+        self._times = times
         ledger.reserved_usd += usd
         ledger.in_flight += 1
 
@@ -158,8 +162,8 @@ class Reservation:
             ledger.unknown += 1
             ledger.unknown_usd += self.usd
         ledger.spent_on_usd[account] = ledger.spent_on_usd.get(account, 0.0) + booked
-        if cost_usd is not None and cost_usd > ledger.max_cost_usd.get(account, 0.0):
-            ledger.max_cost_usd[account] = cost_usd
+        if cost_usd is not None:
+            ledger.max_cost_usd[account] = max(ledger.max_cost_usd.get(account, 0.0), cost_usd / self._times)
 
     def __enter__(self) -> Self:
         return self

@@ -81,6 +81,8 @@ class Session:
     """Which of the folders stay in which the agent works."""
     silent_agents: Container[str] = frozenset()
     """The ids of the agents that do not report their tool calls."""
+    again_costs: float = 1
+    """How many times the price of a first attempt another one may cost."""
     items: int = 0
     """About how many there are to be done, where that is known: many are checked in another way."""
 
@@ -101,6 +103,7 @@ class Session:
             stop=self.stop,
             retry=self.execution.retry,
             max_concurrent=self.execution.max_concurrent,
+            again_costs=self.again_costs,
             on_written=on_written,
         )
 
@@ -116,6 +119,7 @@ class Session:
             stop=self.stop,
             retry=self.execution.retry,
             max_concurrent=self.execution.max_concurrent,
+            again_costs=self.again_costs,
             on_written=on_written,
         )
 

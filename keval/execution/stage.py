@@ -72,6 +72,8 @@ class Stage(ABC, Generic[Item, Known]):
     """Set by the user or by a budget that is reached: no new items."""
     retry: Retry
     max_concurrent: int
+    again_costs: float = 1
+    """How many times the price of a first attempt another one may cost, as what a batch could not do."""
     on_written: Callable[[EncodedEvent], Awaitable[None] | None] | None = None
     """Told of each event once it is safe, as `keval run` does to judge responses as they come; what it returns, if
     anything, is waited for."""
@@ -179,7 +181,8 @@ class Stage(ABC, Generic[Item, Known]):
 
     async def _try(self, tries: Tries[Item, Known], limiter: Limiter) -> None:
         """Try an item once, if money and time allow it; an answer is written then, a failure is not yet."""
-        reservation = await self.ledger.reserve(self.account(tries.item), self.stop)
+        times = self.again_costs if tries.outcomes else 1
+        reservation = await self.ledger.reserve(self.account(tries.item), self.stop, times)
         if reservation is None:
             if tries.outcomes and self.ledger.refused:
                 self._fail_for_budget(tries)

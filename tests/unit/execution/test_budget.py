@@ -117,6 +117,22 @@ async def test_what_does_not_fit_yet_waits_for_what_is_in_flight(assumed: float,
     assert (ledger.in_flight, ledger.refused) == (0, 1)
 
 
+async def test_an_attempt_at_another_price_is_set_aside_at_that() -> None:
+    """What a batch could not do costs twice as much; and what it cost says what the next one costs in a batch."""
+    ledger, stop = Ledger(limit_usd=1.0), asyncio.Event()
+    ledger.assume("judge", 0.1, "judge")
+    again = await ledger.reserve("judge", stop, 2)
+    assert again is not None
+    with again:
+        assert ledger.reserved_usd == again.usd == 0.2
+        again.settle(0.5)
+    first = await ledger.reserve("judge", stop)
+    assert first is not None
+    with first:
+        assert (first.usd, ledger.max_cost_usd["judge"]) == (0.25, 0.25)
+    assert await ledger.reserve("judge", stop, 3) is None
+
+
 async def test_a_cheaper_attempt_does_not_overtake() -> None:
     """Who came first is served first, so that a tight budget does not favour a cheap condition."""
     ledger, stop = Ledger(limit_usd=1.0), asyncio.Event()
