@@ -202,7 +202,8 @@ def _row_at(path: Path, offset: int) -> dict[str, Any]:
 
 
 def _is_event(row: Mapping[str, Any]) -> bool:
-    return row.get("type") in EVENT_TYPES and ("run_id" in row or "sample" in row)
+    """Return whether a line is one of a log; another program's may have a `type` and a `run_id` of its own."""
+    return row.get("type") in EVENT_TYPES and "v" in row
 
 
 def _keys(prompt: Prompt) -> Iterator[PromptKey]:

@@ -215,7 +215,7 @@ def _composed(text: str) -> Node | None:
     """Return the node of a YAML text. Raises YAMLError, also for what the parser itself breaks on."""
     try:
         node: Node | None = _parser().compose(text)
-    except (ValueError, OverflowError, AssertionError) as error:
+    except (ValueError, OverflowError, AssertionError, KeyError) as error:
         odd = _ODD.search(text)
         line = 0 if odd is None else text.count("\n", 0, odd.start())
         told = str(error) if odd is None else f"{odd[0]!r} has no meaning"

@@ -222,7 +222,8 @@ def _without_golden_answers(prepared: Prepared) -> Iterator[str]:
 
 def _few_clusters(prepared: Prepared) -> Iterator[str]:
     """Yield that the samples belong to so few clusters that no difference could be told, whatever the answers."""
-    if not all(dataset.layout.cluster_key for dataset in prepared.config.datasets):
+    config = prepared.config
+    if not config.conditions[1:] or not all(dataset.layout.cluster_key for dataset in config.datasets):
         return
     clusters = len({sample.get("cluster") for sample in prepared.samples})
     smallest = 2.0 ** (1 - clusters)

@@ -146,6 +146,8 @@ async def _cancelled(task: asyncio.Task[object]) -> None:
     finally:
         if not task.done():  # the loop would wait for it when all else is done: decision 105
             asyncio._unregister_task(task)  # noqa: SLF001 - asyncio's documentation has it, for who makes tasks
+            # What Python would say of it at the end is about no line of keval's or of the user's.
+            task._log_destroy_pending = False  # type: ignore[attr-defined] # noqa: SLF001 - as asyncio.gather does
 
 
 async def _awaited(returned: Awaitable[object]) -> object:

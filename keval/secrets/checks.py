@@ -72,6 +72,9 @@ def _command_lines(value: object) -> Iterator[object]:
                 yield item
             else:
                 yield from _command_lines(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _command_lines(item)
 
 
 def warn_of_weak_secrets(secrets: Secrets) -> Iterator[str]:

@@ -187,5 +187,6 @@ def test_a_line_that_no_prompt_could_ask_for_is_refused(tmp_path: Path, field: d
 
 def test_a_line_that_only_looks_like_a_run_is_no_answer(tmp_path: Path) -> None:
     """Another program's file may have a `type` of its own."""
-    agent = written(tmp_path / "said.jsonl", {"type": "run"}, {"question": "q", "text": "t"})
-    assert agent.missing(tmp_path, {}) is None
+    for own in ({"type": "run"}, {"type": "response", "run_id": "1"}, {"type": "label", "sample": {}}):
+        agent = written(tmp_path / "said.jsonl", own | {"question": "q", "text": "t"})
+        assert agent.missing(tmp_path, {}) is None

@@ -123,6 +123,7 @@ def test_anchors_aliases_and_merge_keys_work(tmp_path: Path) -> None:
         ('a: 1\nb: "\\U00110000"\n', r"2: $: not YAML: '\\U00110000' has no meaning"),
         ('a: 1\nb: "\\UFFFFFFFF"\n', r"2: $: not YAML: '\\UFFFFFFFF' has no meaning"),
         ("# of 2031\n%YAML 1.3\n---\na: 1\n", "2: $: not YAML: '%YAML 1.3' has no meaning"),
+        ("---\n%YAML 9.9\n}a\n", "2: $: not YAML: '%YAML 9.9' has no meaning"),
         (f"%YAML {'9' * 5000}.1\n---\na: 1\n", "1: $: not YAML: '%YAML 99"),
         ("a: 1\nb: \x07\n", "2: $: not YAML: character 0x7 is not allowed"),
         (b"a: 1\nb: \xff\n", "2: $: not UTF-8"),

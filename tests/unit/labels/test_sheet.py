@@ -108,6 +108,14 @@ def test_a_score_counts_however_it_is_written(tmp_path: Path, written_score: str
     assert (said.score, said.note) == (4, "fine")
 
 
+@pytest.mark.parametrize("beside", ["[their page](http://x) says so", "- [see above]", "of 5 sources"])
+def test_a_line_beside_the_boxes_may_say_anything_else(tmp_path: Path, beside: str) -> None:
+    """What looks like no box and no score is a remark of the person's."""
+    text = ticked(sheet.markdown([ENTRY], "ada"), "judge_bug").replace("- [x] judge_bug", f"{beside}\n- [x] judge_bug")
+    (said,) = sheet.read(written(tmp_path, text), None).said
+    assert said.verdict == "judge_bug"
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

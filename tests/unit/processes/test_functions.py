@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 
 import pytest
@@ -141,8 +142,10 @@ def test_who_is_cancelled_cancels_the_function() -> None:
     assert seen == ["ended"]
 
 
-def test_a_function_that_refuses_to_end_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither who waits for it nor the end of the run, as a bare `except` around each call would."""
+def test_a_function_that_refuses_to_end_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither who waits for it nor the end of the run, as a bare `except` around each call would; nothing is said."""
     monkeypatch.setattr(functions, "GRACE_S", 0.05)
 
     async def refuses() -> None:
@@ -158,6 +161,8 @@ def test_a_function_that_refuses_to_end_holds_nobody_up(monkeypatch: pytest.Monk
                 await functions.called(refuses)
 
     asyncio.run(main())
+    gc.collect()
+    assert caplog.text == ""
 
 
 def test_what_a_function_returns_when_it_is_cancelled_is_not_lost() -> None:

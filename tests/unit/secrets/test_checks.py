@@ -110,6 +110,7 @@ def test_a_secret_in_arguments_is_warned_of() -> None:
     for config, number in (
         ({"mcp_servers": {"docs": server}}, 1),
         ({"agent": {"command": ["ask", "--token=${API_TOKEN}"]}}, 1),
+        ({"judges": [{"type": "command", "command": ["score", "${API_TOKEN}"]}]}, 1),
         ({"agent": {"command": ["ask", "${FOLDER}"], "env": {"TOKEN": "${API_TOKEN}"}}}, 0),
     ):
         secrets.register_all(config)
