@@ -11,6 +11,9 @@ with judged as (
     from score_facts
     group by condition_id, agent_id, judge_id, metric, answer
     having judgments > 0
+    union all
+    -- What is computed has none of its own: one more of each of its parts makes one more of it.
+    select condition_id, agent_id, judge_id, metric, answer, 1 from computed_scores where score is not null
 ),
 of_condition as (
     select

@@ -15,6 +15,7 @@ from keval.reports.planning import Pilot, named, pilots, plan
 from keval.stats.next_spend import Design, UnitCosts
 from keval.stats.power import Aim, power, reach_of_variance, samples_needed
 from tests.builders import judgment_event, response_event, run_event, write_log
+from tests.unit.stats.test_condition_passes import COMPUTED
 
 Scores = dict[str, list[list[list[float]]]]
 """Of each condition its samples, of these the responses, of these the judgments."""
@@ -238,3 +239,21 @@ def test_the_command_plans_from_a_log_and_from_variances(capfd: pytest.CaptureFi
     assert keval("plan", log, "--difference", "0.2", "--var-judgments", "1")[0] == 2
     code, told = keval("plan", log, "--difference", "0.2", "--metric", "clarity")
     assert (code, "there are: completeness, rubric/completeness" in told) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_computed_metric_is_bought_like_its_part(tmp_path: Path) -> None:
+    """It has no judgments of its own; those of its part are there, and are not to be paid for again."""
+    events: list[JsonObject] = [run_event(samples=6, repetitions=2, metrics=[COMPUTED])]
+    for condition in ("baseline", "with_docs"):
+        for number in range(6):
+            for repetition in (1, 2):
+                answer = response_event(f"q{number}", condition, repetition)
+                score = 1 + (number * 7 + repetition * 3 + (condition == "with_docs") * number) % 5
+                events += [answer, judgment_event(answer, score)]
+    with projections.connect([write_log(tmp_path / "log.jsonl", events)], texts=False, tools=False) as connection:
+        part, overall = pilots(connection, UnitCosts(None, None))
+    assert (part.metric, overall.metric) == ("completeness", "overall")
+    assert overall.measured == part.measured
+    bought = [[each.judgments for each in plan(pilot, Aim(0.5)).purchases] for pilot in (part, overall)]
+    assert bought[0] == bought[1] != []
