@@ -17,7 +17,7 @@ from keval.exports.markdown import Markdown
 from keval.exports.text import Text
 from keval.logs.collect import check_not_empty, collected
 from keval.reports import agreement, judge_diagnostics
-from keval.reports.agreement import Raters, agreements, is_mock, judge_variations
+from keval.reports.agreement import Raters, agreements, is_mock, judge_variations, without_common_metric
 from keval.reports.judge_diagnostics import diagnostics
 from keval.reports.model import BANNER
 from keval.stats import stopped_run
@@ -65,6 +65,8 @@ def command(
             caveats.warn_of_several(connection)
             caveats.warn_of_stopped(connection)
             found = agreements(connection, raters)
+            if judges is not None and (told := without_common_metric(connection, judges)) is not None:
+                warn(told)
             variations = judge_variations(connection) if raters.takes_replicates else ()
             looked = diagnostics(connection) if with_diagnostics else None
             banner = BANNER if is_mock(connection) else None

@@ -177,6 +177,23 @@ def _condition(connection: DuckDBPyConnection, raters: Raters) -> str:
     return " or ".join(chosen) or "true"
 
 
+def without_common_metric(connection: DuckDBPyConnection, judges: tuple[str, str]) -> str | None:
+    """Return what two judges score, if no metric of one has the name and the scale of one of the other."""
+    scored = [list(rows(connection, _metrics_of(connection, name))) for name in judges]
+    first, second = ({(row["metric"], row["min"], row["max"]) for row in each} for each in scored)
+    if not first.isdisjoint(second):
+        return None
+    told = (
+        f"{name} scores {', '.join(f'{metric} ({low:g} to {high:g})' for metric, low, high in sorted(found))}"
+        for name, found in zip(judges, (first, second), strict=True)
+    )
+    return f"{'; '.join(told)}: no metric of both has one name and scale, so nothing of them is compared"
+
+
+def _metrics_of(connection: DuckDBPyConnection, name: str) -> str:
+    return f"from metrics where computed is null and judge_id in {_judge_ids(connection, name)}"
+
+
 def _judge_ids(connection: DuckDBPyConnection, name: str) -> str:
     there = {row["judge_id"]: row["judge"] for row in rows(connection, "from metrics where computed is null")}
     found = [judge_id for judge_id, judge in there.items() if judge == name or judge_id.startswith(name)]

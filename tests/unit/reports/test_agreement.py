@@ -18,6 +18,7 @@ from keval.reports.agreement import (
     agreements,
     is_mock,
     judge_variations,
+    without_common_metric,
 )
 from tests.builders import (
     JUDGE,
@@ -128,6 +129,17 @@ def test_what_is_asked_for_is_compared_and_nothing_else(tmp_path: Path) -> None:
         assert agreements(connection, Raters(replicates=True)) == ()
         with pytest.raises(UsageError, match="--judges nobody: no such judge in the log; there are: rubric"):
             agreements(connection, Raters(judges=("rubric", "nobody")))
+
+
+@pytest.mark.slow
+def test_judges_of_other_metrics_are_told_what_each_scores(tmp_path: Path) -> None:
+    """Else nobody would know why nothing is compared."""
+    judge = {"name": "contains", "type": "contains", "model": None}
+    judged = [judgment_event(answer, {"contains": 1}, judge=judge, judge_id="other") for answer in ANSWERS]
+    with projections.connect([log_of(tmp_path, *scored(A), *judged)], asked=READ) as connection:
+        assert without_common_metric(connection, ("rubric", "rubric")) is None
+        told = without_common_metric(connection, ("rubric", "contains"))
+    assert "; contains scores contains (1 to 5): no metric of both has one name and scale" in str(told)
 
 
 @pytest.mark.slow
