@@ -99,6 +99,11 @@ def _of_runs(log: Path, prefixes: Sequence[str], *, skip_invalid: bool) -> _Retr
     told = [f"retracted {_counts(kind for kind, _ in found.retracted)} of {named}"] if found.retracted else []
     if found.restored:
         told.append(f"appended again, to count as before: {_counts(each['type'] for each in found.restored)}")
+    if any(kind == "response" for kind, _ in found.retracted):
+        told.append(
+            f"what was planned stays the newest plan: where another config, or its agent as it was before, shall count "
+            f"again, `keval generate CONFIG -o {log}` with these files says so, and asks only for what is missing"
+        )
     if not told:
         told.append(f"of {named} nothing counts that could be retracted; nothing was written")
     if found.replaced:

@@ -120,10 +120,12 @@ def test_without_a_run_all_counts_that_it_replaced(keval: Keval, tmp_path: Path)
         tmp_path / "run.jsonl", [*before, run, *new, judgment_event(new[1], 1, run_id="second"), failed, again, *later]
     )
     done = keval("retract", log, "--run", "sec", "--reason", "the server was down")
-    assert done.stderr.splitlines() == [
+    *counted, plan = done.stderr.splitlines()
+    assert counted == [
         "keval: retracted 3 responses, 2 judgments, 1 failure of run second",
         "keval: appended again, to count as before: 2 responses, 3 judgments, 1 label",
-    ], done.stderr
+    ]
+    assert plan.startswith("keval: what was planned stays the newest plan: where another config")
     expected = numbers(write_log(tmp_path / "before.jsonl", [*before, run]))
     found = numbers(log)
     assert found.pop("paid") != expected.pop("paid")
