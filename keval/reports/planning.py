@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from keval.ids import JsonObject
 from keval.metric_names import names
 from keval.reports.queries import ask
+from keval.stats.aggregates import rounded
 from keval.stats.declared import declared
 from keval.stats.next_spend import Design, Inventory, Purchase, UnitCosts, purchases
 from keval.stats.power import (
@@ -115,7 +116,7 @@ def pilots(connection: DuckDBPyConnection, given: UnitCosts) -> Iterator[Pilot]:
                 Counter(row["repetitions"]) + Counter(row["baseline_repetitions"]),
                 Counter(row["replicates"]) + Counter(row["baseline_replicates"]),
             ),
-            difference=row["difference"],
+            difference=rounded(row["difference"]),  # as in the report: half a cent is rounded alike
             variance=None if components is None else max(row["var_difference"], row["noise"] or 0.0),
             components=components,
             reason=None if components else no_t_of_pairs(row),

@@ -75,7 +75,7 @@ def test_the_components_of_the_worked_example(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_components_come_to_the_variance_of_the_differences(tmp_path: Path, seed: int) -> None:
-    """Of a balanced pilot V(r, j) is the variance of the samples' differences, an identity."""
+    """Of a balanced pilot V(r, j) is the variance of the samples' differences, an identity; digits are a report's."""
     scores = random_scores(seed)
     means = {name: [fmean(map(fmean, responses)) for responses in samples] for name, samples in scores.items()}
     differences = [b - a for a, b in zip(means["baseline"], means["with_docs"], strict=True)]
@@ -84,6 +84,7 @@ def test_the_components_come_to_the_variance_of_the_differences(tmp_path: Path, 
     assert min(found.components.samples, found.components.responses or 0) > 0
     assert found.components.variance(3, 2) == pytest.approx(variance(differences))
     assert found.difference == pytest.approx(fmean(differences))
+    assert found.difference == float(f"{found.difference:.12g}")
 
 
 def test_a_pilot_of_which_much_is_missing_is_taken_for_what_it_has(tmp_path: Path) -> None:
