@@ -54,7 +54,7 @@ def test_the_worked_example_of_two_conditions(tmp_path: Path) -> None:
         a["se"] ** 2 + b["se"] ** 2 - 2 * comparison["correlation"] * a["se"] * b["se"]
     )
     assert (comparison["conclusion"], comparison["qualification"]) == ("cannot tell", None)
-    assert comparison["reasons"]["conclusion"].startswith("answers not measured or not done: A 6%")
+    assert comparison["reasons"]["conclusion"].startswith("answers not measured or not done: A 6 %")
 
 
 def test_the_samples_of_the_worked_example(tmp_path: Path) -> None:
