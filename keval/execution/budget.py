@@ -49,6 +49,8 @@ class Ledger:
     """By account (the id of a condition, of a judge): the highest cost seen so far, at least the assumed one."""
     free: set[str] = field(default_factory=set)
     """Accounts on which nothing is ever spent."""
+    enough: asyncio.Event | None = None
+    """Set when the budget is reached; None: the event that stops all work is. With it, what is free goes on."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     """Held by the first of those who wait."""
     _settled: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
@@ -72,13 +74,13 @@ class Ledger:
         """Set aside what an attempt may cost, `times` the highest cost on the account, as soon as it fits.
 
         What is in flight may cost less than was set aside for it. When the attempt does not fit
-        although nothing is in flight, `stop` is set. None when `stop` is set. First come, first
+        although nothing is in flight, the budget is reached. None then, and when `stop` is set. First come, first
         served: a condition whose attempts cost less does not overtake the others. What is free waits for nobody.
         """
         if self._is_unlimited or account in self.free:
             return None if stop.is_set() else Reservation(self, account, self._may_cost(account, times), times)
         async with self._turn:
-            while not stop.is_set():
+            while not stop.is_set() and not self.refused:
                 cost = self._may_cost(account, times)
                 if self._fits(cost):
                     return Reservation(self, account, cost, times)
@@ -88,7 +90,7 @@ class Ledger:
                 else:
                     self.refused += 1
                     self.largest_refused_usd = max(self.largest_refused_usd, cost)
-                    stop.set()
+                    (self.enough or stop).set()
         return None
 
     def _may_cost(self, account: str, times: float) -> float:

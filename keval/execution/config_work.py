@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -20,9 +20,8 @@ from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast, costs_so_far
 from keval.execution.estimate import Item, estimate, in_batches, ledger
 from keval.execution.executors import Executor, judge_caller_of
-from keval.execution.free_judging import judge_for_free, stopped_with
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
-from keval.execution.interrupt import asking_afresh
+from keval.execution.interrupt import asking_afresh, stopped_with
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.leftovers import end_orphans, leaving_nothing
@@ -92,16 +91,10 @@ class ConfigWork:
             self.warn(NOTHING_TO_GENERATE)
             return
         async with stopped_with(stop) as enough:
-            session = await self._do_what_is_missing(enough)
-        if session is None:
-            return
-        if self.stopping is None and self.whole_path is not None:
-            judges = self._single_judges
-            await judge_for_free(session, self.whole_path, judges, self.request, self.judged, self.warn, stop)
-        session.ledger.check()
+            await self._do_what_is_missing(enough, stop)
 
-    async def _do_what_is_missing(self, stop: asyncio.Event) -> Session | None:
-        """Generate, and judge; return the session of it, None if there was nothing to do."""
+    async def _do_what_is_missing(self, enough: asyncio.Event, stop: asyncio.Event) -> None:
+        """Generate and judge, until `enough` is set, by the user or a budget, or `stop`, by the user."""
         if not self.prepared.datasets:
             self.prepared = with_questions(self.prepared, self.request.limit, warn=self.warn)
         if self.judges:
@@ -116,11 +109,14 @@ class ConfigWork:
         must_announce = len(tasks) > 0 or not recorded or (self.stopping is not None and self.stopping.must_end)
         work_left = bool(tasks or backlog.planned or self._pairs(self.past).planned)
         if not (must_announce or work_left):
-            return None
+            return
         announcement = Announced(self.sink, *self._records(about, changed, run_id))
-        session = self._session(run_id, announcement, stop, len(tasks) + backlog.planned.total())
+        session = self._session(run_id, announcement, enough, len(tasks) + backlog.planned.total())
         if self.request.batch:
             session = self._in_batches(session, tasks)
+        elif self.stopping is None and session.has_free(self._single_judges):
+            session.ledger.enough = enough
+            session = replace(session, judges_stop=stop)
         self.past.close()
         if must_announce:
             await check_agent_keys(self.prepared)
@@ -133,7 +129,7 @@ class ConfigWork:
         await self._judge_pairs(session)
         if self.stopping is not None:
             await self.stopping.end(session, self.warn)
-        return session
+        session.check_budget()
 
     async def _identify(self) -> None:
         """Find out what the config's servers are."""

@@ -11,8 +11,8 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,6 +59,22 @@ def ask(question: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run(asking())
     except asyncio.CancelledError:
         raise InterruptError("interrupted") from None
+
+
+@asynccontextmanager
+async def stopped_with(stop: asyncio.Event) -> AsyncIterator[asyncio.Event]:
+    """Give an event that is set when the user stops, and that a budget may set without it."""
+    own = asyncio.Event()
+
+    async def follow() -> None:
+        await stop.wait()
+        own.set()
+
+    following = asyncio.ensure_future(follow())
+    try:
+        yield own
+    finally:
+        following.cancel()
 
 
 @contextmanager

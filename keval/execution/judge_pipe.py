@@ -112,7 +112,7 @@ class LiveWork:
     def check_budget(self) -> None:
         """Raise BudgetReachedError if a judgment was refused."""
         if self._session is not None:
-            self._session.ledger.check()
+            self._session.check_budget()
 
     async def _begin_session(self, group: asyncio.TaskGroup) -> None:
         self._judges = self._judges or self._work.judges(self._past)

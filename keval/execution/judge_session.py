@@ -20,7 +20,6 @@ from keval.execution.batch_executor import BatchExecutor, Workers, judge_callers
 from keval.execution.batching import Pace
 from keval.execution.estimate import Item, estimate_judgments, in_batches, ledger
 from keval.execution.executors import Executor, InProcess, judge_caller_of
-from keval.execution.free_judging import judge_for_free, stopped_with
 from keval.execution.jobs import Backlog
 from keval.execution.keys import check_keys, judge_env, judge_services
 from keval.execution.leftovers import leaving_nothing
@@ -145,17 +144,14 @@ class JudgeWork:
 
         async def main(stop: asyncio.Event) -> None:
             sink.tell(stop)
-            async with stopped_with(stop) as enough:
-                session = await self.session(judges, past, sink, enough)
-                session = replace(session, items=backlog.planned.total())
-                past.close()
-                if isinstance(session.executor, BatchExecutor):
-                    await self._judge_in_batches(session, session.executor, backlog, past.log)
-                else:
-                    await session.judging(self.progress).work_off(backlog)
-            if not isinstance(session.executor, BatchExecutor):
-                await judge_for_free(session, past.log, judges, self.request, self.progress, self.warn, stop)
-            session.ledger.check()
+            session = await self.session(judges, past, sink, stop)
+            session = replace(session, items=backlog.planned.total())
+            past.close()
+            if isinstance(session.executor, BatchExecutor):
+                await self._judge_in_batches(session, session.executor, backlog, past.log)
+            else:
+                await session.judging(self.progress).work_off(backlog)
+            session.check_budget()
 
         with self.stack:
             leaving_nothing(main, self.warn)
@@ -241,7 +237,10 @@ class JudgeWork:
             silent_agents=past.silent_agents,
         )
         if not self.request.batch:
-            return session
+            if not session.has_free(judges):
+                return session
+            made.enough = asyncio.Event()
+            return replace(session, judges_stop=stop)
         workers, callers = Workers(judge_caller), judge_callers(judges, env)
         return with_batches(session, workers, callers, known, tell=self.progress.say, pace=self.pace)
 

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container
+from collections.abc import Awaitable, Callable, Container, Iterable
 from dataclasses import dataclass, field
 
-from keval.config.model import Config, Execution
+from keval.config.model import Config, Execution, JudgeConfig
 from keval.config.until_section import Until
 from keval.documents import event_lines
 from keval.execution.budget import Ledger
@@ -81,6 +81,8 @@ class Session:
     """Which of the folders stay in which the agent works."""
     silent_agents: Container[str] = frozenset()
     """The ids of the agents that do not report their tool calls."""
+    judges_stop: asyncio.Event | None = None
+    """What stops the judges, where some cost nothing and go on when a budget is reached: the user; None: `stop`."""
     again_costs: float = 1
     """How many times the price of a first attempt another one may cost."""
     items: int = 0
@@ -89,7 +91,18 @@ class Session:
     @property
     def is_interrupted(self) -> bool:
         """Whether the user asked to stop, and it is not the budget that ends the work."""
+        if self.judges_stop is not None:
+            return self.judges_stop.is_set()
         return self.stop.is_set() and not self.ledger.refused
+
+    def check_budget(self) -> None:
+        """Raise BudgetReachedError if a budget ended the work."""
+        if not self.is_interrupted:
+            self.ledger.check()
+
+    def has_free(self, judges: Iterable[JudgeConfig]) -> bool:
+        """Return whether one of some judges costs nothing."""
+        return any(judge.judge_id in self.ledger.free for judge in judges)
 
     def generation(self, config: Config, progress: Progress, on_written: OnWritten | None = None) -> Generation:
         """Return the stage that asks the agent."""
@@ -116,7 +129,7 @@ class Session:
             recorder=self._recorder(),
             progress=progress,
             ledger=self.ledger,
-            stop=self.stop,
+            stop=self.judges_stop or self.stop,
             retry=self.execution.retry,
             max_concurrent=self.execution.max_concurrent,
             again_costs=self.again_costs,

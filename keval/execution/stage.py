@@ -184,7 +184,7 @@ class Stage(ABC, Generic[Item, Known]):
         times = self.again_costs if tries.outcomes else 1
         reservation = await self.ledger.reserve(self.account(tries.item), self.stop, times)
         if reservation is None:
-            if tries.outcomes and self.ledger.refused:
+            if tries.outcomes and self.ledger.refused and self.account(tries.item) not in self.ledger.free:
                 self._fail_for_budget(tries)
             return
         with reservation:

@@ -34,7 +34,9 @@ def _field(name: str) -> re.Pattern[str]:
 
 
 _SCORE, _NOTE = _field("Score"), _field("Note")
-_ODD = re.compile(r"^[ \t]*(?:score\b|[-+]?\.?\d|(?:[-*+][ \t]*)?\\?\[(?:[^\[\]\\]{0,2}\\?\]|[^\]]*$))", re.IGNORECASE)
+_ODD = re.compile(
+    r"^[ \t]*(?:score\b|[-+]?\.?\d|(?:[-*+][ \t]*)?\\?\[(?:[ \t]*[^\[\]\\]{0,3}[ \t]*\\?\]|[^\]]*$))", re.IGNORECASE
+)
 """A line that says something, if it is neither a box nor a score."""
 
 

@@ -148,6 +148,7 @@ async def _cancelled(task: asyncio.Task[object]) -> None:
             asyncio._unregister_task(task)  # noqa: SLF001 - asyncio's documentation has it, for who makes tasks
             # What Python would say of it at the end is about no line of keval's or of the user's.
             task._log_destroy_pending = False  # type: ignore[attr-defined] # noqa: SLF001 - as asyncio.gather does
+            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 async def _awaited(returned: Awaitable[object]) -> object:

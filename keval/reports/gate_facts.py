@@ -208,12 +208,12 @@ class Facts:
         return found if open_share <= MOST_MISSING else replace(found, worst=min(share + open_share, 1.0), best=share)
 
     def tool_errors(self, condition: str) -> Found:
-        """Return the share of tool calls that failed; without an answer, of calls of servers in what failed."""
+        """Return the share of tool calls that failed; where no answer has any, of calls of servers in what failed."""
         use = tool_use(self.queries).get(self._key(condition))
-        if use is None:
+        if use is None or use.calls == 0:
             servers = server_use(self.queries).get(self._key(condition), [])
             called, failed = sum(each.called for each in servers), sum(each.failed for each in servers)
-            use = ToolUse(called, failed) if called else None
+            use = ToolUse(called, failed) if called else use
         if use is None or use.calls is None or use.failed is None:
             return unknown("the agent does not report its tool calls" if use else "no answers")
         if not use.calls:

@@ -123,7 +123,7 @@ def test_a_run_whose_budget_is_reached_reports_what_there_is(folder: Path, keval
     assert (done.returncode, "budget_usd" in done.stderr) == (6, True)
 
 
-@pytest.mark.parametrize("commands", [["run eval.yaml -o"], ["generate eval.yaml -o", "judge"]])
+@pytest.mark.parametrize("commands", [["run eval.yaml -o"], ["generate eval.yaml -o", "judge"], ["| judge >"]])
 def test_judgments_that_cost_nothing_fit_into_any_budget(folder: Path, keval: Keval, commands: list[str]) -> None:
     """Whatever a judge of the same command that costs too much has ended: else the same command never makes them."""
     judges = "judges: [{type: rubric, model: claude-opus-5}, {type: exact_match}]"
@@ -131,10 +131,34 @@ def test_judgments_that_cost_nothing_fit_into_any_budget(folder: Path, keval: Ke
     rest = config[2][config[2].index("conditions:") :].replace("BUDGET", "budget_usd: 0.001")
     (folder / "eval.yaml").write_text(f"{config[0]}agent: {{type: echo}}\n{rest}")
     for command in commands:
-        done = keval(*command.split(), "log.jsonl", "--mock", "--quiet")
+        if command.startswith("|"):
+            generated = keval("generate", "eval.yaml", "--mock", "--quiet")
+            done = keval("judge", "--mock", "--quiet", stdin=generated.stdout)
+            (folder / "log.jsonl").write_text(done.stdout)
+        else:
+            done = keval(*command.split(), "log.jsonl", "--mock", "--quiet")
     assert (done.returncode, "budget_usd 0.001 is reached: $0.0000 spent" in done.stderr) == (6, True)
     events = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     assert Counter(event["judge"]["type"] for event in events if event["type"] == "judgment") == {"exact_match": 40}
+
+
+def test_only_what_a_run_would_judge_is_judged_for_nothing(folder: Path, keval: Keval) -> None:
+    """No answer of another config in the log, and none twice: a judge that fails has failed."""
+    (folder / "fails.sh").write_text("echo >> calls; exit 3\n")
+    judges = f"judge: {{type: command, min: 0, max: 1, command: [sh, '{folder}/fails.sh']}}"
+    configure(folder, "budget_usd: 0.5, retry: {max_attempts: 1}")
+    other = (folder / "eval.yaml").read_text().replace("name: money", "name: other").replace("Answer.", "Say.")
+    (folder / "other.yaml").write_text(other)
+    config = (folder / "eval.yaml").read_text().replace("judge: {type: exact_match}", judges)
+    (folder / "eval.yaml").write_text(config.replace("plain: {", "mine: {"))
+    for command in ("generate other.yaml", "run eval.yaml"):
+        done = keval(*command.split(), "-o", "log.jsonl", "--quiet")
+        assert done.returncode == 6, done.stderr
+    events = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    answers = Counter(event["condition"] for event in events if event["type"] == "response")
+    failed = Counter(event["condition"] for event in events if event["type"] == "failure")
+    assert answers.keys() == {"plain", "mine"}
+    assert failed == {"mine": answers["mine"]}
 
 
 def test_check_estimates_by_the_configs_own_prices(folder: Path, keval: Keval) -> None:

@@ -166,3 +166,13 @@ def test_what_a_library_prints_has_no_secret(begin: Callable[[], object], monkey
     begin()
     handler.handle(logging.makeLogRecord({"msg": "unknown message: t0ken-of-a-server"}))
     assert printed.getvalue() == "unknown message: ${TOKEN}\n"
+
+
+@pytest.mark.parametrize("who", ["the user", "a budget"])
+async def test_a_budget_ends_the_work_and_the_user_ends_the_command(who: str) -> None:
+    """Whoever sets the event of the user's sets that of the work, and not the other way round."""
+    stop = asyncio.Event()
+    async with interrupt.stopped_with(stop) as own:
+        (stop if who == "the user" else own).set()
+        await asyncio.wait_for(own.wait(), 5)
+    assert stop.is_set() is (who == "the user")

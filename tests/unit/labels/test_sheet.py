@@ -121,6 +121,8 @@ def test_a_line_beside_the_boxes_may_say_anything_else(tmp_path: Path, beside: s
     [
         ("- [?] judge_bug", "30: [?] is neither empty nor an x"),
         ("- [x judge_bug", "30: '- [x judge_bug: "),
+        ("- [ x ] **good**", "30: '- [ x ] **good**"),
+        ("- [yes] **good**", "30: '- [yes] **good**"),
         ("Score 4", "30: 'Score 4: "),
         ("4", "30: '4: "),
         ("Score: 4\nScore: 2\n\n", "31: another score is written above; keep one"),

@@ -636,10 +636,11 @@ def test_calls_of_tasks_that_all_failed_are_counted(tmp_path: Path) -> None:
     """As where each call breaks the server: the report counts them, so a gate does."""
     use = {"status": "failed", "offered": ["search"], "called": 2, "failed": 2}
     lost = failure_event(response_event("q1", "with_docs"), "mcp_failed", mcp={"docs": use})
-    log = write_log(tmp_path / "run.jsonl", [run_event(), response_event("q1"), lost])
-    with projections.connect([log], texts=False) as connection:
-        (found,) = held(Facts(connection, {}), "tool errors of with_docs <= 10%")
-    assert (found.verdict, found.value, found.of) == ("not met", 1, "2 calls")
+    for answers in ([], [response_event("q2", "with_docs")]):
+        log = write_log(tmp_path / "run.jsonl", [run_event(), response_event("q1"), lost, *answers])
+        with projections.connect([log], texts=False) as connection:
+            (found,) = held(Facts(connection, {}), "tool errors of with_docs <= 10%")
+        assert (found.verdict, found.value, found.of) == ("not met", 1, "2 calls")
 
 
 @pytest.mark.slow
