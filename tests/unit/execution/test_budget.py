@@ -212,6 +212,19 @@ def test_the_budget_that_has_less_left_holds_and_is_named(
     assert "the next item may cost $0.1000" in str(reached.value)
 
 
+async def test_what_is_free_waits_for_nobody_until_it_costs_something() -> None:
+    """A budget that is reached stops what costs; what was called free and did cost is held to it from then on."""
+    ledger, stop = Ledger(limit_usd=0.1, enough=asyncio.Event(), free={"free"}), asyncio.Event()
+    ledger.assume("dear", 0.5, "dear")
+    assert await ledger.reserve("dear", stop) is None
+    assert (ledger.refused, stop.is_set()) == (1, False)
+    reservation = await ledger.reserve("free", stop)
+    assert reservation is not None
+    with reservation:
+        reservation.settle(0.2)
+    assert await ledger.reserve("free", stop) is None
+
+
 async def test_what_costs_nothing_needs_no_budget() -> None:
     """An overspent day stops what costs something, not a judge without a model."""
     ledger = Ledger(daily_usd=1.0, earlier_usd=2.0)
