@@ -13,8 +13,6 @@ from keval.commands.newest import chosen
 from keval.commands.options import ALLOW_MIXED, EVERYTHING, LOGS, SKIP_INVALID, FiniteRange
 from keval.errors import UsageError
 from keval.logs.collect import check_not_empty, collected
-from keval.metric_names import names
-from keval.nearest import near
 from keval.stats.next_spend import UnitCosts
 from keval.stats.power import Aim, Components
 
@@ -141,13 +139,13 @@ def _stops(
 
 
 def _plans(found: Sequence[Pilot], aim: Aim, tests: int | None, metric: str | None) -> list[Plan]:
+    from keval.reports.chosen_metrics import check_chosen
     from keval.reports.planning import named, plan
 
     primary = [pilot for pilot in found if pilot.is_primary] or found
     meant = primary if metric is None else named(found, metric)
-    if found and not meant:
-        known = list(dict.fromkeys(name for pilot in found for name in names(pilot.metric, pilot.judge)))
-        raise UsageError(f"--metric {metric}: no such metric; {near(str(metric), known)}")
+    if found and metric is not None:
+        check_chosen([metric], ((pilot.metric, pilot.judge, pilot.judge_id) for pilot in found))
     if not meant:
         raise UsageError("the log compares nothing: a pilot has two conditions, and judgments of their responses")
     shared = aim.shared(tests or len(meant))

@@ -17,8 +17,6 @@ from keval.commands.report import reports, with_details
 from keval.errors import UsageError
 from keval.logs.collect import check_named_not_empty, collected
 from keval.logs.outputs import STDIN, check_no_input, check_output, replaced
-from keval.metric_names import names
-from keval.nearest import near
 from keval.plots.kinds import KINDS, drawn
 
 if TYPE_CHECKING:
@@ -96,10 +94,9 @@ class _ChosenMetrics:
 
     def check(self) -> None:
         """Raise UsageError for a metric that no report has."""
-        for name in self.wanted:
-            if not any(name in table.names for table in self._tables):
-                called = dict.fromkeys(each for table in self._tables for each in names(table.metric, table.judge))
-                raise UsageError(f"--metric {name}: no such metric; {near(name, called)}")
+        from keval.reports.chosen_metrics import check_chosen
+
+        check_chosen(self.wanted, ((table.metric, table.judge, table.judge_id) for table in self._tables))
 
 
 def _ending(output: Path) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from keval.execution.specs import Failed
@@ -28,21 +28,24 @@ def backoff_s(retry: Retry, failed_attempts: int) -> float:
     return min(retry.initial_backoff_s * retry.backoff_multiplier ** (failed_attempts - 1), LONGEST_BACKOFF_S)
 
 
-async def pause(retry: Retry, failed_attempts: int, failed: Failed | None, stop: asyncio.Event) -> None:
-    """Wait before another attempt, or until `stop` is set.
+async def pause(retry: Retry, failed_attempts: int, failed: Failed | None, *stops: asyncio.Event) -> None:
+    """Wait before another attempt, or until one of `stops` is set.
 
     A wait is between half and the whole backoff, and at least what the service asked for.
     """
     wait_s = backoff_s(retry, failed_attempts) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
     asked_s = failed.retry_after_s if failed else None
-    await _wait(min(max(wait_s, asked_s or 0.0), LONGEST_BACKOFF_S), stop)
+    await _wait(min(max(wait_s, asked_s or 0.0), LONGEST_BACKOFF_S), stops)
 
 
-async def _wait(seconds: float, stop: asyncio.Event) -> None:
-    """Wait so long, or until `stop` is set."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await stop.wait()
+async def _wait(seconds: float, stops: Sequence[asyncio.Event]) -> None:
+    """Wait so long, or until one of `stops` is set."""
+    waiting = [asyncio.ensure_future(stop.wait()) for stop in stops]
+    try:
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in waiting:
+            each.cancel()
 
 
 class Crew:

@@ -130,7 +130,7 @@ class Stage(ABC, Generic[Item, Known]):
             await self._try(tries, limiter)
             while self._goes_on(tries):
                 with crew.aside():
-                    await pause(self.retry, len(tries.outcomes), tries.last.failed, self.stop)
+                    await pause(self.retry, len(tries.outcomes), tries.last.failed, *self._ends_of(item))
                 await self._try(tries, limiter)
             if tries.encoded is None:
                 self._leave(tries)
@@ -178,6 +178,11 @@ class Stage(ABC, Generic[Item, Known]):
         failed = tries.outcomes[-1].failed if tries.outcomes else None
         may = failed is not None and failed.retryable and len(tries.outcomes) < self.retry.max_attempts
         return may and not self.stop.is_set()
+
+    def _ends_of(self, item: Item) -> list[asyncio.Event]:
+        """Return what ends the wait for another attempt at an item: also that a budget is reached, if it costs."""
+        reached: asyncio.Event | None = self.ledger.enough
+        return [self.stop] if reached is None or self.account(item) in self.ledger.free else [self.stop, reached]
 
     async def _try(self, tries: Tries[Item, Known], limiter: Limiter) -> None:
         """Try an item once, if money and time allow it; an answer is written then, a failure is not yet."""

@@ -14,10 +14,10 @@ from keval.errors import UsageError
 from keval.ids import JsonObject, answer_sha256
 from keval.logs.line_at import event_at, record_at
 from keval.metric_names import names
-from keval.nearest import near
 from keval.projections import rows, rows_of
 from keval.projections.sql_file import json_path, literal, load
 from keval.questions import as_text
+from keval.reports.chosen_metrics import check_chosen
 from keval.reports.grouping import check_known
 from keval.reports.verdicts import verdicts
 
@@ -121,11 +121,9 @@ def draw(connection: DuckDBPyConnection, log: Path, wanted: Wanted) -> list[Entr
 
 def check_metrics(connection: DuckDBPyConnection, wanted: Wanted) -> None:
     """Raise UsageError for a metric that nobody scored."""
-    known = rows_of(connection, "metrics") if wanted.metrics else ()
-    called = [name for row in known for name in names(row["metric"], row["judge"], row["judge_id"])]
-    for name in wanted.metrics:
-        if name not in called:
-            raise UsageError(f"--metric {name}: no such metric; {near(name, called)}")
+    if wanted.metrics:
+        there = rows_of(connection, "metrics")
+        check_chosen(wanted.metrics, ((row["metric"], row["judge"], row["judge_id"]) for row in there))
 
 
 def _is_asked_about(row: JsonObject, wanted: Wanted) -> bool:

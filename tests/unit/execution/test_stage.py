@@ -22,6 +22,7 @@ from keval.models import prices
 from keval.retry import Retry
 from keval.secrets.variables import Secrets
 from keval.usage import Usage
+from tests import virtual_time
 from tests.builders import Kept, failure_event, response_event
 
 FOLDER = Path("workspace")
@@ -329,6 +330,23 @@ def test_an_attempt_that_the_budget_does_not_allow_is_not_made() -> None:
     assert event["message"] == "the budget does not allow another attempt after infra_error: busy"
     assert (ledger.spent_usd, ledger.reserved_usd) == (0.5, 0.0)
     assert ledger.refused
+
+
+def test_a_budget_that_is_reached_ends_the_wait_of_what_costs() -> None:
+    """Also where what is free goes on: nobody waits for a retry that will not be made."""
+    ledger = Ledger(limit_usd=0.6, enough=asyncio.Event())
+    ledger.assume("a", 0.25, "a")
+    ledger.assume("b", 1.0, "b")
+    stage = replace(scripted(busy, ledger), retry=Retry(3, 100, 1))
+
+    async def waited() -> float:
+        began_s = asyncio.get_running_loop().time()
+        await stage.work_off(["a1", "b1"])
+        return asyncio.get_running_loop().time() - began_s
+
+    assert virtual_time.run(waited()) < 1
+    (event,) = events(stage)
+    assert (event["kind"], stage.stop.is_set()) == ("budget", False)
 
 
 async def test_a_stop_while_an_item_waits_for_its_slot_leaves_it_to_the_next_run() -> None:
