@@ -48,7 +48,7 @@ class Ledger:
     max_cost_usd: dict[str, float] = field(default_factory=dict)
     """By account (the id of a condition, of a judge): the highest cost seen so far, at least the assumed one."""
     free: set[str] = field(default_factory=set)
-    """Accounts on which nothing is spent, as far as anybody knows."""
+    """Accounts on which nothing is spent, as far as anybody knew at first."""
     enough: asyncio.Event | None = None
     """Set when the budget is reached; None: the event that stops all work is. With it, what is free goes on."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
@@ -77,7 +77,7 @@ class Ledger:
         although nothing is in flight, the budget is reached. None then, and when `stop` is set. First come, first
         served: a condition whose attempts cost less does not overtake the others. What is free waits for nobody.
         """
-        if self._is_unlimited or (account in self.free and not self._may_cost(account, times)):
+        if self._is_unlimited or not self.holds(account):
             return None if stop.is_set() else Reservation(self, account, self._may_cost(account, times), times)
         async with self._turn:
             while not stop.is_set() and not self.refused:
@@ -92,6 +92,10 @@ class Ledger:
                     self.largest_refused_usd = max(self.largest_refused_usd, cost)
                     (self.enough or stop).set()
         return None
+
+    def holds(self, account: str) -> bool:
+        """Return whether an account is held to the budget: one that is free is, once it has cost something."""
+        return account not in self.free or self._may_cost(account, 1) > 0
 
     def _may_cost(self, account: str, times: float) -> float:
         return self.max_cost_usd.get(account, 0.0) * times

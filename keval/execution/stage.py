@@ -182,14 +182,14 @@ class Stage(ABC, Generic[Item, Known]):
     def _ends_of(self, item: Item) -> list[asyncio.Event]:
         """Return what ends the wait for another attempt at an item: also that a budget is reached, if it costs."""
         reached: asyncio.Event | None = self.ledger.enough
-        return [self.stop] if reached is None or self.account(item) in self.ledger.free else [self.stop, reached]
+        return [self.stop, reached] if reached and self.ledger.holds(self.account(item)) else [self.stop]
 
     async def _try(self, tries: Tries[Item, Known], limiter: Limiter) -> None:
         """Try an item once, if money and time allow it; an answer is written then, a failure is not yet."""
         times = self.again_costs if tries.outcomes else 1
         reservation = await self.ledger.reserve(self.account(tries.item), self.stop, times)
         if reservation is None:
-            if tries.outcomes and self.ledger.refused and self.account(tries.item) not in self.ledger.free:
+            if tries.outcomes and self.ledger.refused and self.ledger.holds(self.account(tries.item)):
                 self._fail_for_budget(tries)
             return
         with reservation:

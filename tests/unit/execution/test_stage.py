@@ -349,6 +349,15 @@ def test_a_budget_that_is_reached_ends_the_wait_of_what_costs() -> None:
     assert (event["kind"], stage.stop.is_set()) == ("budget", False)
 
 
+def test_what_was_called_free_and_cost_something_ends_when_the_budget_is_reached() -> None:
+    """Its failed attempt was paid: it has its event, and nobody waits for another attempt that is never made."""
+    ledger = Ledger(limit_usd=0.2, enough=asyncio.Event(), free={"a"})
+    stage = replace(scripted(busy, ledger), retry=Retry(3, 100, 1))
+    virtual_time.run(asyncio.wait_for(stage.work_off(["a1"]), 1_000))
+    (event,) = events(stage)
+    assert (event["kind"], event["attempts"], ledger.spent_usd) == ("budget", 1, 0.25)
+
+
 async def test_a_stop_while_an_item_waits_for_its_slot_leaves_it_to_the_next_run() -> None:
     """It is not begun, and nothing is written or booked for it."""
     gate = asyncio.Event()
