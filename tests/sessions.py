@@ -9,6 +9,7 @@ from keval.config.model import Config, Execution, JudgeConfig
 from keval.execution.answering import Answerer
 from keval.execution.budget import Ledger
 from keval.execution.executors import InProcess
+from keval.execution.interrupt import Stops
 from keval.execution.judge_calls import JudgeCaller
 from keval.execution.session import Session
 from keval.logs.sinks import Sink
@@ -31,7 +32,7 @@ def session_of(config: Config, sink: Sink, ledger: Ledger, env: Mapping[str, str
     executor = InProcess(answerer, JudgeCaller(judges={}, env={}, program_env={}, prices=config.prices))
     return Session(
         run_id="run", sink=sink, executor=executor, ledger=ledger, execution=execution,
-        secrets=config.secrets, mock=True, stop=asyncio.Event(),
+        secrets=config.secrets, mock=True, stops=Stops(asyncio.Event(), asyncio.Event()),
     )  # fmt: skip
 
 
@@ -42,5 +43,5 @@ def judging_session(judges: Sequence[JudgeConfig], sink: Sink, env: Mapping[str,
     return Session(
         run_id="run", sink=sink, executor=InProcess(None, judge_caller), ledger=Ledger(),
         execution=Execution(max_concurrent=2, retry=Retry(3, 0, 1)), secrets=Secrets({}),
-        mock=True, stop=asyncio.Event(),
+        mock=True, stops=Stops(asyncio.Event(), asyncio.Event()),
     )  # fmt: skip

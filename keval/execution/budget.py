@@ -77,7 +77,7 @@ class Ledger:
         although nothing is in flight, the budget is reached. None then, and when `stop` is set. First come, first
         served: a condition whose attempts cost less does not overtake the others. What is free waits for nobody.
         """
-        if self._is_unlimited or not self.holds(account):
+        if not self.holds(account) or (self._is_unlimited and not self.refused):
             return None if stop.is_set() else Reservation(self, account, self._may_cost(account, times), times)
         async with self._turn:
             while not stop.is_set() and not self.refused:
@@ -101,7 +101,8 @@ class Ledger:
         return self.max_cost_usd.get(account, 0.0) * times
 
     def go_on_after(self, before: Ledger) -> None:
-        """Count what another ledger of the same command has spent as well."""
+        """Count what another ledger of the same command has spent as well, and what it has refused."""
+        self.refused = before.refused
         self.spent_usd, self.unknown, self.unknown_usd = before.spent_usd, before.unknown, before.unknown_usd
         self.spent_on_usd = dict(before.spent_on_usd)
         for account, cost in before.max_cost_usd.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from keval.execution.config_past import ConfigPast, costs_so_far
 from keval.execution.estimate import Item, estimate, in_batches, ledger
 from keval.execution.executors import Executor, judge_caller_of
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
-from keval.execution.interrupt import asking_afresh, stopped_with
+from keval.execution.interrupt import Stops, asking_afresh, stops_of
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.leftovers import end_orphans, leaving_nothing
@@ -90,11 +90,11 @@ class ConfigWork:
         if not self.prepared.datasets and recorded_plan.is_done(self.prepared, self.past):
             self.warn(NOTHING_TO_GENERATE)
             return
-        async with stopped_with(stop) as enough:
-            await self._do_what_is_missing(enough, stop)
+        async with stops_of(stop) as stops:
+            await self._do_what_is_missing(stops)
 
-    async def _do_what_is_missing(self, enough: asyncio.Event, stop: asyncio.Event) -> None:
-        """Generate and judge, until `enough` is set, by the user or a budget, or `stop`, by the user."""
+    async def _do_what_is_missing(self, stops: Stops) -> None:
+        """Generate and judge."""
         if not self.prepared.datasets:
             self.prepared = with_questions(self.prepared, self.request.limit, warn=self.warn)
         if self.judges:
@@ -111,12 +111,11 @@ class ConfigWork:
         if not (must_announce or work_left):
             return
         announcement = Announced(self.sink, *self._records(about, changed, run_id))
-        session = self._session(run_id, announcement, enough, len(tasks) + backlog.planned.total())
+        session = self._session(run_id, announcement, stops, len(tasks) + backlog.planned.total())
         if self.request.batch:
             session = self._in_batches(session, tasks)
-        elif self.stopping is None and session.has_free(self._single_judges):
-            session.ledger.enough = enough
-            session = replace(session, judges_stop=stop)
+        elif self.stopping is None:
+            session.let_free_go_on(self._single_judges)
         self.past.close()
         if must_announce:
             await check_agent_keys(self.prepared)
@@ -213,7 +212,7 @@ class ConfigWork:
     async def _judge_pairs(self, session: Session) -> None:
         """Judge the pairs: which responses belong together is known when all are there, in the log."""
         log = self.whole_path
-        if len(self._single_judges) == len(self.judges) or log is None or session.stop.is_set():
+        if len(self._single_judges) == len(self.judges) or log is None or session.stops.enough.is_set():
             return
         with of_log(log, self.warn, skip_invalid=self.request.skip_invalid) as found:
             pairs = self._pairs(found)
@@ -221,7 +220,7 @@ class ConfigWork:
                 self.judged.plan(name, number)
             await session.judging(self.judged).work_off(pairs)
 
-    def _session(self, run_id: str, sink: Sink, stop: asyncio.Event, items: int) -> Session:
+    def _session(self, run_id: str, sink: Sink, stops: Stops, items: int) -> Session:
         config, mock = self.prepared.config, self.request.mock
         has_daily = config.execution.daily_budget_usd is not None
         today = self.past.spent_today(mock=mock) if has_daily else Spent()
@@ -243,7 +242,7 @@ class ConfigWork:
             execution=config.execution,
             secrets=config.secrets,
             mock=mock,
-            stop=stop,
+            stops=stops,
             kept=self._kept(run_id),
             silent_agents=self._silent_agents(),
             items=items,
@@ -315,7 +314,8 @@ class ConfigWork:
         """Generate until all is done; what is submitted may be left where the user wants to leave."""
         self.generated.remark = lambda: executor.remark
         stage = session.generation(self.prepared.config, self.generated, executor.recorded)
-        left = await executor.work_off(stage.work_off(tasks), lambda: self.request.detach or session.is_interrupted)
+        may_leave = session.stops.user.is_set
+        left = await executor.work_off(stage.work_off(tasks), lambda: self.request.detach or may_leave())
         if left:
             self.warn(f"left at the service: {left}; the same command collects the results, within 29 days")
 

@@ -14,7 +14,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from keval.errors import InterruptError, KevalError, Warn
 from keval.execution.gc_tuning import seldom_collected
@@ -61,18 +61,27 @@ def ask(question: Coroutine[Any, Any, Result]) -> Result:
         raise InterruptError("interrupted") from None
 
 
+class Stops(NamedTuple):
+    """What ends the work of a command: nothing new is begun when it is set."""
+
+    user: asyncio.Event
+    """Set by the user."""
+    enough: asyncio.Event
+    """Set by the user, and by a budget that is reached."""
+
+
 @asynccontextmanager
-async def stopped_with(stop: asyncio.Event) -> AsyncIterator[asyncio.Event]:
-    """Give an event that is set when the user stops, and that a budget may set without it."""
-    own = asyncio.Event()
+async def stops_of(user: asyncio.Event) -> AsyncIterator[Stops]:
+    """Give the events that end the work of a command, whose user sets the first one."""
+    stops = Stops(user, asyncio.Event())
 
     async def follow() -> None:
-        await stop.wait()
-        own.set()
+        await user.wait()
+        stops.enough.set()
 
     following = asyncio.ensure_future(follow())
     try:
-        yield own
+        yield stops
     finally:
         following.cancel()
 

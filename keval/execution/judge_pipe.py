@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from keval.config.model import JudgeConfig
 from keval.errors import UsageError
 from keval.execution import interrupt
+from keval.execution.interrupt import Stops
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Job, jobs
 from keval.execution.judge_session import JudgeWork
@@ -33,9 +34,9 @@ def judge_pipe(work: JudgeWork) -> int:
     reader = standard_input(warn, skip_invalid=request.skip_invalid)
 
     async def main(stop: asyncio.Event) -> None:
-        live = LiveWork(work, stdout, stop)
         is_empty = True
-        async with asyncio.TaskGroup() as group:
+        async with interrupt.stops_of(stop) as stops, asyncio.TaskGroup() as group:
+            live = LiveWork(work, stdout, stops)
             async for line in read_live(reader):
                 is_empty = False
                 await stdout.write(line.raw)
@@ -58,10 +59,10 @@ class LiveWork:
     finished first, so that no two sessions spend from one budget at once.
     """
 
-    def __init__(self, work: JudgeWork, sink: Sink, stop: asyncio.Event) -> None:
+    def __init__(self, work: JudgeWork, sink: Sink, stops: Stops) -> None:
         self._work = work
         self._sink = sink
-        self._stop = stop
+        self._stops = stops
         self._past = PassedBy()
         self._judges: Sequence[JudgeConfig] = ()
         self._waiting: dict[tuple[str, str, int | None], Waiting] = {}
@@ -69,6 +70,8 @@ class LiveWork:
         self._brought: set[str] = set()
         self._feed = JobFeed()
         self._session: Session | None = None
+        self._reached: Session | None = None
+        """The first one whose budget was reached; it is the command's, and nothing is paid after it."""
         self._working: asyncio.Task[None] | None = None
 
     async def take(self, line: Line, group: asyncio.TaskGroup) -> None:
@@ -81,7 +84,8 @@ class LiveWork:
             if before is None or _other_work(before, event):
                 await self.end_session()
             self._judges = self._work.judges(self._past)
-        if event["type"] != "response" or self._stop.is_set() or not self._work.request.chosen.has(event):
+        stop = self._stops.user if self._session is None else self._session.judges_stop
+        if event["type"] != "response" or stop.is_set() or not self._work.request.chosen.has(event):
             return
         if self._working is None:
             await self._begin_session(group)
@@ -108,15 +112,17 @@ class LiveWork:
             self._feed.close()
             await self._working
             self._working = None
+            if self._reached is None and self._session is not None and self._session.ledger.refused:
+                self._reached = self._session
 
     def check_budget(self) -> None:
         """Raise BudgetReachedError if a judgment was refused."""
-        if self._session is not None:
-            self._session.check_budget()
+        if self._reached is not None:
+            self._reached.check_budget()
 
     async def _begin_session(self, group: asyncio.TaskGroup) -> None:
         self._judges = self._judges or self._work.judges(self._past)
-        session = await self._work.session(self._judges, self._past, self._sink, self._stop)
+        session = await self._work.session(self._judges, self._past, self._sink, self._stops)
         if self._session is not None:  # a budget is the command's
             session.ledger.go_on_after(self._session.ledger)
         self._session, self._feed = session, JobFeed()

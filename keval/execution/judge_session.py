@@ -20,6 +20,7 @@ from keval.execution.batch_executor import BatchExecutor, Workers, judge_callers
 from keval.execution.batching import Pace
 from keval.execution.estimate import Item, estimate_judgments, in_batches, ledger
 from keval.execution.executors import Executor, InProcess, judge_caller_of
+from keval.execution.interrupt import Stops, stops_of
 from keval.execution.jobs import Backlog
 from keval.execution.keys import check_keys, judge_env, judge_services
 from keval.execution.leftovers import leaving_nothing
@@ -144,14 +145,15 @@ class JudgeWork:
 
         async def main(stop: asyncio.Event) -> None:
             sink.tell(stop)
-            session = await self.session(judges, past, sink, stop)
-            session = replace(session, items=backlog.planned.total())
-            past.close()
-            if isinstance(session.executor, BatchExecutor):
-                await self._judge_in_batches(session, session.executor, backlog, past.log)
-            else:
-                await session.judging(self.progress).work_off(backlog)
-            session.check_budget()
+            async with stops_of(stop) as stops:
+                session = await self.session(judges, past, sink, stops)
+                session = replace(session, items=backlog.planned.total())
+                past.close()
+                if isinstance(session.executor, BatchExecutor):
+                    await self._judge_in_batches(session, session.executor, backlog, past.log)
+                else:
+                    await session.judging(self.progress).work_off(backlog)
+                session.check_budget()
 
         with self.stack:
             leaving_nothing(main, self.warn)
@@ -177,7 +179,8 @@ class JudgeWork:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
         self.progress.remark = lambda: executor.remark
         stage = session.judging(self.progress, executor.recorded)
-        left = await executor.work_off(stage.work_off(backlog), lambda: self.request.detach or session.is_interrupted)
+        may_leave = session.stops.user.is_set
+        left = await executor.work_off(stage.work_off(backlog), lambda: self.request.detach or may_leave())
         if left:
             self.warn(f"left at the service: {left}; `keval judge {log} --batch` collects the results, within 29 days")
 
@@ -207,9 +210,7 @@ class JudgeWork:
         same = [f"{given} is {name} under another name" for given, name in names if given != name]
         return "".join(f"; {each}, which replicates ask again" for each in same)
 
-    async def session(
-        self, judges: Sequence[JudgeConfig], past: Past | PassedBy, sink: Sink, stop: asyncio.Event
-    ) -> Session:
+    async def session(self, judges: Sequence[JudgeConfig], past: Past | PassedBy, sink: Sink, stops: Stops) -> Session:
         """Return the session of these judges, whose keys the service takes; the log says how the work is done."""
         run_id, mock = new_run_id(), self.request.mock
         execution, prices = recorded((past.newest or {}).get("config"), self.warn)
@@ -233,14 +234,12 @@ class JudgeWork:
             execution=execution,
             secrets=self.secrets,
             mock=mock,
-            stop=stop,
+            stops=stops,
             silent_agents=past.silent_agents,
         )
         if not self.request.batch:
-            if not session.has_free(judges):
-                return session
-            made.enough = asyncio.Event()
-            return replace(session, judges_stop=stop)
+            session.let_free_go_on(judges)
+            return session
         workers, callers = Workers(judge_caller), judge_callers(judges, env)
         return with_batches(session, workers, callers, known, tell=self.progress.say, pace=self.pace)
 

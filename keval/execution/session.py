@@ -16,6 +16,7 @@ from keval.execution.budget import Ledger
 from keval.execution.chosen import Chosen
 from keval.execution.executors import Executor
 from keval.execution.generation import Generation
+from keval.execution.interrupt import Stops
 from keval.execution.judging import Judging
 from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder
@@ -76,33 +77,30 @@ class Session:
     execution: Execution
     secrets: Secrets
     mock: bool
-    stop: asyncio.Event
+    stops: Stops
     kept: Kept = field(default_factory=Kept)
     """Which of the folders stay in which the agent works."""
     silent_agents: Container[str] = frozenset()
     """The ids of the agents that do not report their tool calls."""
-    judges_stop: asyncio.Event | None = None
-    """What stops the judges, where some cost nothing and go on when a budget is reached: the user; None: `stop`."""
     again_costs: float = 1
     """How many times the price of a first attempt another one may cost."""
     items: int = 0
     """About how many there are to be done, where that is known: many are checked in another way."""
 
-    @property
-    def is_interrupted(self) -> bool:
-        """Whether the user asked to stop, and it is not the budget that ends the work."""
-        if self.judges_stop is not None:
-            return self.judges_stop.is_set()
-        return self.stop.is_set() and not self.ledger.refused
-
     def check_budget(self) -> None:
-        """Raise BudgetReachedError if a budget ended the work."""
-        if not self.is_interrupted:
+        """Raise BudgetReachedError if a budget ended the work, and not the user."""
+        if not self.stops.user.is_set():
             self.ledger.check()
 
-    def has_free(self, judges: Iterable[JudgeConfig]) -> bool:
-        """Return whether one of some judges costs nothing."""
-        return any(judge.judge_id in self.ledger.free for judge in judges)
+    def let_free_go_on(self, judges: Iterable[JudgeConfig]) -> None:
+        """Let those of some judges that cost nothing go on when a budget is reached."""
+        if any(judge.judge_id in self.ledger.free for judge in judges):
+            self.ledger.enough = self.stops.enough
+
+    @property
+    def judges_stop(self) -> asyncio.Event:
+        """What ends the work of the judges: not a budget where some of them go on."""
+        return self.stops.enough if self.ledger.enough is None else self.stops.user
 
     def generation(self, config: Config, progress: Progress, on_written: OnWritten | None = None) -> Generation:
         """Return the stage that asks the agent."""
@@ -113,7 +111,7 @@ class Session:
             recorder=self._recorder(),
             progress=progress,
             ledger=self.ledger,
-            stop=self.stop,
+            stop=self.stops.enough,
             retry=self.execution.retry,
             max_concurrent=self.execution.max_concurrent,
             again_costs=self.again_costs,
@@ -129,7 +127,7 @@ class Session:
             recorder=self._recorder(),
             progress=progress,
             ledger=self.ledger,
-            stop=self.judges_stop or self.stop,
+            stop=self.judges_stop,
             retry=self.execution.retry,
             max_concurrent=self.execution.max_concurrent,
             again_costs=self.again_costs,

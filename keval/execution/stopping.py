@@ -90,7 +90,7 @@ class Stopping:
 
     def begin(self, session: Session) -> SampleFeed:
         """Return what hands out the tasks of a session."""
-        self.feed = SampleFeed(self.remaining, self.finished, session.execution.max_concurrent, session.stop)
+        self.feed = SampleFeed(self.remaining, self.finished, session.execution.max_concurrent, session.stops.enough)
         return self.feed
 
     def noting(self, session: Session) -> OnWritten:

@@ -106,6 +106,7 @@ def test_a_model_without_a_price_is_refused_under_a_budget(folder: Path, keval: 
     assert not (folder / "log.jsonl").exists() or not (folder / "log.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_a_run_whose_budget_is_reached_reports_what_there_is(folder: Path, keval: Keval) -> None:
     """It was paid for; that the rest is missing stands above all. Where nothing may be asked for there is no report."""
     configure(folder, "budget_usd: 0.5")
@@ -123,13 +124,21 @@ def test_a_run_whose_budget_is_reached_reports_what_there_is(folder: Path, keval
     assert (done.returncode, "budget_usd" in done.stderr) == (6, True)
 
 
+def configure_judges(folder: Path, judges: str, budget: str) -> None:
+    """Write the config with these judges of answers that cost nothing."""
+    config = CONFIG.replace("judge: {type: exact_match}", f"judges: [{judges}]").partition("agent:\n")
+    rest = config[2][config[2].index("conditions:") :].replace("BUDGET", budget)
+    (folder / "eval.yaml").write_text(f"{config[0]}agent: {{type: echo}}\n{rest}")
+
+
+PAID, FREE = "{type: rubric, model: claude-opus-5}", "{type: exact_match}"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("commands", [["run eval.yaml -o"], ["generate eval.yaml -o", "judge"], ["| judge >"]])
 def test_judgments_that_cost_nothing_fit_into_any_budget(folder: Path, keval: Keval, commands: list[str]) -> None:
     """Whatever a judge of the same command that costs too much has ended: else the same command never makes them."""
-    judges = "judges: [{type: rubric, model: claude-opus-5}, {type: exact_match}]"
-    config = CONFIG.replace("judge: {type: exact_match}", judges).partition("agent:\n")
-    rest = config[2][config[2].index("conditions:") :].replace("BUDGET", "budget_usd: 0.001")
-    (folder / "eval.yaml").write_text(f"{config[0]}agent: {{type: echo}}\n{rest}")
+    configure_judges(folder, f"{PAID}, {FREE}", "budget_usd: 0.001")
     for command in commands:
         if command.startswith("|"):
             generated = keval("generate", "eval.yaml", "--mock", "--quiet")
@@ -142,6 +151,20 @@ def test_judgments_that_cost_nothing_fit_into_any_budget(folder: Path, keval: Ke
     assert Counter(event["judge"]["type"] for event in events if event["type"] == "judgment") == {"exact_match": 40}
 
 
+@pytest.mark.slow
+def test_a_budget_that_a_pipe_reached_holds_for_the_runs_behind_it(folder: Path, keval: Keval) -> None:
+    """Nothing is paid for them, what costs nothing is made, and the command says at its end that it was reached."""
+    generated = ""
+    for judges, budget in ((f"{PAID}, {FREE}", "budget_usd: 0.001"), (f"{FREE}, {PAID}", "timeout_s: 100")):
+        configure_judges(folder, judges, budget)
+        generated += keval("generate", "eval.yaml", "--mock", "--quiet").stdout
+    done = keval("judge", "--mock", "--quiet", stdin=generated)
+    assert (done.returncode, "budget_usd 0.001 is reached: $0.0000 spent" in done.stderr) == (6, True)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert Counter(event["judge"]["type"] for event in events if event["type"] == "judgment") == {"exact_match": 40}
+
+
+@pytest.mark.slow
 def test_only_what_a_run_would_judge_is_judged_for_nothing(folder: Path, keval: Keval) -> None:
     """No answer of another config in the log, and none twice: a judge that fails has failed."""
     (folder / "fails.sh").write_text("echo >> calls; exit 3\n")

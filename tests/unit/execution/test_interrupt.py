@@ -172,7 +172,7 @@ def test_what_a_library_prints_has_no_secret(begin: Callable[[], object], monkey
 async def test_a_budget_ends_the_work_and_the_user_ends_the_command(who: str) -> None:
     """Whoever sets the event of the user's sets that of the work, and not the other way round."""
     stop = asyncio.Event()
-    async with interrupt.stopped_with(stop) as own:
-        (stop if who == "the user" else own).set()
-        await asyncio.wait_for(own.wait(), 5)
+    async with interrupt.stops_of(stop) as stops:
+        (stops.user if who == "the user" else stops.enough).set()
+        await asyncio.wait_for(stops.enough.wait(), 5)
     assert stop.is_set() is (who == "the user")
