@@ -11,6 +11,10 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.xdist_group("architecture")  # one process reads each file once, for all tests
+
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "keval"
 
@@ -418,7 +422,7 @@ def test_every_test_states_its_property() -> None:
     silent = [
         f"{path.name}:{node.lineno} {node.name}"
         for path in Path(__file__).parent.rglob("test_*.py")
-        for node in _nodes(path)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.name.startswith("test_")
         and not ast.get_docstring(node)

@@ -111,6 +111,7 @@ def test_the_newest_results_are_shown(tmp_path: Path) -> None:
     assert benchmark.newest("latency", tmp_path) is None
 
 
+@pytest.mark.slow
 def test_what_was_broken_off_is_no_result(tmp_path: Path) -> None:
     """A benchmark that ends in the middle leaves no file that would be shown."""
 

@@ -31,7 +31,8 @@ SLOW = {
     *("show-unknown-sample", "show-worst-markdown", "wrong-key", "aggregate-by", "gate-cannot-tell", "log-not-there"),
     *("report-all-calls-failed", "run-mock-calls-tools", "export"),
     *("init", "run-again-paid", "one-of-each", "compare", "agreement", "plugins-broken", "run-failing"),
-    *("run-again", "report-by-unknown", "compare-twice"),
+    *("run-again", "report-by-unknown", "compare-twice", "agreement-newest", "agreement-unknown-judge", "sql-json"),
+    *("plot-over-another-file", "report-markdown", "trials-unknown", "log-of-promptfoo", "sql-all-rows"),
 }
 """Cases that take a second or more, and have a faster one beside them."""
 

@@ -118,6 +118,7 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "eval.yaml"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code"),
     [

@@ -188,6 +188,7 @@ def test_a_response_that_was_left_out_is_asked_for_again_and_that_is_said(
     assert "{oops" in after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", slow_but(READS_A_LOG, {"generate", "judge", "report", "sql"}))
 def test_a_key_that_stands_twice_is_refused_by_every_command(command: str, folder: Path, keval: Run) -> None:
     """No command computes with a line of which another reader would read other numbers."""

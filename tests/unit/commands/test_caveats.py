@@ -11,6 +11,7 @@ from tests.builders import judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mock", [True, False])
 @pytest.mark.parametrize("command", [["summarize"], ["summarize", "-f", "markdown"], ["calibrate"]])
 def test_a_stand_in_is_named_beside_its_numbers(

@@ -38,6 +38,7 @@ def imported(folder: Path, on_row: Callable[[int], None] = lambda _: None) -> tu
         return import_answers(events, sink, log, lambda _: None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [False, True])
 def test_the_first_ctrl_c_ends_an_import_and_the_same_one_does_the_rest(tmp_path: Path, *, is_there: bool) -> None:
     """Also where all of it is there already, and nothing is waited for."""

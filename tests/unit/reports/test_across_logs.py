@@ -172,6 +172,7 @@ def test_conditions_of_two_names_are_compared_when_the_user_says_so(tmp_path: Pa
         compared(tmp_path, *logs, same=[("odl", "new")])
 
 
+@pytest.mark.slow
 def test_one_condition_may_be_compared_with_several(tmp_path: Path) -> None:
     """Each pair that is named is there, the same one once."""
     logs = [events(scores, name) for name, scores in (("a", LOW), ("b", HIGH), ("c", HIGH))]
