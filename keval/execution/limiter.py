@@ -125,10 +125,7 @@ class Limiter:
     def _take(self) -> None:
         self.running += 1
         if interval_s := self.concurrency.interval_s:
-            self._close_for(interval_s)
-
-    def _close_for(self, seconds: float) -> None:
-        self._opens_s = max(self._opens_s, self._loop.time() + seconds)
+            self._opens_s = max(self._opens_s, self._loop.time() + interval_s)
 
     def _wake_later(self) -> None:
         """Set the timer for those who wait for the time and not for a place."""
@@ -145,8 +142,17 @@ class Limiter:
         elif failed.overloaded:
             self.concurrency.refuse(begun, self.running)
             if refused := self.concurrency.refused_alone:
-                silence_s = min(backoff_s(self._retry, refused), LONGEST_SILENCE_S)
-                self._close_for(min(max(silence_s, failed.retry_after_s or 0.0), LONGEST_BACKOFF_S))
+                self._close(backoff_s(self._retry, refused), failed.retry_after_s or 0.0)
+
+    def _close(self, silence_s: float, asked_s: float) -> None:
+        """Leave a service alone that takes nothing, for so long, and at least for what it asks for.
+
+        What is left of the time between two starts is only waited for up to the longest silence: where answers take
+        minutes, so does that, and nothing is running that the next attempt could come too close to.
+        """
+        now_s = self._loop.time()
+        silence_s = min(max(silence_s, self._opens_s - now_s), LONGEST_SILENCE_S)
+        self._opens_s = now_s + min(max(silence_s, asked_s), LONGEST_BACKOFF_S)
 
 
 class Slot:

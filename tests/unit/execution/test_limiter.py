@@ -124,6 +124,25 @@ def test_a_service_that_takes_nothing_is_left_alone_for_longer_each_time() -> No
     assert waits == [1, 2, 4, 8, 16, 30, 30, 50, 0]
 
 
+def test_a_service_that_takes_nothing_is_asked_again_within_half_a_minute_however_long_its_answers_take() -> None:
+    """The time between two starts, which grows with that of an answer, does not prolong an outage."""
+    began_s: list[float] = []
+
+    async def main() -> None:
+        limiter = Limiter(2, Retry())
+        for duration_s, failed in [*[(300, None)] * 5, *[(1, OVERLOADED)] * 3]:
+            with await limiter.slot() as slot:
+                began_s.append(asyncio.get_running_loop().time())
+                await asyncio.sleep(duration_s)
+                slot.ended(failed)
+        (await limiter.slot()).ended(None)
+        began_s.append(asyncio.get_running_loop().time())
+
+    virtual_time.run(main())
+    waits = [round(later - earlier) for earlier, later in itertools.pairwise(began_s[5:])]
+    assert waits == [2, 31, 31]
+
+
 def test_whether_a_service_takes_more_is_asked_with_the_item_that_was_refused_least() -> None:
     """It waits behind others: a place that the service is known to have goes to the first, one more to the freshest."""
 
