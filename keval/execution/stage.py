@@ -209,23 +209,30 @@ class Stage(ABC, Generic[Item, Known]):
         """Write the event that an item ends in, unless it is written."""
         if tries.handed_over:
             return
-        workspace = tries.last.workspace
-        place = None if workspace is None else self.place(tries.item, tries.last)
-        if workspace is not None and place is not None:
-            tries.encoded = encoded = await self._moved(encoded, workspace, place)
+        if not await self._keep(tries):
+            tries.encoded = encoded = self._without_folder(encoded)
         # Set before the wait: the line of a write that is cancelled is on its way, and must not be written twice.
         tries.handed_over = True
         tries.until_safe = await self.recorder.write(encoded)
 
-    async def _moved(self, encoded: EncodedEvent, workspace: Path, place: Path) -> EncodedEvent:
-        """Move an attempt's folder to where it stays; return the event, which says so only if that was possible."""
+    async def _keep(self, tries: Tries[Item, Known]) -> bool:
+        """Move the folder of the last attempt to where it stays, if it is to stay; return whether it is there."""
+        workspace = tries.last.workspace
+        place = None if workspace is None else self.place(tries.item, tries.last)
+        if workspace is None or place is None:
+            return False
         try:
             await tree.to_the_end(self.executor.move(workspace, place))
         except OSError as error:
             _log.warning("keval: %s: the workspace could not be kept there: %s", place, error)
-            known = {name: value for name, value in encoded.unredacted.items() if name != KEPT}
-            return self.recorder.encoded(known)
-        return encoded
+            return False
+        return True
+
+    def _without_folder(self, encoded: EncodedEvent) -> EncodedEvent:
+        """Return an event that names no folder: it could not be moved, or made room for an attempt without an end."""
+        if KEPT not in encoded.unredacted:
+            return encoded
+        return self.recorder.encoded({name: value for name, value in encoded.unredacted.items() if name != KEPT})
 
     async def _attempt(self, tries: Tries[Item, Known]) -> EncodedEvent:
         """Let an item be done once, and return the event that it would end in now."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ from keval.execution.judge_calls import JudgeCaller
 from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder, attempts_field
 from keval.execution.specs import Failed, Outcome
-from keval.execution.stage import ROOM, Stage
+from keval.execution.stage import KEPT, ROOM, Stage
 from keval.ids import JsonObject
 from keval.models import prices
 from keval.retry import Retry
@@ -292,6 +292,37 @@ async def test_a_failed_attempt_is_recorded_when_another_item_ends_the_run() -> 
     assert caught.group_contains(EnvironmentLacksError, match="no more")
     (event,) = events(stage)
     assert (event["kind"], event["cost_usd"]) == ("infra_error", 0.25)
+
+
+class Keeping(Scripted):
+    """A stage that keeps all folders, of which its events tell."""
+
+    def place(self, item: str, outcome: Outcome[Answer]) -> Path:  # noqa: ARG002 - the base's signature
+        return Path("kept", item)
+
+    def event(self, item: str, outcomes: Sequence[Outcome[Answer]]) -> JsonObject:
+        place = {} if outcomes[-1].workspace is None else {KEPT: str(self.place(item, outcomes[-1]))}
+        return super().event(item, outcomes) | place
+
+
+async def test_an_event_names_no_folder_that_was_removed_for_an_attempt_that_is_cancelled() -> None:
+    """The failure that stays is that of the attempt before, whose folder is gone."""
+    gate = asyncio.Event()
+    gate.set()
+
+    def script(item: str, attempt: int) -> Answer:
+        gate.clear()
+        return busy(item, attempt)
+
+    stage = scripted(script)
+    stage = Keeping(**{each.name: getattr(stage, each.name) for each in fields(stage)} | {"gate": gate})
+    working = asyncio.create_task(stage.work_off(["a1"]))
+    await until(lambda: bool(released(stage)), working)
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    (event,) = events(stage)
+    assert (event["kind"], event["attempts"], KEPT in event) == ("infra_error", 1, False)
 
 
 async def test_a_response_whose_write_is_cancelled_is_written_once() -> None:
