@@ -114,8 +114,10 @@ class Answerer:
 
     async def close(self) -> None:
         """End what the agent keeps from task to task; another task would begin it anew."""
-        self.workspaces.close()
-        await self._kept.close()
+        try:
+            await self.workspaces.close()
+        finally:
+            await self._kept.close()
 
     async def _within_time(self, spec: AnswerSpec, workspace: Path | None) -> Answer:
         loop = asyncio.get_running_loop()

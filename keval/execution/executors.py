@@ -29,13 +29,13 @@ class Executor(Protocol):
         """Ask one judge once."""
 
     def release(self, workspace: Path) -> None:
-        """Remove the folder of an outcome that is written down; a second time there is nothing to remove."""
+        """Begin to remove the folder of an outcome that is written down; a second time there is nothing to remove."""
 
     async def move(self, workspace: Path, place: Path) -> None:
         """Move the folder of an outcome to where it stays. Raises OSError."""
 
     async def close(self) -> None:
-        """End what is kept from item to item, such as connections, when all is done."""
+        """End what is kept from item to item, such as connections, when all is done; no folder is left then."""
 
 
 class InProcess:
@@ -56,7 +56,7 @@ class InProcess:
         return self._judge_caller.judge(spec)
 
     def release(self, workspace: Path) -> None:
-        """Remove the folder of an outcome that is written down."""
+        """Begin to remove the folder of an outcome that is written down."""
         if self._answerer is not None:
             self._answerer.workspaces.remove(workspace)
 

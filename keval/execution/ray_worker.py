@@ -96,7 +96,7 @@ class Worker:
         return await self._work().judge(spec)
 
     async def release(self, workspace: str) -> None:
-        """Remove the folder of an outcome that is written down."""
+        """Begin to remove the folder of an outcome that is written down."""
         self._work().release(Path(workspace))
 
     async def folder(self, workspace: str) -> bytes:

@@ -1,7 +1,9 @@
 """The folders in which an agent works: one for each attempt, and which of them stay when it is over.
 
-A folder is made new for each attempt, as the config's template has it. It is gone when the answer is safe in the log,
-unless the config keeps it, or a judge of the same command is to look at it first.
+A folder is made new for each attempt, as the config's template has it. It is removed when the answer is safe in the
+log, unless the config keeps it, or a judge of the same command is to look at it first.
+
+It may hold thousands of files, so it is copied and removed in threads.
 """
 
 from __future__ import annotations
@@ -9,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from keval.config.model import Keep
@@ -26,13 +29,18 @@ class Workspaces:
     def __init__(self, template: Template | None = None) -> None:
         self._template = template
         self._made: dict[Path, ExitStack] = {}
+        self._removing: set[asyncio.Future[object]] = set()
         self._base: Path | None = None
         """What all folders are copies of, once there is one."""
         self._base_stack = ExitStack()
         self._making_base = asyncio.Lock()
 
     async def new(self) -> Path:
-        """Make a folder. Raises EnvironmentLacksError and OSError."""
+        """Make a folder; wait first for those that are being removed, or there would be ever more of them.
+
+        Raises EnvironmentLacksError and OSError.
+        """
+        await self._until_removed()
         with ExitStack() as made:
             workspace = made.enter_context(temporary.folder())
             if self._template is not None:
@@ -52,8 +60,18 @@ class Workspaces:
             return self._base
 
     def remove(self, workspace: Path) -> None:
-        """Remove a folder; a second time there is nothing to remove."""
-        self._made.pop(workspace, ExitStack()).close()
+        """Begin to remove a folder; a second time there is nothing to remove."""
+        if (made := self._made.pop(workspace, None)) is not None:
+            self._begin_removing(made)
+
+    def _begin_removing(self, made: ExitStack) -> None:
+        if (removing := _in_thread(made.close)) is not None:
+            self._removing.add(removing)
+            removing.add_done_callback(self._removing.discard)
+
+    async def _until_removed(self) -> None:
+        if self._removing:
+            await asyncio.wait(self._removing)
 
     async def move(self, workspace: Path, place: Path) -> None:
         """Move a folder to where it stays; it is whole there or not there at all. Raises OSError.
@@ -66,10 +84,23 @@ class Workspaces:
             await tree.to_the_end(asyncio.to_thread(shutil.move, workspace, part))
         self.remove(workspace)
 
-    def close(self) -> None:
-        """Remove what new folders are copied from; another one would begin anew."""
+    async def close(self) -> None:
+        """Remove what new folders are copied from, until all is gone; another one would begin anew."""
         self._base = None
-        self._base_stack.close()
+        self._begin_removing(self._base_stack.pop_all())
+        await self._until_removed()
+
+
+def _in_thread(remove: Callable[[], object]) -> asyncio.Future[object] | None:
+    """Remove something in a thread, while the event loop goes on; None if it is removed already.
+
+    Whatever becomes of the command, the threads of its event loop end before it does.
+    """
+    try:
+        return asyncio.get_running_loop().run_in_executor(None, remove)
+    except RuntimeError:  # there is no thread to be had
+        remove()
+        return None
 
 
 @contextmanager
@@ -136,4 +167,4 @@ class Kept:
         if self._waiting[response_id] <= 0:
             del self._waiting[response_id]
             if self.until_judged is not None:
-                shutil.rmtree(self.until_judged / response_id, ignore_errors=True)
+                _in_thread(partial(shutil.rmtree, self.until_judged / response_id, ignore_errors=True))

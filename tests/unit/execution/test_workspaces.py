@@ -6,6 +6,8 @@ import json
 import shutil
 import subprocess
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import orjson
@@ -17,7 +19,7 @@ from keval.execution.judge_session import JudgeWork, judge_log
 from keval.execution.session import Request
 from keval.execution.workspaces import Workspaces
 from keval.ids import JsonObject
-from keval.processes import workspace_template
+from keval.processes import temporary, workspace_template
 from keval.processes.workspace_template import TemplateError
 
 CONFIG = """\
@@ -219,7 +221,7 @@ def test_a_second_copy_is_made_from_the_first(tmp_path: Path, scratch: Path) -> 
         (tmp_path / "template" / "a.txt").write_text("two\n")
         second = await workspaces.new()
         assert (second / "a.txt").read_text() == "one\n"
-        workspaces.close()
+        await workspaces.close()
         with pytest.raises(TemplateError, match="was changed"):
             await workspaces.new()
         for workspace in (first, second):
@@ -230,6 +232,54 @@ def test_a_second_copy_is_made_from_the_first(tmp_path: Path, scratch: Path) -> 
     asyncio.run(main())
     assert not list(scratch.iterdir())
     assert not (tmp_path / "kept").exists()
+
+
+async def test_other_tasks_go_on_while_a_folder_is_removed_but_no_other_one_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Thousands of files hold up nobody, and there are never more folders than attempts at once."""
+    workspaces, may_go = Workspaces(), threading.Event()
+    first, remove = await workspaces.new(), temporary._remove  # noqa: SLF001 - made slow
+
+    def slowly(path: Path) -> None:
+        assert may_go.wait(10)
+        remove(path)
+
+    monkeypatch.setattr(temporary, "_remove", slowly)
+    workspaces.remove(first)
+    making = asyncio.ensure_future(workspaces.new())
+    await asyncio.sleep(0.05)
+    assert (first.exists(), making.done()) == (True, False)
+    may_go.set()
+    second = await making
+    assert not first.exists()
+    workspaces.remove(second)
+    await workspaces.close()
+    assert not second.exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, asyncio.CancelledError, OSError])
+def test_a_folder_that_is_being_removed_is_gone_however_the_command_ends(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    """Its removal is not cancelled with what else runs."""
+    remove = temporary._remove  # noqa: SLF001 - made slow
+
+    def slowly(path: Path) -> None:
+        time.sleep(0.1)
+        remove(path)
+
+    async def main() -> None:
+        workspaces = Workspaces()
+        made = [await workspaces.new() for _ in range(10)]  # more than there are threads
+        monkeypatch.setattr(temporary, "_remove", slowly)
+        for workspace in made:
+            workspaces.remove(workspace)
+        raise error
+
+    with pytest.raises(error):
+        asyncio.run(main())
+    assert not list(scratch.iterdir())
 
 
 async def test_of_a_folder_that_cannot_be_moved_whole_nothing_is_left(
@@ -249,4 +299,5 @@ async def test_of_a_folder_that_cannot_be_moved_whole_nothing_is_left(
         await workspaces.move(workspace, tmp_path / "kept" / "one")
     assert list((tmp_path / "kept").iterdir()) == []
     workspaces.remove(workspace)
+    await workspaces.close()
     assert not workspace.exists()
