@@ -138,12 +138,15 @@ class Answerer:
             with limit:
                 return await self._ask(self._prompt(spec, workspace, on_heartbeat))
         except TimeoutError:
-            in_all = limit.at_s == end
-            told = f"{timeout_s:g} s in all" if in_all else f"{self.idle_timeout_s:g} s without a heartbeat"
-            raise AgentError("timeout", f"no answer: {told}", partial=so_far) from None
+            pass
         except AgentError as error:
-            error.partial = error.partial or so_far
-            raise
+            so_far = error.partial = error.partial or so_far
+            if not limit.has_passed:
+                raise
+            # What failed is the agent's clean-up: it has no answer because it was cancelled.
+        in_all = limit.at_s == end
+        told = f"{timeout_s:g} s in all" if in_all else f"{self.idle_timeout_s:g} s without a heartbeat"
+        raise AgentError("timeout", f"no answer: {told}", partial=so_far)
 
     async def _ask(self, prompt: Prompt) -> Answer:
         try:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from keval.agents import Agent, AgentError, Answer, Prompt
 from keval.execution.answering import Answerer
-from keval.execution.specs import AnswerSpec
+from keval.execution.specs import AnswerSpec, Failed
 from keval.failure_kinds import AgentFailureKind
 from keval.processes.local_files import named_by
 from keval.secrets.variables import Secrets
@@ -57,3 +58,37 @@ async def test_a_failure_without_a_file_of_the_agent_is_no_bad_answer(
         assert outcome.failed.retryable
     if outcome.workspace is not None:
         answerer.workspaces.remove(outcome.workspace)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clumsy(Agent):
+    """An agent that fails when it is told to end."""
+
+    error: Exception
+    heartbeats: bool = False
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        if self.heartbeats:
+            prompt.heartbeat(Answer("empty", "so far"))
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise self.error
+
+
+@pytest.mark.parametrize(
+    ("agent", "text"),
+    [
+        (Clumsy(error=AgentError("agent_error", "no end", partial=Answer("empty", "at the end"))), "at the end"),
+        (Clumsy(error=AgentError("infra_error", "no end", retryable=True), heartbeats=True), "so far"),
+        (Clumsy(error=ValueError("no end")), ""),
+    ],
+)
+async def test_an_agent_that_fails_when_its_time_is_over_had_no_more_time(agent: Agent, text: str) -> None:
+    """Whatever its clean-up raises, the failure is the limit's, with what is known of the answer."""
+    answerer = Answerer(agent=agent, folder=Path(), env={}, secrets=Secrets({}), timeout_s=0.01)
+    outcome = await answerer.answer(AnswerSpec(("Q",), "", {}, 1, "r1"))
+    assert (outcome.failed, outcome.known.text) == (Failed("timeout", "no answer: 0.01 s in all"), text)
+    if outcome.workspace is not None:
+        answerer.workspaces.remove(outcome.workspace)
+    await answerer.close()
