@@ -174,8 +174,10 @@ async def _run(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn) -> 
     for number, handler in handlers.items():
         loop.add_signal_handler(number, handler)
     try:
-        with suppress(asyncio.CancelledError):
-            await work
+        await work
+    except asyncio.CancelledError as error:
+        if not asked:
+            raise RuntimeError("the work was cancelled, and nobody had asked for that") from error
     finally:
         for number in handlers:
             loop.remove_signal_handler(number)

@@ -50,6 +50,16 @@ def test_the_second_signal_stops_at_once() -> None:
     assert cleaned_up
 
 
+def test_work_that_is_cancelled_by_nobody_is_not_done() -> None:
+    """Whatever code did so, it is a bug: the command does not end as if all was well."""
+
+    async def main(_: asyncio.Event) -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(RuntimeError, match="nobody had asked"):
+        interrupt.run(main, lambda _: None)
+
+
 @pytest.mark.parametrize(("fresh", "said"), [(False, "^cut$"), (True, "without --fresh keeps the new answers")])
 def test_an_interrupted_fresh_run_is_told_that_it_cannot_go_on(*, fresh: bool, said: str) -> None:
     """The same command would ask, and pay, for the new answers once more."""
