@@ -29,13 +29,10 @@ EMPTY_ANSWER = "The answer is empty; no model was asked."
 async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
     """Return the judge's judgment with all that it cost.
 
-    A judge that needs a golden answer is not asked where there is none: no metric applies then. No model is paid to
-    read an answer that is empty: it scores the minimum. Raises JudgeError with what is known of the cost.
+    Raises JudgeError with what is known of the cost.
     """
-    if judge.lacks_golden_answer(case.sample):
-        return Judgment.outside(judge.metrics, NO_GOLDEN_ANSWER)
-    if _reads_the_answer_alone(judge) and not case.text.strip():
-        return Judgment({metric.name: Score(metric.min, EMPTY_ANSWER) for metric in judge.metrics})
+    if (unasked := without_asking(judge, case.sample, case.text)) is not None:
+        return unasked
     made: Judgment | None = None
     try:
         if judge.uses_workspace and case.workspace is None:
@@ -60,6 +57,19 @@ async def judge_once(judge: Judge, case: Case, context: Context) -> Judgment:
         _complete(told, judge, context, made, error)
         raise told from error
     return made
+
+
+def without_asking(judge: Judge, sample: Mapping[str, Any], text: str) -> Judgment | None:
+    """Return the judgment of an answer about which nobody is asked, None if the judge is to be.
+
+    A judge that needs a golden answer is not asked where there is none: no metric applies then. No model is paid to
+    read an answer that is empty: it scores the minimum.
+    """
+    if judge.lacks_golden_answer(sample):
+        return Judgment.outside(judge.metrics, NO_GOLDEN_ANSWER)
+    if _reads_the_answer_alone(judge) and not text.strip():
+        return Judgment({metric.name: Score(metric.min, EMPTY_ANSWER) for metric in judge.metrics})
+    return None
 
 
 def _reads_the_answer_alone(judge: Judge) -> bool:

@@ -13,13 +13,16 @@ from typing import ClassVar
 from keval.events import envelope, event, failure_id
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Job
-from keval.execution.judge_once import case_of
+from keval.execution.judge_once import case_of, without_asking
 from keval.execution.recording import attempts_field, usage_field
 from keval.execution.specs import Failed, JudgeSpec, Outcome
 from keval.execution.stage import Stage
 from keval.execution.workspaces import Kept
 from keval.ids import JsonObject, answer_sha256
 from keval.judges import Judgment, Score
+
+UNASKED = ""
+"""The account of jobs about which nobody is asked: nothing is spent on it, so no money is set aside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +40,12 @@ class Judging(Stage[Job, Judgment]):
         return item.judge.name
 
     def account(self, item: Job) -> str:
-        """Return the id of the job's judge."""
-        return item.judge_id
+        """Return the id of the job's judge, or an account without costs if that judge costs something and is not asked.
+
+        What is free goes on where the budget is reached, so it stays on its own account.
+        """
+        is_judges = item.judge_id in self.ledger.free or not _asks_nobody(item)
+        return item.judge_id if is_judges else UNASKED
 
     def perform(self, item: Job) -> Awaitable[Outcome[Judgment]]:
         """Let the judge be asked once; of a sample that it is not for, nobody is asked."""
@@ -105,6 +112,13 @@ class Judging(Stage[Job, Judgment]):
             usage=usage_field(judgment.usage),
             mock=self.recorder.mock,
         )
+
+
+def _asks_nobody(job: Job) -> bool:
+    judge, response = job.judge.judge, job.unredacted
+    if job.judge.not_for(job.response["sample"]) is not None:
+        return True
+    return without_asking(judge, judge.given(response["sample"]), response["text"]) is not None
 
 
 async def _not_applicable(job: Job, why: str) -> Outcome[Judgment]:

@@ -3,13 +3,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from keval.config.model import JudgeConfig
 from keval.errors import PluginError
 from keval.events import event
+from keval.execution.budget import Ledger
 from keval.execution.jobs import Job, jobs
 from keval.execution.progress import Progress
 from keval.ids import JsonObject
@@ -268,3 +269,40 @@ def test_a_judge_knows_of_which_answers_the_tool_calls_are_not_known() -> None:
     asyncio.run(main())
     assert isinstance(judge.judge, Scripted)
     assert sorted(case.reports_tool_calls for case in judge.judge._seen) == [False, True]  # noqa: SLF001 - ours
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paid(Scripted):
+    """A judge that asks a model, and compares with a golden answer."""
+
+    uses_models: ClassVar[bool] = True
+    needs_golden_answer: ClassVar[bool] = True
+
+
+@pytest.mark.parametrize(
+    ("sample", "text", "is_refused"),
+    [
+        ({"id": "s1", "question": "q", "answer": "a"}, "an answer", True),
+        ({"id": "s1", "question": "q", "answer": "a"}, " ", False),
+        ({"id": "s1", "question": "q"}, "an answer", False),
+        ({"id": "s1", "question": "q", "answer": "a", "topic": "art"}, "an answer", False),
+    ],
+)
+def test_a_judgment_for_which_nobody_is_asked_is_made_with_the_last_of_a_budget(
+    sample: JsonObject, text: str, *, is_refused: bool
+) -> None:
+    """It costs nothing, so nothing has to be left for it; the judge is not for art, and reads no empty answer."""
+    scripted = Paid(_script=fine, _seen=[], model="m")
+    only_for = {"topic": "law"} if "topic" in sample else {}
+    judge, kept = JudgeConfig("scripted", "scripted", scripted, 1, {"model": "m"}, only_for=only_for), Kept()
+    ledger = Ledger(limit_usd=0.25)
+    ledger.assume(judge.judge_id, 0.5, "scripted")
+
+    async def main() -> None:
+        session = replace(judging_session([judge], kept, env={"KEY": "k"}, prices=PRICES), ledger=ledger)
+        await session.judging(Progress("judge")).work_off(jobs(response(1, text) | {"sample": sample}, [judge], ()))
+
+    asyncio.run(main())
+    assert [event["cost_usd"] for event in kept.events] == ([] if is_refused else [0.0])
+    assert bool(ledger.refused) is is_refused
+    assert not scripted._seen  # noqa: SLF001 - ours
