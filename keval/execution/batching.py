@@ -220,7 +220,8 @@ class AskerBatches:
                     raise _no_way_on(f"{self._name}: no batch was made: {told}") from error
                 wait_s = max(self._pace.doubt_s, error.retry_after_s or 0.0) * 2**attempt
             if is_certain:
-                await asyncio.sleep(min(wait_s, self._pace.longest_poll_s))
+                if attempt + 1 < MOST_TRIES:
+                    await asyncio.sleep(min(wait_s, self._pace.longest_poll_s))
                 continue
             self._tell(f"{self._name}: {told}; looking whether the batch was made")
             state = await self._found(batch)

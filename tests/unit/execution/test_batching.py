@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,7 @@ from keval.ids import JsonObject
 from keval.mock import Mock
 from keval.models.batches import MOST_BYTES, MOST_REQUESTS, BatchService, BatchState, batch_reply
 from keval.models.messages_api import Model, ModelError
+from tests import virtual_time
 
 MODEL = Model(name="claude-opus-5", max_tokens=100)
 FAST = Pace(quiet_s=0.01, first_poll_s=0.01, longest_poll_s=0.02, doubt_s=0.01)
@@ -236,6 +238,26 @@ def test_a_service_that_never_makes_a_batch_ends_the_run() -> None:
         assert line.statuses == ["submitting"]
 
     assert at_mock(test, "batch_lost:1")[CREATE] == 5
+
+
+def test_nobody_waits_after_the_last_refusal() -> None:
+    """There is a wait before each further try, and none before the user is told that there was no use."""
+    at_s: list[float] = []
+
+    class Full(BatchService):
+        async def create(self, requests: Sequence[JsonObject]) -> BatchState:
+            at_s.append(asyncio.get_running_loop().time())
+            raise ModelError(f"no room for {len(requests)}", retryable=True, status=429)
+
+    async def main() -> None:
+        line = Line(mock, service=Full(MODEL.service, mock.env))
+        with pytest.raises(EnvironmentLacksError, match="no batch was made in 5 tries: no room for 1"):
+            await line.ask("a")
+        at_s.append(asyncio.get_running_loop().time())
+
+    with Mock() as mock:
+        virtual_time.run(main())
+    assert [later > earlier for earlier, later in itertools.pairwise(at_s)] == [True] * 4 + [False]
 
 
 def test_a_refused_batch_ends_the_run_and_is_marked_as_refused() -> None:
