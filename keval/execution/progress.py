@@ -145,7 +145,8 @@ class Progress:
         ended = count.done + count.failed
         if not ended or count.planned is None:
             return ""
-        seconds = (time.monotonic() - self._began) / ended * (count.planned - ended)
+        left = max(count.planned - ended, 0)  # a plan is made before, and more may come than it has
+        seconds = (time.monotonic() - self._began) / ended * left
         return f"{int(seconds // 60)}:{int(seconds % 60):02d}"
 
 

@@ -99,6 +99,18 @@ def test_a_terminal_gets_a_table() -> None:
     assert "1/2" in out.getvalue()
 
 
+def test_the_time_that_is_left_is_never_negative(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when more has ended than was planned."""
+    monkeypatch.setattr("time.monotonic", iter([0.0, 90.0, 90.0]).__next__)
+    progress = Progress("generate")
+    progress.plan("baseline", 2)
+    progress.finished("baseline", costs_usd=[0.0])
+    assert progress.left(progress.rows["baseline"]) == "1:30"
+    for _ in range(2):
+        progress.finished("baseline", costs_usd=[0.0])
+    assert progress.left(progress.rows["baseline"]) == "0:00"
+
+
 def test_names_are_not_markup() -> None:
     """A condition's name cannot style the terminal."""
     progress = Progress("generate")
