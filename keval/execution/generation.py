@@ -13,7 +13,7 @@ from keval.datasets import timeout_s
 from keval.events import can_hold, envelope, event, failure_id
 from keval.execution.recording import attempts_field, orphans_field, usage_field
 from keval.execution.specs import AnswerSpec, Failed, Outcome
-from keval.execution.stage import KEPT, Stage
+from keval.execution.stage import WORKSPACE, Stage
 from keval.execution.tasks import Task, turns
 from keval.execution.workspaces import Kept
 from keval.failure_kinds import AgentFailureKind
@@ -70,7 +70,7 @@ class Generation(Stage[Task, Answer]):
         if outcome.workspace is None:
             return {}
         place = self.kept.recorded(task.response_id, failed=outcome.failed is not None)
-        return {} if place is None else {KEPT: str(place)}
+        return {} if place is None else {WORKSPACE: str(place)}
 
     def _response(self, task: Task, outcomes: list[Outcome[Answer]]) -> JsonObject:
         agent, answer = self.config.agent, outcomes[-1].known

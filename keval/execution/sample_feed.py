@@ -9,6 +9,7 @@ import asyncio
 from collections import Counter
 
 from keval.execution.finished_samples import FinishedSamples, TaskPlace
+from keval.execution.scheduler import any_set
 from keval.execution.tasks import Task, TaskList
 
 
@@ -42,7 +43,8 @@ class SampleFeed:
                 self._finished.open(_place(position, task), task.response_id)
                 self.taken[task.condition_id] += 1
                 return task
-            await self._wait()
+            self._moved.clear()
+            await any_set(self._moved, self._stop)  # a sample is finished, or it is enough
         return None
 
     def _peek(self) -> tuple[int, Task] | None:
@@ -54,16 +56,6 @@ class SampleFeed:
             if self._next is None or self._finished.wants(self._next[1].condition_id):
                 return self._next
             self._next = None
-
-    async def _wait(self) -> None:
-        """Wait until a sample is finished, or the user stops."""
-        self._moved.clear()
-        either = [asyncio.ensure_future(event.wait()) for event in (self._moved, self._stop)]
-        try:
-            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for each in either:
-                each.cancel()
 
 
 def _place(position: int, task: Task) -> TaskPlace:

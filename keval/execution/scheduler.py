@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -35,14 +35,14 @@ async def pause(retry: Retry, failed_attempts: int, failed: Failed | None, *stop
     """
     wait_s = backoff_s(retry, failed_attempts) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
     asked_s = failed.retry_after_s if failed else None
-    await _wait(min(max(wait_s, asked_s or 0.0), LONGEST_BACKOFF_S), stops)
+    await any_set(*stops, within_s=min(max(wait_s, asked_s or 0.0), LONGEST_BACKOFF_S))
 
 
-async def _wait(seconds: float, stops: Sequence[asyncio.Event]) -> None:
-    """Wait so long, or until one of `stops` is set."""
-    waiting = [asyncio.ensure_future(stop.wait()) for stop in stops]
+async def any_set(*events: asyncio.Event, within_s: float | None = None) -> None:
+    """Wait until one of some events is set, or so many seconds at most."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
     try:
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waiting, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for each in waiting:
             each.cancel()

@@ -35,7 +35,7 @@ Item = TypeVar("Item")
 ROOM = 64
 """So many events may be written and not safe yet, even where fewer items than that are done at once."""
 
-KEPT = "workspace"
+WORKSPACE = "workspace"
 """The field of an event that says where its folder was kept."""
 
 _log = logging.getLogger(__name__)
@@ -230,9 +230,9 @@ class Stage(ABC, Generic[Item, Known]):
 
     def _without_folder(self, encoded: EncodedEvent) -> EncodedEvent:
         """Return an event that names no folder: it could not be moved, or made room for an attempt without an end."""
-        if KEPT not in encoded.unredacted:
+        if WORKSPACE not in encoded.unredacted:
             return encoded
-        return self.recorder.encoded({name: value for name, value in encoded.unredacted.items() if name != KEPT})
+        return self.recorder.encoded({name: value for name, value in encoded.unredacted.items() if name != WORKSPACE})
 
     async def _attempt(self, tries: Tries[Item, Known]) -> EncodedEvent:
         """Let an item be done once, and return the event that it would end in now."""

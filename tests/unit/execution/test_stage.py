@@ -16,7 +16,7 @@ from keval.execution.judge_calls import JudgeCaller
 from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder, attempts_field
 from keval.execution.specs import Failed, Outcome
-from keval.execution.stage import KEPT, ROOM, Stage
+from keval.execution.stage import ROOM, WORKSPACE, Stage
 from keval.ids import JsonObject
 from keval.models import prices
 from keval.retry import Retry
@@ -301,7 +301,7 @@ class Keeping(Scripted):
         return Path("kept", item)
 
     def event(self, item: str, outcomes: Sequence[Outcome[Answer]]) -> JsonObject:
-        place = {} if outcomes[-1].workspace is None else {KEPT: str(self.place(item, outcomes[-1]))}
+        place = {} if outcomes[-1].workspace is None else {WORKSPACE: str(self.place(item, outcomes[-1]))}
         return super().event(item, outcomes) | place
 
 
@@ -322,7 +322,7 @@ async def test_an_event_names_no_folder_that_was_removed_for_an_attempt_that_is_
     with pytest.raises(asyncio.CancelledError):
         await working
     (event,) = events(stage)
-    assert (event["kind"], event["attempts"], KEPT in event) == ("infra_error", 1, False)
+    assert (event["kind"], event["attempts"], WORKSPACE in event) == ("infra_error", 1, False)
 
 
 async def test_a_response_whose_write_is_cancelled_is_written_once() -> None:
