@@ -16,9 +16,10 @@ from keval.config.model import AgentConfig, Condition, Config, Gates
 from keval.errors import InputError, UsageError, Warn
 from keval.events import event, new_run_id
 from keval.execution.appending import append_all
+from keval.execution.config_past import ConfigPast
 from keval.execution.judge_session import JudgeWork, judge_log
 from keval.execution.preparation import Prepared, prepare
-from keval.execution.run_events import plan_records, run_event
+from keval.execution.run_events import is_recorded, plan_records, run_event
 from keval.execution.session import Request
 from keval.execution.tasks import question_id
 from keval.ids import JsonObject, answer_sha256, response_id, sample_sha256
@@ -58,7 +59,7 @@ def judge_references(config: Config, log: Path, request: Request, warn: Warn) ->
     with of_log(log, lambda _: None, skip_invalid=request.skip_invalid) as past:
         events = list(_events(prepared, past))
     if events:
-        append_all(log, ("generate",), events[0], events[1:], warn, *prepared.inputs)
+        append_all(log, ("generate",), None, events, warn, *prepared.inputs)
     work = JudgeWork(given=judges, request=request, environ=config.environ, secrets=config.secrets, warn=warn)
     judge_log(log, work)
 
@@ -86,29 +87,27 @@ def _with_references(prepared: Prepared, warn: Warn) -> Prepared:
 
 
 def _events(prepared: Prepared, past: Past) -> Iterator[JsonObject]:
-    """Yield what the log lacks: a run with its plan, and each reference that is new or was changed."""
-    there, run_id = _there(past), new_run_id()
+    """Yield what the log lacks: a run with its plan, and each reference that is new or was changed.
+
+    The run is also due alone: without it a report would count the references of the newest run before.
+    """
+    there, run_id = _there(past, mock=prepared.mock), new_run_id()
     responses = (_response(prepared, sample, run_id) for sample in prepared.samples)
     new = [made for made in responses if there.get(made["id"]) != (made["sample_sha256"], answer_sha256(made["text"]))]
-    if not new and _is_planned(prepared, past):
+    if not new and is_recorded(ConfigPast.about(past, prepared)):
         return
     yield run_event(prepared, "validate-refs", run_id)
     yield from plan_records(prepared, past, run_id)
     yield from new
 
 
-def _there(past: Past) -> dict[str, tuple[str, str]]:
-    """Return the hashes of the sample and the text of each reference that a log holds, by the response's id."""
-    rows = past.rows("select id, sample_sha256, answer_sha256 from facts where type = 'response'")
-    return {target: (sample, answer) for target, sample, answer in rows}
+def _there(past: Past, *, mock: bool) -> dict[str, tuple[str, str]]:
+    """Return the hashes of the sample and the text of each reference that a log holds, by the response's id.
 
-
-def _is_planned(prepared: Prepared, past: Past) -> bool:
-    newest = past.newest_run(prepared.config.name, mock=prepared.mock)
-    return newest is not None and (newest["plan_id"], newest["config_sha256"]) == (
-        prepared.plan_id,
-        prepared.config.sha256,
-    )
+    To a real run those of a mock run are none.
+    """
+    rows = past.rows("select id, mock, sample_sha256, answer_sha256 from facts where type = 'response'")
+    return {target: (sample, answer) for target, is_mock, sample, answer in rows if mock or not is_mock}
 
 
 def _response(prepared: Prepared, sample: JsonObject, run_id: str) -> JsonObject:

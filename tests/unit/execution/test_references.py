@@ -127,6 +127,29 @@ def test_a_reference_that_left_the_dataset_counts_no_more(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_a_sample_that_comes_back_counts_again(tmp_path: Path) -> None:
+    """A run is recorded also where its plan and all of its references are in the log already, and then only once."""
+    for samples in ([SUM, CAPITAL], [SUM], [SUM, CAPITAL]):
+        with_config(tmp_path, samples)
+        assert judged(tmp_path).number == len(samples)
+    before = log_of(tmp_path).read_bytes()
+    judged(tmp_path)
+    assert log_of(tmp_path).read_bytes() == before
+
+
+@pytest.mark.slow
+def test_the_references_of_a_mock_run_are_none_to_a_real_one(tmp_path: Path) -> None:
+    """Each is written anew, so that what counts as real holds no stand-in's; a mock run takes real ones as they are."""
+    with_config(tmp_path, [SUM, CAPITAL])
+    with Mock() as service:
+        for mock_url in (service.base_url, None, service.base_url):
+            assert judged(tmp_path, mock_url=mock_url).number == 2
+    events = list(map(orjson.loads, log_of(tmp_path).read_bytes().splitlines()))
+    for type_ in ("response", "judgment"):
+        assert [event["mock"] for event in events if event["type"] == type_] == [True, True, False, False]
+
+
+@pytest.mark.slow
 def test_a_metric_that_only_grades_fails_by_the_users_threshold(tmp_path: Path) -> None:
     """Nobody guesses from which grade on a reference passes: nothing does, or the user says it."""
     half = SUM | {"answer": "Four apples and seven pears", "reference": "Four apples"}
