@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 from keval.config.model import JudgeConfig
 from keval.errors import UsageError
@@ -13,7 +14,8 @@ from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Job, jobs
 from keval.execution.judge_session import JudgeWork
 from keval.execution.leftovers import leaving_nothing
-from keval.execution.pairs import Waiting, baseline_id, condition_ids, is_import
+from keval.execution.pairs import baseline_id, condition_ids
+from keval.execution.piped_pairs import PipedPairs
 from keval.execution.progress import is_in_pipe, shown
 from keval.execution.session import Session
 from keval.ids import JsonObject
@@ -36,7 +38,7 @@ def judge_pipe(work: JudgeWork) -> int:
     async def main(stop: asyncio.Event) -> None:
         is_empty = True
         async with interrupt.stops_of(stop) as stops, asyncio.TaskGroup() as group:
-            live = LiveWork(work, stdout, stops)
+            live = LiveWork(work, stdout, stops, pairs)
             async for line in read_live(reader):
                 is_empty = False
                 await stdout.write(line.raw)
@@ -47,7 +49,7 @@ def judge_pipe(work: JudgeWork) -> int:
         live.check_budget()
 
     progress = shown(work.progress, quiet=request.quiet, live=not is_in_pipe())
-    with progress, Stdout() as stdout, interrupt.in_pipe(mock=request.mock):
+    with progress, Stdout() as stdout, closing(PipedPairs()) as pairs, interrupt.in_pipe(mock=request.mock):
         leaving_nothing(main, warn)
     return work.progress.failed
 
@@ -59,13 +61,13 @@ class LiveWork:
     finished first, so that no two sessions spend from one budget at once.
     """
 
-    def __init__(self, work: JudgeWork, sink: Sink, stops: Stops) -> None:
+    def __init__(self, work: JudgeWork, sink: Sink, stops: Stops, pairs: PipedPairs) -> None:
         self._work = work
         self._sink = sink
         self._stops = stops
         self._past = PassedBy()
         self._judges: Sequence[JudgeConfig] = ()
-        self._waiting: dict[tuple[str, str, int | None], Waiting] = {}
+        self._pairs = pairs
         self._judged = self._past.judged(mock=work.request.mock)
         self._brought: set[str] = set()
         self._feed = JobFeed()
@@ -89,22 +91,22 @@ class LiveWork:
             return
         if self._working is None:
             await self._begin_session(group)
-        new = [job for job in self._jobs_of(event) if job.judgment_id not in self._brought]
+        new = [job for job in self._jobs_of(line) if job.judgment_id not in self._brought]
         self._brought.update(job.judgment_id for job in new)
         if (rest := self._feed.put(new)) is not None:
             await rest
 
-    def _jobs_of(self, response: JsonObject) -> Iterator[Job]:
+    def _jobs_of(self, line: Line) -> Iterator[Job]:
         """Yield what a response gives the judges to do: those of pairs as soon as both responses of one are there."""
+        response = line.event
         yield from jobs(response, self._judges, self._judged)
         conditions = condition_ids(self._past.newest)
-        for judge in self._judges:
-            baseline = baseline_id(judge, conditions)
-            if baseline is not None:
-                number = None if is_import(self._past.newest) else len(conditions)
-                waiting = self._waiting.setdefault((judge.judge_id, baseline, number), Waiting(number))
-                for this, other in waiting.add(response, baseline):
-                    yield from jobs(this, [judge], self._judged, other=other)
+        baselines = [(judge, found) for judge in self._judges if (found := baseline_id(judge, conditions)) is not None]
+        if baselines:
+            self._pairs.add(response, line.raw)
+        for judge, baseline in baselines:
+            for this, other in self._pairs.completed_by(response, baseline, conditions.values()):
+                yield from jobs(this, [judge], self._judged, other=other)
 
     async def end_session(self) -> None:
         """Finish what the judges were brought, if they were brought any."""

@@ -6,8 +6,7 @@ the difference of a condition to the baseline is how far its answers are preferr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from keval.config.model import JudgeConfig
@@ -78,32 +77,3 @@ def pairing(judge: JudgeConfig, configs: Sequence[Conditions]) -> set[tuple[str,
     having = [config for config in configs if judge.baseline is None or judge.baseline in config] or configs[-1:]
     baselines = ((config, baseline_id(judge, config)) for config in having)
     return {(one, other) for config, other in baselines if other is not None for one in config.values()}
-
-
-@dataclass
-class Waiting:
-    """Responses of a pipe that wait for the other one of their pair; few do where conditions are asked by turns."""
-
-    conditions: int | None
-    """Of a question and repetition: when all have come, the baseline's response is let go; None if unknown."""
-    _baselines: dict[tuple[str, str, int], JsonObject] = field(default_factory=dict)
-    _others: dict[tuple[str, str, int], list[JsonObject]] = field(default_factory=dict)
-    _come: dict[tuple[str, str, int], set[str]] = field(default_factory=dict)
-    """The ids of the conditions: several logs may hold the same response."""
-
-    def add(self, response: JsonObject, baseline: str) -> Iterator[Pair]:
-        """Yield the pairs that a response completes; `baseline` is the id of the baseline's condition."""
-        key = response["question_id"], response["agent_id"], response["repetition"]
-        come = self._come.setdefault(key, set())
-        come.add(response["condition_id"])
-        if response["condition_id"] == baseline:
-            self._baselines[key] = response
-            yield response, response
-            yield from ((waiting, response) for waiting in self._others.pop(key, ()))
-        elif key in self._baselines:
-            yield response, self._baselines[key]
-        else:
-            self._others.setdefault(key, []).append(response)
-        if self.conditions is not None and len(come) >= self.conditions:
-            self._baselines.pop(key, None)
-            del self._come[key]

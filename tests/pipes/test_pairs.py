@@ -28,6 +28,19 @@ def test_a_pipe_and_a_log_judge_the_same_pairs(folder: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_pipe_and_a_log_judge_the_same_pairs_of_an_edited_condition(folder: Path) -> None:
+    """Its new answers are compared with those that the baseline gave in the run before."""
+    assert shell("keval generate eval.yaml --mock -o answers.jsonl", folder).returncode == 0
+    (folder / "eval.yaml").write_text(PAIRS.replace("kiwis are green fruit", "all kiwis are green fruit"))
+    assert shell("keval generate eval.yaml --mock -o answers.jsonl", folder).returncode == 0
+    piped = shell("cat answers.jsonl | keval judge --mock > piped.jsonl", folder)
+    assert piped.returncode == 0, piped.stderr
+    assert shell("keval judge answers.jsonl --mock", folder).returncode == 0
+    assert preferences(folder / "piped.jsonl") == preferences(folder / "answers.jsonl")
+    assert preferences(folder / "piped.jsonl").keys() == PREFERENCES.keys()
+
+
+@pytest.mark.slow
 def test_what_is_said_to_be_missing_is_what_the_judges_make(folder: Path) -> None:
     """Before `keval judge` the log lacks as many judgments as it adds, those of pairs among them; then none."""
 

@@ -3,14 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from keval.config.model import JudgeConfig
 from keval.config.reader import load
 from keval.errors import UsageError
 from keval.execution.config_session import run_all
-from keval.execution.pairs import NO_CONDITION, Waiting, baseline_id, condition_ids, configs_of, pairing
+from keval.execution.pairs import NO_CONDITION, baseline_id, condition_ids, configs_of, pairing
 from keval.execution.session import Request
 from keval.ids import JsonObject
 from keval.judges.pairwise import Pairwise
@@ -21,12 +19,6 @@ from tests.jobs import exact_judge
 from tests.pairs import PAIRS, PREFERENCES, WRONG, preferences, write_pairs
 
 CONDITIONS = ("baseline", "with_docs", "with_graph")
-RESPONSES = [
-    response_event(name, condition, repetition)
-    for name in ("q1", "q2")
-    for condition in CONDITIONS
-    for repetition in (1, 2)
-]
 
 
 def pair_judge(baseline: str | None = None) -> JudgeConfig:
@@ -81,30 +73,6 @@ def test_each_config_of_a_log_has_its_own_baseline(tmp_path: Path) -> None:
     assert pairing(exact_judge(), configs) == set()
     with pytest.raises(UsageError, match="the baseline 'typo' is not a condition"):
         pairing(pair_judge("typo"), configs)
-
-
-@given(st.permutations(RESPONSES))
-def test_each_response_is_paired_with_the_baselines_once_in_whatever_order_they_come(
-    responses: list[dict[str, object]],
-) -> None:
-    """Also the baseline's with itself; when all have come nothing is kept."""
-    waiting, baseline = Waiting(len(CONDITIONS)), condition_id("baseline")
-    found = [pair for response in responses for pair in waiting.add(response, baseline)]
-    assert sorted(str(this["id"]) for this, _ in found) == sorted(str(each["id"]) for each in RESPONSES)
-    for this, other in found:
-        assert other["condition_id"] == baseline
-        assert [this[key] for key in ("question_id", "repetition")] == [
-            other[key] for key in ("question_id", "repetition")
-        ]
-    assert waiting == Waiting(len(CONDITIONS))
-
-
-def test_a_response_that_comes_twice_stands_for_no_other() -> None:
-    """The baseline's is kept for conditions that come after it, as in `cat a.jsonl b.jsonl`."""
-    baseline, with_docs = response_event("q1", "baseline"), response_event("q1", "with_docs")
-    waiting = Waiting(2)
-    found = [pair for each in (baseline, baseline, with_docs) for pair in waiting.add(each, condition_id("baseline"))]
-    assert found[-1] == (with_docs, baseline)
 
 
 @pytest.mark.slow
