@@ -214,10 +214,17 @@ def _unjudged(prepared: Prepared) -> Iterator[str]:
 
 
 def _without_golden_answers(prepared: Prepared) -> Iterator[str]:
-    """Yield which judges have nothing to compare answers with."""
+    """Yield which judges have nothing to compare answers with, or not for all samples."""
     for judge in prepared.config.judges:
-        if any(map(judge.judge.lacks_golden_answer, prepared.samples)):
-            yield f"judge {judge.name} needs golden answers, which the dataset does not have: it gives no score"
+        judged = [sample for sample in prepared.samples if judge.not_for(sample) is None]
+        lacking = sum(map(judge.judge.lacks_golden_answer, judged))
+        needs = f"judge {judge.name} needs golden answers, which"
+        if lacking and lacking == len(prepared.samples):
+            yield f"{needs} the dataset does not have: it gives no score"
+        elif lacking:
+            share = "" if len(judged) == len(prepared.samples) else " that it is for"
+            samples = f"{lacking:,} of {counted(len(judged), 'sample')}{share}"
+            yield f"{needs} {samples} {'does' if lacking == 1 else 'do'} not have: it gives no score there"
 
 
 def _few_clusters(prepared: Prepared) -> Iterator[str]:

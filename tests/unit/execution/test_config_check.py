@@ -60,6 +60,31 @@ def test_a_judge_without_golden_answers_is_warned_of_and_costs_nothing(
     assert done.estimates[-1].number == (6 if says is None else 0)
 
 
+@pytest.mark.parametrize(
+    ("only_for", "says"),
+    [
+        ("", "which 1 of 3 samples does not have: it gives no score there"),
+        (", only_for: {of: [b, c]}", "which 1 of 2 samples that it is for does not have: it gives no score there"),
+        (", only_for: {of: b}", None),
+    ],
+)
+def test_samples_without_a_golden_answer_are_counted(only_for: str, says: str | None, tmp_path: Path) -> None:
+    """Of those that the judge is for: the others have a score."""
+    golden, none = tmp_path / "golden.jsonl", tmp_path / "none.jsonl"
+    golden.write_text("".join(json.dumps({"id": of, "question": of, "answer": "A", "of": of}) + "\n" for of in "ab"))
+    none.write_text('{"id": "c", "question": "c", "of": "c"}\n')
+    (tmp_path / "eval.yaml").write_text(
+        CONFIG.replace(
+            "dataset: {path: questions.jsonl}",
+            "datasets: [{name: one, path: golden.jsonl}, {name: two, path: none.jsonl, answer_key: null}]",
+        ).replace("[{type: exact_match}, JUDGE]", f"[{{type: exact_match{only_for}}}]")
+    )
+    found: list[str] = []
+    check(load(tmp_path / "eval.yaml", environ={}), tmp_path / "log.jsonl", found.append)
+    needs = "judge exact_match needs golden answers, "
+    assert [each for each in found if "golden" in each] == ([] if says is None else [needs + says])
+
+
 @pytest.mark.parametrize(("clusters", "is_told"), [(1, True), (5, True), (6, False)])
 def test_so_few_clusters_that_nothing_can_be_told_are_named(clusters: int, is_told: bool, tmp_path: Path) -> None:
     """However many questions there are: the exact test counts clusters, and its p is never below 2 / 2^n."""
