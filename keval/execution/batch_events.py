@@ -94,22 +94,26 @@ class KnownBatches:
 
 def known_batches(past: Past) -> KnownBatches:
     """Return the batches of real runs in a log: those of a mock are gone with it."""
-    found = past.rows(load("execution", "batch_lines"))
-    events = [(position, event_at(past.log, line)) for line, mock, position in found if not mock]
     by_id: defaultdict[str, list[JsonObject]] = defaultdict(list)
     begun: dict[str, int] = {}
-    for position, each in events:
+    batch_ids, askers = set(), set()
+    for line, mock, position in list(past.rows(load("execution", "batch_lines"))):
+        if mock:
+            continue
+        each = event_at(past.log, line)
+        if each["status"] in (REFUSED, ENDED):  # what it asked for need not be in memory
+            by_id[each["id"]].clear()
         by_id[each["id"]].append(each)
         begun.setdefault(each["id"], position)
+        batch_ids.add(each["batch_id"])
+        askers.add(Asker.of(each))
     unfinished = [_batch(told) for told in by_id.values() if told[-1]["status"] not in (REFUSED, ENDED)]
-    recorded = _recorded(past, {target for batch in unfinished for target in batch.requests.values()})
-    for batch in unfinished:
-        since = begun[batch.event_id]
-        batch.unrecorded = {target for target in batch.requests.values() if recorded.get(target, -1) < since}
+    if unfinished:
+        recorded = _Recorded.of(unfinished, min(begun[batch.event_id] for batch in unfinished), past)
+        for batch in unfinished:
+            batch.unrecorded = recorded.lacking(batch, begun[batch.event_id])
     return KnownBatches(
-        [batch for batch in unfinished if batch.unrecorded],
-        frozenset(each["batch_id"] for _, each in events if each["batch_id"] is not None),
-        frozenset(Asker.of(each) for _, each in events),
+        [batch for batch in unfinished if batch.unrecorded], frozenset(batch_ids - {None}), frozenset(askers)
     )
 
 
@@ -120,17 +124,36 @@ def _batch(told: Sequence[JsonObject]) -> Batch:
     return Batch(told[0]["id"], Asker.of(told[0]), requests, told[0]["time"], named[-1] if named else None)
 
 
-def _recorded(past: Past, targets: set[str]) -> dict[str, int]:
-    """Return where in the log these judgments and responses stand last, made or failed."""
-    if not targets:
-        return {}
-    made = past.rows("select id, max(position) from events where type in ('judgment', 'response') group by id")
-    recorded = {target: position for target, position in made if target in targets}
-    failures = list(past.rows("select id, run_id, position from events where type = 'failure' order by position"))
-    places = {failure: position for failure, _, position in failures}
-    runs = {run for _, run, _ in failures}
-    for target in targets:
-        for run in runs:
-            place = places.get(failure_id(target, run), -1)
-            recorded[target] = max(recorded.get(target, -1), place)
-    return recorded
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """Where what a log says of the requests of some batches stands last."""
+
+    made: Mapping[str, int]
+    """By the ids of judgments and responses; also of responses that failed."""
+    failures: Mapping[str, int]
+    """Failures of judges, by their own ids: they do not name the judgment, which only the id tells."""
+    runs: Mapping[str, Mapping[str, int]]
+    """Those in which a judge failed, by its id, each with the last failure."""
+
+    @classmethod
+    def of(cls, batches: Sequence[Batch], since: int, past: Past) -> _Recorded:
+        """Read it from where the first of the batches began: what was recorded before is none of their doing."""
+        asked = {target for batch in batches for target in batch.requests.values()}
+        made: dict[str, int] = {}
+        failures: dict[str, int] = {}
+        runs: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        rows = past.rows(load("execution", "recorded_since", position=str(since)))
+        for position, kind, event_id, run_id, response_id, judge_id in rows:
+            if kind == "failure" and judge_id is not None:
+                failures[event_id] = runs[judge_id][run_id] = position
+            elif (target := response_id if kind == "failure" else event_id) in asked:
+                made[target] = position
+        return cls(made, failures, runs)
+
+    def lacking(self, batch: Batch, begun: int) -> set[str]:
+        """Return which requests of a batch, which began at a place of the log, are not recorded since."""
+        lacking = {target for target in batch.requests.values() if self.made.get(target, -1) < begun}
+        runs = self.runs.get(batch.asker.asker_id, {})
+        for run in [run for run, last in runs.items() if last > begun]:
+            lacking = {target for target in lacking if self.failures.get(failure_id(target, run), -1) < begun}
+        return lacking

@@ -5,10 +5,20 @@ from pathlib import Path
 import pytest
 
 from keval.events import failure_id
+from keval.execution import batch_events
 from keval.execution.batch_events import Asker, Batch, known_batches
 from keval.ids import JsonObject
 from keval.logs.past import of_log
-from tests.builders import JUDGE_ID, judge_failure_event, judgment_event, response_event, run_event, write_log
+from tests.builders import (
+    AGENT_ID,
+    JUDGE_ID,
+    failure_event,
+    judge_failure_event,
+    judgment_event,
+    response_event,
+    run_event,
+    write_log,
+)
 
 RESPONSES = [response_event(repetition=repetition) for repetition in (1, 2, 3)]
 JUDGED, FAILED, LEFT = (judgment_event(response) for response in RESPONSES)
@@ -56,3 +66,52 @@ def test_a_log_says_what_of_its_batches_is_not_recorded(tmp_path: Path) -> None:
     assert {"msgbatch_1", "msgbatch_2"} <= known.batch_ids
     assert "msgbatch_mock" not in known.batch_ids
     assert known.askers == {Asker(JUDGE_ID)}
+
+
+@pytest.mark.slow
+def test_a_request_is_looked_for_only_in_runs_that_may_have_collected_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs in which its judge failed before the batch, or another judge did since, add no work per request."""
+    runs = [f"{number:016x}" for number in range(20)]
+    looked_for: list[tuple[str, str]] = []
+
+    def counted(target: str, run_id: str) -> str:
+        looked_for.append((target, run_id))
+        return failure_id(target, run_id)
+
+    monkeypatch.setattr(batch_events, "failure_id", counted)
+    failed = failure_id(FAILED["id"], OTHER_RUN)
+    log = write_log(
+        tmp_path / "log.jsonl",
+        [
+            run_event(),
+            *RESPONSES,
+            *(judge_failure_event(RESPONSES[1], id=failure_id(FAILED["id"], run), run_id=run) for run in runs),
+            *told(a_batch(), "submitting", "in_progress"),
+            *(judge_failure_event(RESPONSES[1], id=f"{run:0<24}", run_id=run, judge_id="b" * 24) for run in runs),
+            judge_failure_event(RESPONSES[1], id=failed, run_id=OTHER_RUN),
+            JUDGED,
+        ],
+    )
+    with of_log(log, lambda _: None) as past:
+        (batch,) = known_batches(past).open
+    assert batch.unrecorded == {LEFT["id"]}
+    assert sorted(looked_for) == sorted((target, OTHER_RUN) for target in (FAILED["id"], LEFT["id"]))
+
+
+@pytest.mark.slow
+def test_an_answer_that_failed_is_recorded_as_its_failure_says(tmp_path: Path) -> None:
+    """The failure of an agent names its response; one before the batch is of an earlier attempt."""
+    asked = {f"c{number}": response["id"] for number, response in enumerate(RESPONSES)}
+    batch = Batch("e1" * 12, Asker(AGENT_ID, is_agent=True), asked, "")
+    before, after = (
+        failure_event(response, response_id=response["id"], run_id=OTHER_RUN) for response in RESPONSES[:2]
+    )
+    log = write_log(
+        tmp_path / "log.jsonl",
+        [run_event(), before, *told(batch, "submitting", "in_progress"), after],
+    )
+    with of_log(log, lambda _: None) as past:
+        (found,) = known_batches(past).open
+    assert found.unrecorded == {RESPONSES[0]["id"], RESPONSES[2]["id"]}
