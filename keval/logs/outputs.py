@@ -22,7 +22,7 @@ from pathlib import Path
 from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
 from keval.logs.foreign import described
 from keval.logs.log_head import HEAD_BYTES, begins_as_log
-from keval.logs.standard_streams import STDERR_FD, STDIN_FD
+from keval.logs.standard_streams import STDERR_FD, STDIN_FD, STDOUT_FD
 
 STDIN = Path("-")
 """How a command line names stdin among its files."""
@@ -68,7 +68,7 @@ def check_output(output: Path, inputs: Sequence[Path], is_own: Callable[[bytes],
         if found is not None and stat.S_ISDIR(found.st_mode):
             raise UsageError(f"{output} is a folder; name a file in it, such as -o {output / 'report.md'}")
         return
-    with _as_lacking(output), output.open("rb") as opened:
+    with _as_lacking(output), _opened(output).open("rb") as opened:
         if begins_as_log(opened.fileno()):
             raise UsageError(f"{output} is a keval log, which no command replaces; name another file with -o")
         head = os.pread(opened.fileno(), HEAD_BYTES, 0)
@@ -116,11 +116,23 @@ def _same_input(found: os.stat_result | None, inputs: Sequence[Path]) -> str | N
 def _found(path: Path) -> os.stat_result | None:
     """Return what a path leads to, or None if there is nothing yet."""
     try:
-        return path.stat()
+        return _opened(path).stat()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise EnvironmentLacksError(f"{path}: {error.strerror}") from error
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether a path means stdout or stderr."""
+    descriptor = _own_descriptor(path)
+    return descriptor is not None and descriptor in {sys.stdout.fileno(), STDERR_FD}
+
+
+def _opened(path: Path) -> Path:
+    """Return by which path the system opens what a path means."""
+    descriptor = _own_descriptor(path)
+    return path if descriptor is None else Path(f"/dev/fd/{descriptor}")
 
 
 def _fstat(descriptor: int) -> os.stat_result | None:
@@ -144,12 +156,16 @@ def _target(output: Path) -> Path | None:
 
 
 def _own_descriptor(output: Path) -> int | None:
-    """Return the number of the open file that a path such as `/dev/stdout` or `/dev/fd/3` stands for."""
+    """Return the number of the open file that a path such as `/dev/stdout` or `/dev/fd/3` stands for.
+
+    Stdout has another number than people mean: see `outlive`.
+    """
     path = output
     for _ in range(40):  # as many links as Linux follows
         path = Path(os.path.realpath(path.parent)) / path.name
         if str(path.parent) in {f"/proc/{os.getpid()}/fd", "/dev/fd"} and path.name.isdigit():
-            return int(path.name)
+            number = int(path.name)
+            return sys.stdout.fileno() if number == STDOUT_FD else number
         if not path.is_symlink():
             break
         path = path.parent / path.readlink()

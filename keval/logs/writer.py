@@ -32,7 +32,7 @@ from keval.events import encode
 from keval.ids import JsonObject
 from keval.logs import locks
 from keval.logs.appended_file import AppendedFile, lines_of
-from keval.logs.outputs import check_no_input
+from keval.logs.outputs import check_no_input, is_stream
 from keval.projections.sql_file import verbatim
 
 Made = TypeVar("Made")
@@ -332,7 +332,7 @@ def open_log(path: Path, stages: tuple[str, ...], warn: Warn, inputs: Sequence[P
     regular file, InputError when it is a file that is no log, EnvironmentLacksError when it cannot be
     opened, and at the end when the log was taken away while it was written to.
     """
-    if path.exists() and not path.is_file():
+    if is_stream(path) or (path.exists() and not path.is_file()):
         raise UsageError(f"{path} is not a file that can be appended to; without -o events go to stdout")
     refuse_packed(path)
     verbatim(path)  # or nobody could read what is written

@@ -97,6 +97,24 @@ def test_a_report_replaces_its_own_earlier_one_and_no_other_file(log: Path, keva
         assert (log.parent / name).read_bytes() == before
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1"])
+def test_an_output_named_as_stdout_is_on_stdout(name: str, log: Path) -> None:
+    """`-o /dev/stdout` writes what no `-o` writes to stdout, also behind what is there, and stderr has none of it."""
+    shown = subprocess.run(
+        [sys.executable, "-m", "keval", "report", log, "-f", "csv"], capture_output=True, check=True
+    ).stdout
+    out, err = log.parent / "out.csv", log.parent / "err.txt"
+    for _ in range(2):
+        with out.open("ab") as stdout, err.open("ab") as stderr:
+            subprocess.run(
+                [sys.executable, "-m", "keval", "report", log, "-f", "csv", "-o", name],
+                stdout=stdout, stderr=stderr, check=True,
+            )  # fmt: skip
+    assert out.read_bytes() == 2 * shown
+    assert not err.read_bytes()
+
+
 CONFIG = """\
 name: kept
 dataset: {path: questions.jsonl}
@@ -157,3 +175,19 @@ def test_generate_does_not_append_to_its_inputs_through_stdout(config: Path) -> 
     assert done.returncode == 2
     assert "stdout leads into" in done.stderr
     assert dataset.read_bytes() == DATASET
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/stderr"])
+def test_a_stream_is_no_log(name: str, config: Path) -> None:
+    """`generate -o /dev/stdout` says that events go to stdout by themselves; neither stream gets one, be it a file."""
+    out, err = config.parent / "out.jsonl", config.parent / "err.txt"
+    with out.open("wb") as stdout, err.open("wb") as stderr:
+        done = subprocess.run(
+            [sys.executable, "-m", "keval", "generate", config, "-q", "-o", name],
+            stdout=stdout, stderr=stderr, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert not out.read_bytes()
+    assert f"{name} is not a file that can be appended to; without -o events go to stdout" in err.read_text()
+    assert '{"type"' not in err.read_text()
