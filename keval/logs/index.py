@@ -45,6 +45,12 @@ MARK = b"keval-ix"
 DATABASE = b"DUCK"
 """What the first bytes of an index hold, be it damaged: those of a DuckDB database."""
 
+TABLE = b"line_offsets"
+"""A table of each index: by its name one is known that has lost its end, while another DuckDB database has none."""
+
+READ_AT_ONCE = 2**20
+"""Bytes of a file that are searched for it at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Index:
@@ -194,13 +200,30 @@ def _refusal(path: Path) -> str | None:
     with ExitStack() as opened:
         try:
             descriptor = _open(path, opened)
-            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-            is_ours = is_file and DATABASE in (os.pread(descriptor, 16, 0) or DATABASE)
+            is_ours = stat.S_ISREG(os.fstat(descriptor).st_mode) and _is_index(descriptor)
         except FileNotFoundError:
             return None
         except OSError as error:
             return f"{path}: {error.strerror}"
         return None if is_ours else f"{path} is no index of keval and is left as it is"
+
+
+def _is_index(descriptor: int) -> bool:
+    """Return whether a file is empty, or an index of whatever version, be it damaged."""
+    head, size = os.pread(descriptor, 16, 0), os.fstat(descriptor).st_size
+    if DATABASE not in head:
+        return not head
+    return os.pread(descriptor, len(MARK), max(0, size - len(MARK))) == MARK or _has(descriptor, TABLE)
+
+
+def _has(descriptor: int, text: bytes) -> bool:
+    """Return whether a text stands anywhere in a file."""
+    at = 0
+    while len(read := os.pread(descriptor, READ_AT_ONCE, at)) >= len(text):
+        if text in read:
+            return True
+        at += len(read) - len(text) + 1  # it may begin at the end of what was read
+    return False
 
 
 def _sign(path: Path, index: Index) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 
 from keval import projections
@@ -281,6 +282,12 @@ def _sqlite(path: Path) -> None:
         connection.execute("create table note (note)")
 
 
+def _duckdb(path: Path) -> None:
+    path.unlink()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table note as select 'a line of mine' as line")
+
+
 def _older(path: Path) -> None:
     data = path.read_bytes()
     number = data.index(b"0.", data.rindex(b'{"lines"') - 120)
@@ -329,10 +336,10 @@ def test_a_file_that_is_no_whole_index_of_the_log_is_replaced(log: Path, damage:
     assert is_used(log)
 
 
-@pytest.mark.parametrize("other", [_garbage, slow(_sqlite), slow(_pipe)])
+@pytest.mark.parametrize("other", [_garbage, _duckdb, slow(_sqlite), slow(_pipe)])
 @pytest.mark.slow
 def test_what_is_somebody_s_file_is_left_alone(log: Path, other: Callable[[Path], None]) -> None:
-    """A file that does not begin as an index keeps every byte, the reader is told, and every number is right."""
+    """A file that is no index, also a DuckDB database, keeps every byte, the reader is told, every number is right."""
     with_index(log)
     other(beside(log))
     before = _as_written(beside(log))
