@@ -15,6 +15,7 @@ from keval.errors import EnvironmentLacksError, InputError, KevalError, Warn
 from keval.logs import locks
 from keval.logs.foreign import described
 from keval.logs.log_head import HEAD_BYTES, begins_as_log
+from keval.logs.on_disk import sync_folder
 
 # macOS has no fdatasync; what it saves is only the write of the file's times.
 _sync = getattr(os, "fdatasync", os.fsync)
@@ -41,6 +42,8 @@ class AppendedFile:
             with locks.writing(self.descriptor, self.path):
                 self._check()
                 self._start = self._mend()
+            if not self._start:  # it may be new
+                sync_folder(Path(os.path.realpath(path)).parent)
         except BaseException:
             self.close()
             raise
@@ -191,6 +194,7 @@ class AppendedFile:
             file.write(tail + b"\n")
             file.flush()
             os.fsync(aside)
+        sync_folder(torn.parent)
         return torn
 
     def _tail(self, size: int) -> bytes:

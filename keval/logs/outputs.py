@@ -22,6 +22,7 @@ from pathlib import Path
 from keval.errors import EnvironmentLacksError, ReaderGoneError, UsageError
 from keval.logs.foreign import described
 from keval.logs.log_head import HEAD_BYTES, begins_as_log
+from keval.logs.on_disk import sync, sync_folder
 from keval.logs.standard_streams import STDERR_FD, STDIN_FD, STDOUT_FD
 
 STDIN = Path("-")
@@ -205,17 +206,9 @@ def _put(temporary: Path, target: Path) -> None:
     """Put a file in the place of another, whose rights it gets."""
     with suppress(FileNotFoundError):
         temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-    _sync(temporary)
+    sync(temporary)
     temporary.replace(target)
-    _sync(target.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_folder(target.parent)
 
 
 def _write_into(temporary: Path, output: Path) -> None:

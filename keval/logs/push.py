@@ -24,6 +24,7 @@ from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.logs import addresses, locks, s3
 from keval.logs.check import ends_with_line
 from keval.logs.collect import no_events
+from keval.logs.on_disk import sync_folder
 from keval.logs.stream import count_events, log_reader
 from keval.processes import temporary
 
@@ -224,11 +225,7 @@ def _name(made: Path, target: Path) -> None:
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from error
         made.rename(target)
-    descriptor = os.open(target.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_folder(target.parent)
 
 
 @dataclass(frozen=True)
