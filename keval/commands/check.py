@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -61,7 +62,7 @@ def _log(named: Path | None, default: Path, config_path: Path, inputs: Sequence[
         raise UsageError(f"{log} is what the config reads; --log names a log of earlier answers")
     if read is not None:
         raise UsageError(
-            f"keval run {config_path} would write its log to {log}, which the config reads ({read});"
+            f"keval run {quote(str(config_path))} would write its log to {log}, which the config reads ({read});"
             " run it with -o LOG and check it with --log LOG, or give the config another name"
         )
     if named is not None and not log.exists():
@@ -98,7 +99,8 @@ def _print_plan(items: Sequence[Item], config_path: Path, prices: Prices, *, has
     if not all(item.measured or item.cost_usd is None for item in items):
         listed = f"list prices of {prices.as_of}{' where the config gives none' if prices.own else ''}; "
         of_mock = "what the mock answers has no price; " if mock else ""
-        say(f"          rough: {listed}{of_mock}run a pilot (keval run {config_path} --limit 2) and check again")
+        pilot = f"run a pilot (keval run {quote(str(config_path))} --limit 2)"
+        say(f"          rough: {listed}{of_mock}{pilot} and check again")
 
 
 def _cost(item: Item) -> str:

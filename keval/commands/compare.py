@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -71,7 +72,10 @@ def _warn_of_twice(logs: Sequence[Path]) -> None:
     seen: set[Path] = set()
     for log in filter(Path.is_file, logs):
         if log.resolve() in seen:
-            warn(f"{log} is named twice, and no log differs from itself; `keval report {log}` compares its conditions")
+            warn(
+                f"{log} is named twice, and no log differs from itself; `keval report {quote(str(log))}` compares its"
+                " conditions"
+            )
         seen.add(log.resolve())
 
 

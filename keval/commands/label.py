@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -74,7 +75,7 @@ def command(
         pass
     finally:
         what = "scores given" if scores else "labelled"
-        warn(f"{labels} of {len(entries)} {what}; `keval calibrate {log}` says what the labels mean")
+        warn(f"{labels} of {len(entries)} {what}; `keval calibrate {quote(str(log))}` says what the labels mean")
 
 
 def _show(entry: Entry, place: int, of: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 import click
@@ -102,7 +103,8 @@ def _of_runs(log: Path, prefixes: Sequence[str], *, skip_invalid: bool) -> _Retr
     if any(kind == "response" for kind, _ in found.retracted):
         told.append(
             f"what was planned stays the newest plan: where another config, or its agent as it was before, shall count "
-            f"again, `keval generate CONFIG -o {log}` with these files says so, and asks only for what is missing"
+            f"again, `keval generate CONFIG -o {quote(str(log))}` with these files says so, and asks only for what is "
+            "missing"
         )
     if not told:
         told.append(f"of {named} nothing counts that could be retracted; nothing was written")

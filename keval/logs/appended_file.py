@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 from keval import schema
 from keval.documents import strict_json
@@ -67,7 +68,7 @@ class AppendedFile:
         if tail and not _is_event(tail) and not _is_cut_off(tail):
             raise InputError(
                 f"{self.path}: its last line has no end and is no event, nor one that was cut off; it is left as it is:"
-                f" keval validate {self.path} says what is wrong"
+                f" keval validate {quote(str(self.path))} says what is wrong"
             )
 
     def write(self, lines: Sequence[bytes]) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 from keval.errors import UsageError, Warn
@@ -121,7 +122,7 @@ def _run(log: Path, prefix: str, runs: Collection[str]) -> str:
     found = [prefix] if prefix in runs else [each for each in runs if each.startswith(prefix)]
     if len(found) != 1:
         what = f"{len(found)} runs have ids that begin" if found else "no run has an id that begins"
-        raise UsageError(f"{log}: {what} with {prefix!r}; `keval sql {log} 'from runs'` lists them")
+        raise UsageError(f"{log}: {what} with {prefix!r}; `keval sql {quote(str(log))} 'from runs'` lists them")
     return found[0]
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import BinaryIO
 
 from keval.documents import packed
@@ -68,5 +69,6 @@ def _check_scannable(log: Path, number: int, raw: bytes, *, as_text: bool) -> No
         raise InputError(f"stdin:{number}: no valid event; --skip-invalid scans the line as text")
     if not as_text:
         raise InputError(
-            f"{log}:{number}: no valid event; keval validate {log} says why (--skip-invalid scans the line as text)"
+            f"{log}:{number}: no valid event; keval validate {quote(str(log))} says why (--skip-invalid scans the line"
+            " as text)"
         )

@@ -23,6 +23,7 @@ from contextlib import ExitStack, contextmanager
 from io import FileIO
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple, TypeVar
 
 from keval.counted import counted
@@ -262,10 +263,11 @@ class Log:
         """Return what is told of a log that was lost, and what to do."""
         events = counted(self._number_beside, "event")
         whose = "of this command" if self._keeps_copy else "that were still to be found"
+        aside, log = quote(str(rescued)), quote(str(self.path))
         return (
             f"{self.path} {self._lost} while it was written to; the {events} {whose} are in"
             f" {rescued}. Put the log back if you can, and append them once before anything else is done with it:"
-            f" `cat {rescued} >> {self.path}`; if it is gone, `mv {rescued} {self.path}`. The same command again does"
+            f" `cat {aside} >> {log}`; if it is gone, `mv {aside} {log}`. The same command again does"
             " what is missing"
         )
 
@@ -343,7 +345,8 @@ def open_log(path: Path, stages: tuple[str, ...], warn: Warn, inputs: Sequence[P
         if rescued.exists():
             warn(
                 f"{rescued} holds what an earlier command could not put into this log; if it is not in the log yet,"
-                f" stop, append it (cat {rescued} >> {path}) and begin again; if it is, remove it"
+                f" stop, append it (cat {quote(str(rescued))} >> {quote(str(path))}) and begin again; if it is,"
+                " remove it"
             )
         try:
             yield log

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from keval.errors import InputError
 from keval.reports.conclusions import SMALL_NUMBERS, MetricTable, ReportWarning, small_numbers
@@ -39,8 +40,8 @@ class Side:
 def _why_without_scores(side: Side) -> str:
     """Return why a log has no scores, and what makes some."""
     if any(condition.completed for condition in side.report.conditions):
-        return f"nothing is judged; keval judge {side.label} -j JUDGE.yaml judges it"
-    return f"nothing is answered; keval run CONFIG -o {side.label} asks for what is missing"
+        return f"nothing is judged; keval judge {quote(side.label)} -j JUDGE.yaml judges it"
+    return f"nothing is answered; keval run CONFIG -o {quote(side.label)} asks for what is missing"
 
 
 def check_comparable(sides: Sequence[Side]) -> None:
@@ -63,7 +64,7 @@ def check_comparable(sides: Sequence[Side]) -> None:
             raise InputError(
                 f"no judge has scored both logs ({'; '.join(names)})",
                 "scores of two judges are not compared; one judge for both: "
-                f"keval judge {first.label} -j JUDGE.yaml && keval judge {other.label} -j JUDGE.yaml",
+                f"keval judge {quote(first.label)} -j JUDGE.yaml && keval judge {quote(other.label)} -j JUDGE.yaml",
             )
 
 

@@ -488,6 +488,20 @@ def lose(path: Path, *written: int) -> str:
     return str(raised.value)
 
 
+def test_what_is_to_be_typed_after_a_loss_works_as_it_stands(tmp_path: Path) -> None:
+    """A shell that is given the commands of the messages has the log again, whatever the log is called."""
+    path = tmp_path / "it's $HOME" / "my log.jsonl"
+    path.parent.mkdir()
+    said = lose(path, 1)
+    subprocess.run(["sh", "-c", said.partition("`mv")[2].partition("`")[0].join(["mv", ""])], check=True)
+    assert ids(path) == ["r1"]
+    (path.parent / "my log.jsonl.rescued").write_bytes(encode(small_event(2)))
+    told: list[str] = []
+    with open_log(path, (), told.append):
+        subprocess.run(["sh", "-c", told[0].partition("append it (")[2].rpartition(") and begin")[0]], check=True)
+    assert ids(path) == ["r1", "r2"]
+
+
 def test_each_loss_has_a_file_of_its_own(tmp_path: Path) -> None:
     """A foreign file of the name and what an earlier loss left stay as they are: nothing is appended a second time."""
     path = tmp_path / "run.jsonl"
