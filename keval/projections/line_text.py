@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from keval.errors import InputError
+from keval.errors import EnvironmentLacksError, InputError
 from keval.ids import JsonObject
 from keval.json_text import loads
 from keval.projections.log_file import ChangedError, LogFile
@@ -94,7 +95,7 @@ def line_in(descriptor: int, offset: int) -> str:
 
 @contextmanager
 def descriptors_of(logs: Sequence[LogFile]) -> Iterator[list[int]]:
-    """Open the files of logs and give their descriptors. Raises InputError."""
+    """Open the files of logs and give their descriptors. Raises InputError, EnvironmentLacksError."""
     with ExitStack() as open_:
         yield [_open(log, open_) for log in logs]
 
@@ -103,6 +104,11 @@ def _open(log: LogFile, opened: ExitStack) -> int:
     try:
         descriptor = os.open(log.path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
+        if error.errno == errno.EMFILE:
+            raise EnvironmentLacksError(
+                f"{log.name}: {error.strerror}: this shell allows too few (`ulimit -n`); read fewer logs at once, or"
+                " `cat` them into one"
+            ) from error
         raise InputError(f"{log.name}: {error.strerror}") from error
     opened.callback(os.close, descriptor)
     return descriptor

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from keval.errors import InputError
-from keval.projections.line_text import READ_AT_ONCE, functions_over, line_in
+from keval.errors import EnvironmentLacksError, InputError
+from keval.projections.line_text import READ_AT_ONCE, descriptors_of, functions_over, line_in
 from keval.projections.log_file import LogFile
 
 LINES = [
@@ -64,3 +65,16 @@ def test_a_line_that_is_gone_is_no_field(log: Path) -> None:
         log.write_bytes(b"")
         with pytest.raises(duckdb.InvalidInputException, match=r"mine\.jsonl: changed while it was read"):
             connection.execute("select field_at(1::smallint, 0::bigint, 'a')").fetchall()
+
+
+def test_too_many_logs_for_this_shell_are_told_as_such(log: Path) -> None:
+    """It is no mistake of a log: the message names the limit, and every log is closed again."""
+    before = len(list(Path("/dev/fd").iterdir()))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before + 10, limits[1]))
+    try:
+        with pytest.raises(EnvironmentLacksError, match="ulimit -n"), descriptors_of([LogFile(log, "-")] * 50):
+            pytest.fail("more files are open than may be")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert len(list(Path("/dev/fd").iterdir())) == before
