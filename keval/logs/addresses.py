@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-_CREDENTIALS = re.compile(r"(\w+://)[^/@\s]*@")
+_AUTHORITY = re.compile(r"(?P<scheme>\w+://)(?P<authority>[^\s/?#]*)(?P<rest>\S*)")
 _QUERY = re.compile(r"(https?://[^\s?'\"]*)\?[^\s'\"]*", re.IGNORECASE)
+_PARAMETERS = re.compile(r"(\w+://[^\s'\"]*?)\?[\w.%-]+=[^\s'\"]*")
+"""As a query: elsewhere than in the web a `?` may be of a name, but no name goes on as `?token=`."""
 
 _NAMES: dict[Path, str] = {}
 
@@ -21,7 +23,22 @@ def scheme_of(name: str) -> str | None:
 
 def shown(text: str) -> str:
     """Return a text as it may be printed: no address in it has a password, or a query, which may be a signature."""
-    return _QUERY.sub(r"\1?…", _CREDENTIALS.sub(r"\1", text))
+    return _PARAMETERS.sub(r"\1?…", _QUERY.sub(r"\1?…", _AUTHORITY.sub(_without_user, text)))
+
+
+def _without_user(address: re.Match[str]) -> str:
+    """Return an address without its user and password.
+
+    A password may hold what should have been written as `%40` or `%2F`: where there may be one, it may go on to the
+    last `@`. A path alone may have an `@`, too.
+    """
+    scheme, authority, rest = address["scheme"], address["authority"], address["rest"]
+    hidden, _, left = (authority + rest).rpartition("@")
+    if "@" not in authority and (":" not in authority or not hidden):
+        return address[0]
+    if "?" in hidden:  # what is left may be of a query
+        return f"{scheme}…"
+    return f"{scheme}…@{left}" if "/" in hidden else f"{scheme}{left}"
 
 
 def note(copy: Path, address: str) -> None:

@@ -150,7 +150,8 @@ def _folder() -> Path:
 
 def _file_name(address: str) -> str:
     """Return what a copy is called: its ending says whether it is packed."""
-    path = addresses.shown(address).removesuffix("?…")
+    path = address.partition("?")[0] if addresses.scheme_of(address) in WEB_SCHEMES else address
+    path = addresses.shown(path).removesuffix("?…")
     return path.rstrip("/").rpartition("/")[2] or "log.jsonl"
 
 
