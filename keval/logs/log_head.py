@@ -53,16 +53,25 @@ def begins_as_log(descriptor: int) -> bool:
 
     Lines before it that are no events do not make a log another kind of file.
     """
-    head = os.pread(descriptor, HEAD_BYTES, 0).lstrip()
+    start = _after_blanks(descriptor)
+    head = os.pread(descriptor, HEAD_BYTES, start)
     if is_by_keval(head) or (head and any(begins.startswith(head) for begins in _WHOLE_BEGINNINGS)):
         return True
     while b"\n" not in head and len(head) < LONGEST_LINE:
-        longer = os.pread(descriptor, 2 * len(head), 0)
+        longer = os.pread(descriptor, 2 * len(head), start)
         if len(longer) <= len(head):
             break
         head = longer
     whole, newline, rest = head.rpartition(b"\n")
     return any(_is_envelope(line) for line in (whole.split(b"\n") if newline else [rest]))
+
+
+def _after_blanks(descriptor: int) -> int:
+    """Return at which byte the first line that is not blank begins."""
+    start = 0
+    while (head := os.pread(descriptor, HEAD_BYTES, start)).isspace() and start < LONGEST_LINE:
+        start += len(head)
+    return start + len(head) - len(head.lstrip())
 
 
 def _is_envelope(line: bytes) -> bool:

@@ -157,6 +157,7 @@ class _Place(ABC):
 def _place(log: Path, destination: str) -> _Place:
     scheme = addresses.scheme_of(destination)
     if scheme == "s3":
+        destination = f"s3://{destination.partition('://')[2]}"  # it may begin with S3://
         is_folder = destination.endswith("/") or "/" not in destination.removeprefix("s3://")
         return _Object(f"{destination.rstrip('/')}/{log.name}" if is_folder else destination)
     if scheme is not None:

@@ -23,6 +23,11 @@ from tests.builders import response_event, run_event
         (b'\n\n{"type":"response","v":1,"id":"a"', True),
         (b'garbage\n{"run_id":"r","time":"t","id":"i","v":1,"type":"run"}\n', True),
         (b'{"run_id":"r","time":"t","id":"i","v":1,"type":"run","text":"%s"}\n' % (b"x" * 200_000), True),
+        (
+            b"\n" * 200_000 + b'{"run_id":"r","time":"t","id":"i","v":1,"type":"run","text":"%s"}\n' % (b"x" * 200_000),
+            True,
+        ),
+        (b"\n" * 200_000, False),
         (b"", False),
         (b"{", True),
         (b"{}", False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import subprocess
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 
 from keval.errors import EnvironmentLacksError, InputError, UsageError
 from keval.events import encode
-from keval.logs import locks
+from keval.logs import locks, s3
 from keval.logs.push import push
 from tests.builders import response_event, run_event, write_log
 
@@ -147,3 +148,27 @@ def test_only_places_that_can_refuse_are_written_to(log: Path) -> None:
     """An address of another kind is refused with what it could be."""
     with pytest.raises(UsageError, match="keval writes to no https://, only to folders and s3://"):
         push(log, "https://ada:secret@host/run.jsonl")
+
+
+class Store:
+    """What stands for an object store."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+
+    def open(self, address: str, _: str) -> io.BytesIO:
+        if address not in self.objects:
+            raise FileNotFoundError(address)
+        return io.BytesIO(self.objects[address])
+
+    def put_file(self, source: str, address: str, **_: object) -> None:
+        self.objects[address] = Path(source).read_bytes()
+
+
+@pytest.mark.parametrize("destination", ["s3://bucket", "S3://bucket", "S3://bucket/", "s3://bucket/run.jsonl"])
+def test_a_bucket_gets_the_log_under_its_name(log: Path, destination: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bucket alone is a folder, however its scheme is written."""
+    store = Store()
+    monkeypatch.setattr(s3, "filesystem", lambda: store)
+    push(log, destination)
+    assert set(store.objects) == {"s3://bucket/run.jsonl", "s3://bucket/run.jsonl.sha256"}
