@@ -29,10 +29,10 @@ def logs_of(folder: Path) -> list[Path]:
 
 def newest_log(folder: Path) -> Path:
     """Return the log of a folder that was written to last. Raises InputError if there is none."""
-    found = [log for log in logs_of(folder) if is_log(log)]
-    if not found:
+    newest = next((log for log in logs_of(folder) if not _is_locked(log)), None)
+    if newest is None:
         raise InputError("there is no log in this folder: name one, or pipe one in")
-    return found[0]
+    return newest
 
 
 def is_log(path: Path) -> bool:

@@ -13,7 +13,7 @@ from keval.schema import EVENT_TYPES
 HEAD_BYTES = 65536
 """How much of the beginning of a file says what it is; a longer first line of a log is read whole."""
 
-LONGEST_LINE = 64 * 1024 * 1024
+LONGEST_FIRST_LINE = 64 * 1024 * 1024
 """A first line is not read further to learn whether it is an event."""
 
 ENVELOPE = ("type", "id", "time", "run_id")
@@ -57,7 +57,7 @@ def begins_as_log(descriptor: int) -> bool:
     head = os.pread(descriptor, HEAD_BYTES, start)
     if is_by_keval(head) or (head and any(begins.startswith(head) for begins in _WHOLE_BEGINNINGS)):
         return True
-    while b"\n" not in head and len(head) < LONGEST_LINE:
+    while b"\n" not in head and len(head) < LONGEST_FIRST_LINE:
         longer = os.pread(descriptor, 2 * len(head), start)
         if len(longer) <= len(head):
             break
@@ -69,7 +69,7 @@ def begins_as_log(descriptor: int) -> bool:
 def _after_blanks(descriptor: int) -> int:
     """Return at which byte the first line that is not blank begins."""
     start = 0
-    while (head := os.pread(descriptor, HEAD_BYTES, start)).isspace() and start < LONGEST_LINE:
+    while (head := os.pread(descriptor, HEAD_BYTES, start)).isspace() and start < LONGEST_FIRST_LINE:
         start += len(head)
     return start + len(head) - len(head.lstrip())
 

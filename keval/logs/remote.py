@@ -32,7 +32,7 @@ WEB_SCHEMES = frozenset({"http", "https"})
 AT_ONCE = 64 * 2**20
 """Bytes of a file that is copied as a whole; of a larger one line by line, in bounded memory."""
 
-LONGEST_LINE = 32 * 2**20
+LONGEST_COPIED_LINE = 32 * 2**20
 """Bytes that a line of a larger file may have."""
 
 LINES_AT_ONCE = 100
@@ -177,7 +177,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, remote: _Remote, target: Path) 
             ((content,),) = connection.execute(load("logs", "remote_bytes", address=literal(remote.pattern))).fetchall()
             file.write(content)
         else:
-            query = load("logs", "remote_lines", address=literal(remote.pattern), longest_line=str(LONGEST_LINE))
+            query = load("logs", "remote_lines", address=literal(remote.pattern), longest_line=str(LONGEST_COPIED_LINE))
             connection.execute(query)
             while lines := connection.fetchmany(LINES_AT_ONCE):
                 file.write(b"".join(f"{line}\n".encode() for (line,) in lines))

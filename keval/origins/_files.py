@@ -20,7 +20,7 @@ LARGEST_DOCUMENT = 2**30
 
 _NO_NUMBER = re.compile(rb"\b(NaN|Infinity)\b")
 
-LONGEST_LINE = 2**26
+LONGEST_IMPORTED_LINE = 2**26
 """Bytes of a line that are read."""
 
 
@@ -37,10 +37,10 @@ def rows_of(path: Path, validator: Validator) -> Iterator[JsonObject]:
     """Yield the rows of JSON lines, one at a time. Raises InputError for one of another form."""
     with opened(path) as file:
         number = 0
-        while line := file.readline(LONGEST_LINE + 1):
+        while line := file.readline(LONGEST_IMPORTED_LINE + 1):
             number += 1
-            if len(line) > LONGEST_LINE:
-                raise InputError(f"line {number} is longer than {LONGEST_LINE >> 20} MiB")
+            if len(line) > LONGEST_IMPORTED_LINE:
+                raise InputError(f"line {number} is longer than {LONGEST_IMPORTED_LINE >> 20} MiB")
             if line.strip():
                 yield row_in(line, number, validator)
 

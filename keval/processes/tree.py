@@ -184,18 +184,18 @@ async def _left(token: str, session: int | None, *, everywhere: bool = False) ->
     return set()
 
 
-async def end_first(token: str, session: int, grace_s: float = GRACE_S) -> None:
+async def end_first(token: str, session: int) -> None:
     """End the process that leads the task's session and group, as a terminal would that is closed.
 
-    The others have `grace_s` to follow it. What `end_tree` finds afterwards would have been left behind.
+    The others have `GRACE_S` to follow it. What `end_tree` finds afterwards would have been left behind.
     """
     with suppress(OSError):
         os.killpg(session, signal.SIGTERM)
     with suppress(psutil.Error, OSError):  # it has ended, or there is no file to look at it with
         first = psutil.Process(session)
-        await _wait([first], grace_s)
+        await _wait([first], GRACE_S)
         first.kill()
-    await _wait(await _left(token, session), grace_s)
+    await _wait(await _left(token, session), GRACE_S)
 
 
 async def end_tree(

@@ -41,7 +41,7 @@ def test_numbers_that_are_none_are_null(tmp_path: Path) -> None:
 
 def test_more_than_a_memory_holds_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small packed file may be large."""
-    monkeypatch.setattr("keval.origins._files.LONGEST_LINE", 11)
+    monkeypatch.setattr("keval.origins._files.LONGEST_IMPORTED_LINE", 11)
     monkeypatch.setattr("keval.origins._files.LARGEST_DOCUMENT", 11)
     whole = file(tmp_path, b'{"cost": 1}')
     assert (document_of(whole), len(list(rows_of(whole, FORM)))) == (b'{"cost": 1}', 1)

@@ -142,7 +142,7 @@ asyncio.run(main())
 """
 
 ENDS = "told = await tree.end_tree(token)"
-ENDS_FIRST = "told = await tree.end_first(token, left.pid, 0.1)"
+ENDS_FIRST = "told = await tree.end_first(token, left.pid)"
 IS_CANCELLED = """
     ending = asyncio.create_task(tree.end_tree(token))
     await asyncio.sleep(0.01)
