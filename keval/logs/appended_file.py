@@ -40,7 +40,7 @@ class AppendedFile:
         self._mark = b""
         self._mark_at = 0
         try:
-            with locks.writing(self.descriptor, self.path):
+            with locks.writing(self.descriptor, self.path, self._warn):
                 self._check()
                 self._start = self._mend()
             if not self._start:  # it may be new
@@ -51,7 +51,7 @@ class AppendedFile:
 
     def mend(self) -> None:
         """Set a cut-off last line aside, so that lines can be appended; a file that is somebody's is left as it is."""
-        with suppress(KevalError, OSError), locks.writing(self.descriptor, self.path):
+        with suppress(KevalError, OSError), locks.writing(self.descriptor, self.path, self._warn):
             self._check()
             self._mend()
 
@@ -77,7 +77,7 @@ class AppendedFile:
         Raises EnvironmentLacksError when not even the first one fits.
         """
         try:
-            with locks.writing(self.descriptor, self.path):
+            with locks.writing(self.descriptor, self.path, self._warn):
                 return self._append(lines)
         except OSError as error:
             raise self._unwritable(error) from error

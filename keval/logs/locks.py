@@ -12,16 +12,22 @@ import os
 import re
 import struct
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from keval.errors import EnvironmentLacksError, UsageError
+from keval.errors import EnvironmentLacksError, UsageError, Warn
 
 _BYTES = {"write": 1 << 62, "generate": (1 << 62) + 1, "judge": (1 << 62) + 2, "aggregate": (1 << 62) + 3}
 """Which byte stands for what; a lock may lie behind the end of a file."""
 
 _STAGES = tuple(name for name in _BYTES if name != "write")
+
+_WAIT, _TRY = fcntl.LOCK_EX, fcntl.LOCK_EX | fcntl.LOCK_NB
+
+SILENT_S = 1.0
+"""How long a command waits for another one's write without a word."""
 
 _NAME = re.compile("[a-z][a-z-]*")
 """What a command of keval's is called."""
@@ -31,29 +37,54 @@ _SET = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 @contextmanager
-def writing(descriptor: int, path: Path) -> Iterator[None]:
+def writing(descriptor: int, path: Path, warn: Warn | None = None) -> Iterator[None]:
     """Wait until nobody else writes to an open log, and keep others from it.
 
-    Raises EnvironmentLacksError where the file system has no locks.
+    Who it is, is said when it takes long: `closed` may hold a log for minutes. Raises EnvironmentLacksError where the
+    file system has no locks.
     """
     try:
-        _lock_write(descriptor, take=True)
+        try:
+            _lock_write(descriptor, _TRY)
+        except (BlockingIOError, PermissionError):
+            with _told_late(descriptor, path, warn):
+                _lock_write(descriptor, _WAIT)
     except OSError as error:
         raise _refused(path, error, "two commands from paying for the same answers") from error
     try:
         yield
     finally:
         with suppress(OSError):  # a file that is stale or closed has no lock any more
-            _lock_write(descriptor, take=False)
+            _lock_write(descriptor, fcntl.LOCK_UN)
 
 
-def _lock_write(descriptor: int, *, take: bool) -> None:
+def _lock_write(descriptor: int, how: int) -> None:
+    """Take the lock of a write, or give it back; `how` is as `flock` has it."""
     if _SET is None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if take else fcntl.LOCK_UN)
-    elif take:
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, _lock("write", fcntl.F_WRLCK))
+        fcntl.flock(descriptor, how)
     else:
-        fcntl.fcntl(descriptor, _SET, _lock("write", fcntl.F_UNLCK))
+        kind = fcntl.F_UNLCK if how == fcntl.LOCK_UN else fcntl.F_WRLCK
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW if how == _WAIT else _SET, _lock("write", kind))
+
+
+@contextmanager
+def _told_late(descriptor: int, path: Path, warn: Warn | None) -> Iterator[None]:
+    """Say who holds a log that somebody waits for, unless the wait is over soon."""
+
+    def tell() -> None:
+        with suppress(OSError):  # the log is closed by now
+            holder = _taken(path, _holder(descriptor, "write"))
+            if warn is not None:
+                warn(f"{holder}; waiting until it is done")
+
+    late = threading.Timer(SILENT_S, tell)
+    late.daemon = True
+    with suppress(RuntimeError):  # no thread to be had: it is waited for without a word
+        late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
 
 
 @contextmanager

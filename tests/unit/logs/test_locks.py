@@ -5,8 +5,9 @@ import fcntl
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,35 @@ def test_a_log_that_is_kept_closed_is_written_to_by_nobody(log: Path) -> None:
             pass
         with locks.closed(first.fileno(), log):
             pass
+
+
+def test_who_holds_a_log_that_is_waited_for_is_told(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A writer that waits for one who keeps the log closed says so once, and goes on as soon as it may."""
+    monkeypatch.setattr(locks, "SILENT_S", 0.05)
+    told: list[str] = []
+    is_told = threading.Event()
+
+    def warn(line: str) -> None:
+        told.append(line)
+        is_told.set()
+
+    with opened(log) as writer, log.open("rb") as reader:
+        with locks.writing(writer, log, warn):
+            pass
+        with ExitStack() as kept:
+            kept.enter_context(locks.closed(reader.fileno(), log))
+
+            def end() -> None:
+                is_told.wait(10)
+                kept.close()
+
+            ends = threading.Thread(target=end)
+            ends.start()
+            with locks.writing(writer, log, warn):
+                ends.join()
+    assert told == [
+        f"{log}: another command is already writing to this log (pid {os.getpid()}); waiting until it is done"
+    ]
 
 
 @pytest.mark.parametrize("locked", [locks.writing, locks.closed])
