@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from keval.execution import interrupt
 from keval.execution.answering import resolved_servers
@@ -92,10 +93,8 @@ def failed_servers(prepared: Prepared, infos: Mapping[str, ServerInfo]) -> Itera
                 if agent.agent.needs_servers
                 else f"agent {agent.name} is asked under {needing} all the same, as it connects to servers itself"
             )
-            yield (
-                f"MCP server {info.name!r} FAILED: {failure}; {without}; keval check {prepared.config.path} says when "
-                "it is ready"
-            )
+            check = f"keval check {quote(str(prepared.config.path))}"
+            yield f"MCP server {info.name!r} FAILED: {failure}; {without}; {check} says when it is ready"
 
 
 def edited_meanwhile(prepared: Prepared) -> str | None:

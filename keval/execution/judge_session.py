@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 
 from keval import schema
 from keval.config.import_mapping import IMPORTED
@@ -182,7 +183,8 @@ class JudgeWork:
         may_leave = session.stops.user.is_set
         left = await executor.work_off(stage.work_off(backlog), lambda: self.request.detach or may_leave())
         if left:
-            self.warn(f"left at the service: {left}; `keval judge {log} --batch` collects the results, within 29 days")
+            collects = f"`keval judge {quote(str(log))} --batch` collects the results, within 29 days"
+            self.warn(f"left at the service: {left}; {collects}")
 
     def _why_nothing(self, past: Past, unjudged: Unjudged) -> str:
         """Return why there is nothing to judge, and how much --all would judge."""
