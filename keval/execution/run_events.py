@@ -21,8 +21,10 @@ def is_recorded(about: ConfigPast) -> bool:
     """Return whether a log holds all that a run would write of this config, dataset and model service."""
     prepared, past = about.prepared, about.past
     newest = past.newest_run(prepared.config.name, mock=about.mock)
-    if newest is None or newest != past.newest or not past.has_plan(prepared.plan_id):
+    if newest is None or not past.is_newest(prepared.config.name, mock=about.mock):
         return False  # a report is of the config that ran last
+    if not past.has_plan(prepared.plan_id):
+        return False
     recorded = (newest["config_sha256"], (newest["dataset"] or {}).get("sha256"), newest["plan_id"])
     same = recorded == (prepared.config.sha256, prepared.dataset_sha256, prepared.plan_id)
     return same and has_the_same(newest, prepared.config, past) and not about.changed_samples

@@ -2,6 +2,6 @@
 select line_offset
 from facts
 where type = 'until_end' and mock = $mock
-    and position > (select max(position) from run_facts where cardinality(conditions) > 0)
+    and position > (select arg_max(position, rank) from run_facts where cardinality(conditions) > 0 and mock = $mock)
 order by position desc
 limit 1

@@ -14,7 +14,8 @@ class PassedBy:
 
     def __init__(self) -> None:
         self.newest: JsonObject | None = None
-        """The newest `run` event of a config."""
+        """The newest `run` event of a config; a mock run that follows real responses replaces none, as in a log."""
+        self._has_real = False
         self.silent_agents: set[str] = set()
         """The ids of the agents that do not report their tool calls; it grows."""
         self._costs = MeasuredCosts()
@@ -32,6 +33,7 @@ class PassedBy:
             self.silent_agents.add(event["agent"]["agent_id"])
         match event["type"]:
             case "response":
+                self._has_real |= not event.get("mock")
                 self._costs.add(event)
             case "judgment":
                 self._costs.add(event)
@@ -40,7 +42,7 @@ class PassedBy:
             case "retraction":
                 for judged in self._judged.values():
                     judged.discard(event["target"])
-            case "run" if event["conditions"]:
+            case "run" if event["conditions"] and not (event["mock"] and self._has_real):
                 self.newest = _with_imports(self.newest, event)
             case _:
                 pass

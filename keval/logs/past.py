@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from keval import projections
 from keval.errors import Warn
@@ -42,6 +42,15 @@ ASKED = (
 
 ROWS_AT_ONCE = 5_000
 """Rows of small values that are fetched or inserted at once."""
+
+
+class _NewestRun(NamedTuple):
+    """The newest run of a config."""
+
+    line: int
+    """Where its line begins."""
+    is_last: bool
+    """Whether no run of any config came later."""
 
 
 @dataclass(frozen=True)
@@ -94,20 +103,28 @@ class Past:
             yield from found
 
     @cached_property
-    def _runs(self) -> dict[tuple[str | None, bool], int]:
-        """Where a config's newest run begins, by its name and whether it was a mock run; the last run is first."""
+    def _runs(self) -> dict[tuple[str | None, bool], _NewestRun]:
+        """A config's newest run, by its name and whether it was a mock run; the newest of all is first."""
         found = self.rows(load("logs", "newest_runs"))
-        return {(config_name, mock): line_offset for config_name, mock, line_offset in found}
+        return {(config_name, mock): _NewestRun(*run) for config_name, mock, *run in found}
 
     @cached_property
     def newest(self) -> JsonObject | None:
-        """The newest `run` event of any config."""
-        return next((event_at(self.log, line) for line in self._runs.values()), None)
+        """The newest `run` event of any config, which says what is planned and who judges, as in every report."""
+        return next((event_at(self.log, run.line) for run in self._runs.values()), None)
 
     def newest_run(self, config_name: str, *, mock: bool) -> JsonObject | None:
         """Return the newest run of a config, or its newest mock run."""
-        line = self._runs.get((config_name, mock))
-        return None if line is None else event_at(self.log, line)
+        run = self._runs.get((config_name, mock))
+        return None if run is None else event_at(self.log, run.line)
+
+    def is_newest(self, config_name: str, *, mock: bool) -> bool:
+        """Return whether to record the newest run of a config again would replace no other.
+
+        It is the newest of all, or a mock run that is the last one and that real responses keep from being the newest.
+        """
+        run = self._runs.get((config_name, mock))
+        return run is not None and (run.is_last or run is next(iter(self._runs.values())))
 
     def stopping_rule(self, config_name: str, *, mock: bool) -> JsonObject | None:
         """Return the newest event that says by which rule the runs of a config, or its mock runs, are to stop."""

@@ -49,3 +49,22 @@ def test_what_is_said_of_a_stand_in_is_of_the_answers_not_of_the_newest_run(keva
         assert keval("generate", "eval.yaml", "-q", "-o", "log.jsonl", *words).returncode == 0
     assert "judging them costs money" not in keval("judge", "log.jsonl", "-q", "-j", "rubric.yaml").stderr
     assert "adds judgments of a stand-in" in keval("judge", "log.jsonl", "-q", "--mock").stderr
+
+
+@pytest.mark.slow
+def test_a_log_is_judged_by_the_judges_of_which_a_report_says_that_judgments_are_missing(
+    keval: Keval, tmp_path: Path
+) -> None:
+    """After a rehearsal with another judge in a log of real answers, those are of the real run, whose numbers count."""
+    write_config(tmp_path)
+    assert keval("generate", "eval.yaml", "-q", "-o", "log.jsonl").returncode == 0
+    config = tmp_path / "eval.yaml"
+    config.write_text(config.read_text().replace("exact_match", "contains"))
+    assert keval("generate", "eval.yaml", "--mock", "-o", "log.jsonl").returncode == 0
+    assert "judgments are missing" in keval("report", "log.jsonl").stdout
+    assert "exact_match 3/3 done" in keval("judge", "log.jsonl").stderr
+    assert "judgments are missing" not in keval("report", "log.jsonl").stdout
+    assert "nothing to judge" in keval("judge", "log.jsonl").stderr
+    rehearsed = (tmp_path / "log.jsonl").read_bytes()
+    assert keval("generate", "eval.yaml", "--mock", "-o", "log.jsonl").returncode == 0
+    assert b'"command":"generate"' not in (tmp_path / "log.jsonl").read_bytes().removeprefix(rehearsed)

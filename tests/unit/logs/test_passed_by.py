@@ -48,6 +48,14 @@ def test_the_last_run_of_a_config_names_the_judges() -> None:
     assert passed(run_event([])).newest is None
 
 
+def test_a_mock_run_behind_real_responses_names_no_judges() -> None:
+    """It replaces no run, as in the views: what its judges said would be in no number."""
+    run, mock = run_event(), run_event(mock=True, judges=[judge_entry(name="other")])
+    assert passed(run, mock).newest == mock
+    assert passed(run, ANSWER | {"mock": True}, mock).newest == mock
+    assert passed(run, ANSWER, mock).newest == run
+
+
 def test_costs_are_those_of_what_came() -> None:
     """Today's count against a daily budget, each event once and the mock's apart; older ones tell what one costs."""
     today = response_event("q2", cost_usd=1.0, time=now())

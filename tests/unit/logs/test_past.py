@@ -15,6 +15,7 @@ from keval.logs.past import ASKED, of_log
 from keval.projections.views import named_in
 from tests.builders import (
     JUDGE_ID,
+    RUN_ID,
     failure_event,
     judge_entry,
     judgment_event,
@@ -85,6 +86,60 @@ def test_the_newest_run_is_that_of_a_config_and_of_mock_runs_apart() -> None:
         assert past.newest_run("test", mock=False) == run
         assert past.newest_run("test", mock=True) == past.newest == mock
         assert past.newest_run("none", mock=False) is None
+
+
+def mocked_beside_real() -> list[JsonObject]:
+    """Return a log of a real run, and a mock run of another judge behind it."""
+    return [run_event(), ANSWER, run_event(judges=[judge_entry(judge_id="e" * 16)], run_id="mock", mock=True)]
+
+
+def cut_off() -> list[JsonObject]:
+    """Return a log of a run with its plan, and one of another judge behind it whose plan a crash cut off."""
+    plan = plan_event(QUESTIONS)
+    another = run_event(judges=[judge_entry(judge_id="e" * 16)], plan_id="another")
+    return [run_event(plan_id=plan["plan_id"]), plan, ANSWER, another]
+
+
+@pytest.mark.parametrize("events", [mocked_beside_real(), cut_off()], ids=["mock", "cut off"])
+def test_the_newest_run_is_the_one_whose_judges_count(events: list[JsonObject]) -> None:
+    """What `keval judge LOG` judges with are the judges of which the views say that judgments of theirs are missing."""
+    with past_of(events) as past:
+        assert past.newest == events[0]
+        assert list(past.rows("select judge_id from current_judges")) == [(JUDGE_ID,)]
+        assert past.newest_run("test", mock=False) == events[0]
+        assert past.is_newest("test", mock=False)
+
+
+def test_to_record_the_last_run_again_would_replace_nothing() -> None:
+    """Also a mock run that real responses keep from being the newest; behind another run it would."""
+    real, mock = run_event(), run_event(run_id="mock", mock=True)
+    for events, newest in (
+        ([real, ANSWER, mock], {False, True}),
+        ([mock, real, ANSWER], {False}),
+        ([real, mock], {True}),
+        ([mock, real], {False}),
+        ([real, run_event(config_name="another")], set()),
+        ([], set()),
+    ):
+        with past_of(events) as past:
+            assert {kind for kind in (False, True) if past.is_newest("test", mock=kind)} == newest
+
+
+def end_event(*, mock: bool) -> JsonObject:
+    """Return the event that says that a run with a stopping rule has ended."""
+    of_rule = {"plan_id": "a" * 16, "rule_id": "b" * 16, "mock": mock}
+    how = {"why": "decided", "n": 1, "samples": 2, "asked": {}, "comparisons": []}
+    return {"type": "until_end", "v": 1, "id": f"end-{mock}", "time": now(), "run_id": RUN_ID, **of_rule, **how}
+
+
+def test_how_a_run_ended_stays_true_when_a_mock_run_follows() -> None:
+    """It is what the newest run of its kind says; a real run that follows is another one."""
+    real, mock = end_event(mock=False), end_event(mock=True)
+    events = [run_event(), ANSWER, real, run_event(run_id="mock", mock=True), mock]
+    with past_of(events) as past:
+        assert (past.newest_end(mock=False), past.newest_end(mock=True)) == (real, mock)
+    with past_of([*events, run_event(config_name="another")]) as past:
+        assert (past.newest_end(mock=False), past.newest_end(mock=True)) == (None, mock)
 
 
 def test_agents_that_do_not_report_their_tool_calls_are_known_by_their_runs() -> None:
