@@ -166,6 +166,16 @@ def test_a_target_is_to_be_exceeded(tmp_path: Path) -> None:
         ]
 
 
+def test_a_target_that_is_met_but_for_float_noise_is_not_exceeded(tmp_path: Path) -> None:
+    """Two parts of exactly 0.8 make 0.8000000000000002 by their weights 2 and 1."""
+    gate = ComputedMetric("gate", "weighted", (part("sources", 2), part("quality", 1)), 0.8)
+    with views(tmp_path, [run(gate), *both(answer("q1"), 0.8, 0.8)]) as connection:
+        ((score, passed),) = asked(connection, "select score, passed from scores where metric = 'gate'")
+    assert isinstance(score, float)
+    assert score > 0.8
+    assert passed is False
+
+
 def test_what_counts_of_what_is_missing(tmp_path: Path) -> None:
     """Failures of the agent are the minimum; what does not apply is in no number; unknown tokens are not measured."""
     log = [
