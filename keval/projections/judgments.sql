@@ -15,7 +15,9 @@ select
     mock, planned, current
 from (
     -- Not by a join, which would put the rows into another order.
-    select f.* replace (map_extract_value(names, condition_id || agent_id) as condition), $line as line
-    from judgment_facts as f, (select map(list(condition_id || agent_id), list(condition)) as names from conditions)
+    select f.* replace (map_extract_value(names, {c: condition_id, a: agent_id}) as condition), $line as line
+    from judgment_facts as f, (
+        select map(list({c: condition_id, a: agent_id}), list(condition)) as names from conditions
+    )
 )
 join files using (file)

@@ -659,6 +659,17 @@ def test_a_condition_has_its_newest_name_in_every_view(tmp_path: Path, view: str
     assert {row["condition"] for row in rows(tmp_path, events, f"from {view}")} == {"new"}
 
 
+def test_conditions_and_agents_are_told_apart_whatever_their_ids_are(tmp_path: Path) -> None:
+    """Also where the ids of one, put together, are those of another: other programs may make ids of a few letters."""
+    one = response_event("q1", "one", agent_id="c1") | {"id": "r1", "condition_id": "ab"}
+    other = response_event("q1", "other", agent_id="1") | {"id": "r2", "condition_id": "abc"}
+    events = [each for response in (one, other) for each in (response, judgment_event(response))]
+    events += [failure_event(response | {"id": f"f{response['id']}", "repetition": 2}) for response in (one, other)]
+    for view in ("responses", "judgments", "failures"):
+        found = rows(tmp_path, events, f"from {view} order by position")
+        assert [row["condition"] for row in found] == ["one", "other"]
+
+
 def test_a_judge_has_no_rows_for_conditions_of_runs_that_do_not_name_it(tmp_path: Path) -> None:
     """A judge of another config is not missing under this one's conditions, nor an older version under any."""
     old, new, other = (judge_entry(judge_id=name) for name in ("old", "new", "other"))
