@@ -16,6 +16,7 @@ class PassedBy:
         self.newest: JsonObject | None = None
         """The newest `run` event of a config; a mock run that follows real responses replaces none, as in a log."""
         self._has_real = False
+        self._mock_runs: set[str] = set()
         self.silent_agents: set[str] = set()
         """The ids of the agents that do not report their tool calls; it grows."""
         self._costs = MeasuredCosts()
@@ -26,17 +27,17 @@ class PassedBy:
         self._judged: dict[bool, set[str]] = {True: set(), False: set()}
 
     def add(self, event: JsonObject) -> None:
-        """Take note of an event."""
-        if event["type"] in PAID and event["time"][:DATE] >= self._begun:
-            self._note_spent(event)
-        if event["type"] == "run" and (event["agent"] or {}).get("reports_tool_calls") is False:
-            self.silent_agents.add(event["agent"]["agent_id"])
+        """Take note of an event; one that does not say whether a stand-in made it is as its run is."""
+        if event.get("mock") is None and event["run_id"] in self._mock_runs:
+            event = event | {"mock": True}
+        if event["type"] in PAID and self._is_new(event):
+            self._note_cost(event)
+        if event["type"] == "run":
+            self._note_run(event)
         match event["type"]:
             case "response":
                 self._has_real |= not event.get("mock")
-                self._costs.add(event)
             case "judgment":
-                self._costs.add(event)
                 for mock in {True, bool(event.get("mock"))}:
                     self._judged[mock].add(event["id"])
             case "retraction":
@@ -47,12 +48,23 @@ class PassedBy:
             case _:
                 pass
 
-    def _note_spent(self, event: JsonObject) -> None:
-        """Count what an event cost, once, however often a merged log holds it."""
-        identity = hash((event["id"], event["run_id"], event["time"]))
-        if identity not in self._counted:
-            self._counted.add(identity)
+    def _note_run(self, run: JsonObject) -> None:
+        if run["mock"]:
+            self._mock_runs.add(run["run_id"])
+        if (run["agent"] or {}).get("reports_tool_calls") is False:
+            self.silent_agents.add(run["agent"]["agent_id"])
+
+    def _is_new(self, event: JsonObject) -> bool:
+        """Return whether an event was paid for once more: a merged log may hold it several times."""
+        before = len(self._counted)
+        self._counted.add(hash((event["id"], event["run_id"], event["time"])))
+        return len(self._counted) > before
+
+    def _note_cost(self, event: JsonObject) -> None:
+        if event["time"][:DATE] >= self._begun:
             self._spent.setdefault((event["time"][:DATE], bool(event.get("mock"))), Spent()).add(event)
+        if event["type"] != "failure":
+            self._costs.add(event)
 
     def judged(self, *, mock: bool) -> Container[str]:
         """Return the ids of the judgments that have come, which grow: to a real run those of the mock are none."""

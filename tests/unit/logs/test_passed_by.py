@@ -66,6 +66,23 @@ def test_costs_are_those_of_what_came() -> None:
     assert measured.total_usd == JUDGMENT["cost_usd"]
 
 
+def test_a_line_that_comes_twice_is_measured_once() -> None:
+    """As in a log: it was paid for once, so it weighs no more than another."""
+    costs = passed(ANSWER, ANSWER, JUDGMENT, JUDGMENT, ANSWER | {"run_id": "again"}).costs()
+    answers, judgments = costs.of_answers(ANSWER["agent_id"], ANSWER["condition_id"]), costs.of_judgments(JUDGE_ID)
+    assert answers is not None
+    assert judgments is not None
+    assert (answers.number, judgments.number) == (2, 1)
+
+
+def test_what_does_not_say_who_made_it_is_as_its_run_is() -> None:
+    """As in a log: what a mock run made without a word of that costs no day anything."""
+    mock = run_event(run_id="mock", mock=True)
+    known = passed(mock, response_event("q1", cost_usd=1.0, run_id="mock", time=now()))
+    assert (known.spent_today(mock=False).usd, known.spent_today(mock=True).usd) == (0.0, 1.0)
+    assert known.costs().of_answers(ANSWER["agent_id"], ANSWER["condition_id"]) is None
+
+
 def test_agents_that_do_not_report_their_tool_calls_are_known_by_their_runs() -> None:
     """As in a log."""
     agent = run_event()["agent"]

@@ -186,6 +186,16 @@ def test_a_line_that_a_merged_log_holds_twice_was_paid_once() -> None:
     assert spent([once, once | {"run_id": "fresh"}]).usd == 2.0
 
 
+def test_what_does_not_say_who_made_it_is_as_its_run_is() -> None:
+    """What a mock run made without a word of that counts against no real budget, as the view `costs` has it."""
+    mock = run_event(run_id="mock", mock=True)
+    events = [mock, response_event("q1", cost_usd=1.0, run_id="mock", time=now())]
+    assert (spent(events).usd, spent(events, mock=True).usd) == (0.0, 1.0)
+    with past_of(events) as past:
+        assert past.costs().of_answers(ANSWER["agent_id"], ANSWER["condition_id"]) is None
+        assert list(past.rows("select mock from paid")) == [(True,)]
+
+
 def test_only_real_and_known_costs_are_measured_each_in_its_place() -> None:
     """Answers of the mock, of another agent and of unknown cost tell nothing of what the next one costs."""
     events = [
