@@ -60,10 +60,10 @@ def _redacted(value: Any, shape: _Shape, secrets: Secrets) -> Any:  # noqa: ANN4
         return value
     if isinstance(value, Mapping) and (shape.fields is not None or shape.others is not None):
         fields, others = shape.fields or {}, shape.others
+        free = [key for key in value if key not in fields and not others]
+        names = dict(zip(free, secrets.redact_keys(free), strict=True))
         return {
-            key if key in fields or others else secrets.redact(key): _redacted(
-                item, fields.get(key, others or FREE), secrets
-            )
+            names.get(key, key): _redacted(item, fields.get(key, others or FREE), secrets)
             for key, item in value.items()
         }
     if isinstance(value, list) and shape.items is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain, count
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet
 
@@ -181,6 +182,15 @@ class Secrets:
             return text
         return self._pattern.sub(lambda match: f"${{{self._name(match.group())}}}", text)
 
+    def redact_keys(self, keys: Iterable[str]) -> list[str]:
+        """Return the keys of an object with `redact` applied; those that become alike are numbered, so none is lost."""
+        found: dict[str, None] = {}
+        for key in keys:
+            redacted = self.redact(key)
+            numbered = (f"{redacted} ({number})" for number in count(2))
+            found[next(each for each in chain((redacted,), numbered) if each not in found)] = None
+        return list(found)
+
     def redact_value(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
         """Return a JSON value with `redact` applied to every string in it, keys included, and to every number."""
         if not self._names:
@@ -191,7 +201,7 @@ class Secrets:
             name = self.name_of(value)
             return value if name is None else f"${{{name}}}"
         if isinstance(value, Mapping):
-            return {self.redact(key): self.redact_value(item) for key, item in value.items()}
+            return dict(zip(self.redact_keys(value), map(self.redact_value, value.values()), strict=True))
         if isinstance(value, list | tuple):
             return [self.redact_value(item) for item in value]
         return value

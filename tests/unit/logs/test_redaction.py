@@ -98,6 +98,21 @@ def test_what_came_from_outside_is_redacted_wherever_it_stands() -> None:
     assert (turn["input"], turn["result"], turn["server"]) == ({"${WORD}": "${WORD}"}, "${WORD}", "docs")
 
 
+def test_keys_that_become_alike_lose_no_value() -> None:
+    """A tool may be given a secret and the name of its variable as two keys: the later one is numbered."""
+    secrets = Secrets({"API_KEY": "s3cret-key"})
+    secrets.register(["API_KEY"])
+    given_ = {"s3cret-key": 1, "${API_KEY}": 2, "other": {"is ${API_KEY}": 3, "is s3cret-key": 4}}
+    (turn,) = redacted(RESPONSE | {"turns": [CALL | {"input": given_}]}, secrets)["turns"]
+    assert turn["input"] == {
+        "${API_KEY}": 1,
+        "${API_KEY} (2)": 2,
+        "other": {"is ${API_KEY}": 3, "is ${API_KEY} (2)": 4},
+    }
+    undeclared = redacted(RESPONSE | {"s3cret-key": 1, "${API_KEY}": 2}, secrets)
+    assert (undeclared["${API_KEY}"], undeclared["${API_KEY} (2)"]) == (1, 2)
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="${WORD}\0"), min_size=8))
 def test_no_value_is_left_in_what_came_from_outside(value: str) -> None:
     """Not in a text, a tool's input, a key of it or an error."""
