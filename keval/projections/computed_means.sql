@@ -2,9 +2,11 @@
 -- score_of_means is not the mean of the answers' scores: the formula is not linear. mean_tokens is the mean over samples of
 -- the tokens of an answer, as far as they are known. Null where a part has no mean, or no tokens are known. se_of_means is its
 -- standard error, by the delta method on the logarithm, over the samples of which all is known.
+-- Sums are taken in an order of their own, or the last digits would depend on the log's.
 with part as (
     select
-        s.condition_id, s.agent_id, p.judge_id, p.metric, p.part, any_value(p.weight) as weight, avg(s.mean) as mean
+        s.condition_id, s.agent_id, p.judge_id, p.metric, p.part, any_value(p.weight) as weight,
+        favg(s.mean order by s.mean) as mean
     from sample_means as s
     join computed_parts as p on p.of_judge_id = s.judge_id and p.of_metric = s.metric
     group by s.condition_id, s.agent_id, p.judge_id, p.metric, p.part
@@ -17,12 +19,12 @@ of_parts as (
     group by condition_id, agent_id, judge_id, metric
 ),
 of_sample as (
-    select condition_id, agent_id, judge_id, metric, sample_id, avg(tokens) as tokens
+    select condition_id, agent_id, judge_id, metric, sample_id, favg(tokens order by tokens) as tokens
     from computed_scores
     group by condition_id, agent_id, judge_id, metric, sample_id
 ),
 of_tokens as (
-    select condition_id, agent_id, judge_id, metric, avg(tokens) as mean_tokens
+    select condition_id, agent_id, judge_id, metric, favg(tokens order by tokens) as mean_tokens
     from of_sample
     group by condition_id, agent_id, judge_id, metric
 ),
@@ -47,14 +49,17 @@ away as (
         and s.judge_id = c.of_judge_id and s.metric = c.of_metric
     group by p.condition_id, p.agent_id, p.judge_id, p.metric, s.sample_id
 ),
-error as (
+deviation as (
     select
-        condition_id, agent_id, judge_id, metric,
-        stddev_samp(a.away - m.tokens_exponent * (o.tokens / m.mean_tokens - 1)) / sqrt(count(*)) as relative
+        condition_id, agent_id, judge_id, metric, a.away - m.tokens_exponent * (o.tokens / m.mean_tokens - 1) as d
     from away as a
     join means as m using (condition_id, agent_id, judge_id, metric)
     join of_sample as o using (condition_id, agent_id, judge_id, metric, sample_id)
     where a.n_parts = m.n_parts and o.tokens is not null
+),
+error as (
+    select condition_id, agent_id, judge_id, metric, stddev_samp(d order by d) / sqrt(count(*)) as relative
+    from deviation
     group by condition_id, agent_id, judge_id, metric
 )
 select condition_id, agent_id, judge_id, metric, mean_tokens, score_of_means, score_of_means * relative as se_of_means

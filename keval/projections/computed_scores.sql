@@ -6,7 +6,7 @@
 with part as (
     select
         s.answer, p.judge_id, p.metric, p.part, p.name, any_value(p.weight) as weight,
-        avg(s.score) as score,
+        favg(s.score) as score,
         arg_min(s.not_applicable, s.position) filter (s.not_applicable is not null) as not_applicable,
         arg_min({
             file: s.file, line_offset: s.line_offset, run_id: s.run_id, position: s.position,

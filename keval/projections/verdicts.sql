@@ -8,8 +8,9 @@ with given as (
 scored as (
     select
         answer, judge_id, metric,
-        avg(score) as score, avg(passed::int) as share_passed, min(min) as min, max(max) as max,
-        any_value(not_applicable) as not_applicable, any_value(outside) as outside, max(position) as judged_at
+        favg(score) as score, avg(passed::int) as share_passed, min(min) as min, max(max) as max,
+        arg_min(not_applicable, position) filter (not_applicable is not null) as not_applicable,
+        arg_min(outside, position) filter (outside is not null) as outside, max(position) as judged_at
     from score_facts
     group by answer, judge_id, metric
 ),

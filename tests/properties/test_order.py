@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import tempfile
 from pathlib import Path
 
@@ -14,7 +15,17 @@ from hypothesis import strategies as st
 from keval.ids import JsonObject
 from keval.stats.asked import Asked
 from tests.aggregated import bodies
-from tests.builders import failure_event, judge_entry, judgment_event, response_event, run_event
+from tests.builders import (
+    JUDGE_ID,
+    USAGE,
+    ask,
+    failure_event,
+    judge_entry,
+    judgment_event,
+    response_event,
+    run_event,
+    write_log,
+)
 
 CONDITIONS = ("baseline", "with_docs")
 SAMPLES = tuple(f"q{number}" for number in range(6))
@@ -27,6 +38,15 @@ SCALES: dict[str, tuple[float, float, list[float]]] = {
 """Scales with scores that judges give; many of them are no binary fractions, so that sums of them are rounded."""
 
 
+def computed(name: str, low: float, high: float) -> JsonObject:
+    """Return a metric that is made from a judge's scores and an answer's tokens."""
+    part = {"judge": "rubric", "judge_id": JUDGE_ID, "metric": name, "weight": 1.5}
+    return {
+        "name": "value", "type": "combined", "judge_id": "c0ffee" * 4, "parts": [part],
+        "tokens_exponent": 0.5, "per_tokens": 1000, "min": low, "max": high, "pass_above": None, "formula": name,
+    }  # fmt: skip
+
+
 @st.composite
 def logs(draw: st.DrawFn) -> list[JsonObject]:
     """Return a run of two conditions with clusters and groups, in which some answers failed, or are not there."""
@@ -34,9 +54,13 @@ def logs(draw: st.DrawFn) -> list[JsonObject]:
     low, high, scores = SCALES[name]
     config = {"name": "test", "dataset": {"cluster_key": "cluster"}} if draw(st.booleans()) else {"name": "test"}
     judge = judge_entry([{"name": name, "min": low, "max": high}])
-    made: list[JsonObject] = [run_event(CONDITIONS, samples=6, repetitions=3, judges=[judge], config=config)]
+    metrics = [computed(name, low, high)]
+    made: list[JsonObject] = [
+        run_event(CONDITIONS, samples=6, repetitions=3, judges=[judge], metrics=metrics, config=config)
+    ]
     for condition, sample, repetition in itertools.product(CONDITIONS, SAMPLES, (1, 2, 3)):
         response = response_event(sample, condition, repetition)
+        response["usage"] = USAGE | {"input_tokens": draw(st.integers(100, 9999))}
         response["sample"] |= {"cluster": f"c{SAMPLES.index(sample) % 3}", "kind": SAMPLES.index(sample) % 2}
         outcome = draw(st.sampled_from(["judged"] * 8 + ["failed", "untried"]))
         if outcome == "failed":
@@ -65,3 +89,28 @@ def test_a_shuffled_log_has_the_same_numbers_to_the_last_byte(log: list[JsonObje
         expected = said(log)
         for _ in range(3):
             assert said(data.draw(st.permutations(log))) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("view", ["condition_means", "cluster_errors", "computed_means"])
+def test_sums_over_samples_do_not_change_in_a_single_bit(view: str, tmp_path: Path) -> None:
+    """They are taken in an order of their own: of samples with one judgment each, whose means are exact."""
+    drawn = random.Random(86)  # noqa: S311 - the same numbers each time
+    config = {"name": "test", "dataset": {"cluster_key": "cluster"}}
+    judge = judge_entry([{"name": "share", "min": 0, "max": 1}])
+    run = run_event(["A"], samples=150, judges=[judge], metrics=[computed("share", 0, 1)], config=config)
+    log = [run]
+    for number in range(150):
+        tokens = {"input_tokens": drawn.randrange(100, 9999)}
+        response = response_event(f"q{number}", "A", usage=USAGE | tokens)
+        response["sample"] |= {"cluster": f"c{number % 7}"}
+        log += [response, judgment_event(response, {"share": drawn.random()})]
+
+    def said() -> list[JsonObject]:
+        return ask(write_log(tmp_path / "log.jsonl", log), f"from {view} order by all")
+
+    expected = said()
+    assert expected
+    for _ in range(5):
+        drawn.shuffle(log)
+        assert said() == expected
