@@ -205,7 +205,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, set[str]]] = {
     ),
     "unit/reports/test_gate.py": (
         "a rule and a log come to a verdict, and that to an exit code",
-        {"commands.gate", "exports._gate", "projections.copies", "reports.gate_facts", "reports.earlier_log"},
+        {"commands.gate", "exports._gate", "reports.gate_facts", "reports.earlier_log"},
     ),
     "unit/reports/test_planning.py": (
         "a log comes to a plan, and that to lines",

@@ -34,6 +34,7 @@ __all__ = [
     "connect",
     "rows",
     "rows_of",
+    "scratch",
     "store",
     "views_sql",
 ]
@@ -114,6 +115,15 @@ def store(log: LogFile, target: Path) -> None:
 
 
 @contextmanager
+def scratch() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give an empty database in memory, with the limits and errors of `connect`, for what several others hold."""
+    with _database([], None) as connection:
+        connection.execute(f"SET threads = {loading.threads(0)}")
+        connection.execute(f"SET memory_limit = '{min(memory.for_queries(), MOST_FOR_QUERIES)}B'")
+        yield connection
+
+
+@contextmanager
 def _database(
     logs: Sequence[LogFile], ready: Path | None, target: Path | None = None, *, may_continue: bool = False
 ) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -137,6 +147,8 @@ def _database(
     except duckdb.InvalidInputException as error:
         if NO_MEMORY in str(error):
             raise MemoryError from error
+        if not logs:
+            raise  # whoever opened the databases that these come from knows their names
         raise InputError(f"{', '.join(log.name for log in logs)}: {error}") from error
     except FileNotFoundError as error:
         _raise_if_gone(logs, error)
