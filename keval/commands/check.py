@@ -17,7 +17,7 @@ from keval.counted import counted
 from keval.errors import UsageError
 from keval.execution.config_check import check
 from keval.execution.config_session import default_log
-from keval.execution.estimate import Item
+from keval.execution.estimate import Estimate
 from keval.execution.identification import server_failure, stray_output
 from keval.logs.outputs import check_stdout, same_input
 from keval.models.prices import Prices
@@ -82,7 +82,7 @@ def described(info: ServerInfo) -> str:
     return f"connected, {who}, tools: {', '.join(info.tools or ())}{orphans}{noise}"
 
 
-def _print_plan(items: Sequence[Item], config_path: Path, prices: Prices, *, has_answers: bool, mock: bool) -> None:
+def _print_plan(items: Sequence[Estimate], config_path: Path, prices: Prices, *, has_answers: bool, mock: bool) -> None:
     for item in items:
         say(f"plan      {item.name}: {counted(item.number, 'call')}, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]
@@ -103,7 +103,7 @@ def _print_plan(items: Sequence[Item], config_path: Path, prices: Prices, *, has
         say(f"          rough: {listed}{of_mock}{pilot} and check again")
 
 
-def _cost(item: Item) -> str:
+def _cost(item: Estimate) -> str:
     if item.free:
         return "free"
     if item.cost_usd is None:

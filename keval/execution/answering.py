@@ -40,7 +40,7 @@ NOTHING = Answer("empty", "")
 
 
 @dataclass
-class _Kept:
+class _Opened:
     """The agent as it is opened for the first task, until it is closed."""
 
     current: OpenAgent | None = None
@@ -75,7 +75,7 @@ class Answerer:
     files: Sequence[LocalFile] = ()
     """The files that made the agent what it was when the command began."""
     workspaces: Workspaces = field(default_factory=Workspaces, repr=False)
-    _kept: _Kept = field(default_factory=_Kept, repr=False)
+    _opened: _Opened = field(default_factory=_Opened, repr=False)
     _deadlines: Deadlines = field(default_factory=Deadlines, repr=False)
 
     async def answer(self, spec: AnswerSpec, asking: Asking | None = None) -> Outcome[Answer]:
@@ -117,7 +117,7 @@ class Answerer:
         try:
             await self.workspaces.close()
         finally:
-            await self._kept.close()
+            await self._opened.close()
 
     async def _within_time(self, spec: AnswerSpec, workspace: Path | None) -> Answer:
         loop = asyncio.get_running_loop()
@@ -150,7 +150,7 @@ class Answerer:
 
     async def _ask(self, prompt: Prompt) -> Answer:
         try:
-            answers = self._kept.current or await self._kept.opened(self.agent)
+            answers = self._opened.current or await self._opened.opened(self.agent)
             answer = await answers.answer(prompt)
         except AgentError:
             raise

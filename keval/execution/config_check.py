@@ -14,7 +14,7 @@ from keval.events import new_run_id
 from keval.execution import interrupt
 from keval.execution.changes import no_longer_counted
 from keval.execution.config_past import ConfigPast, costs_so_far
-from keval.execution.estimate import Item, estimate, ledger
+from keval.execution.estimate import Estimate, estimate, ledger
 from keval.execution.identification import identify, offered
 from keval.execution.jobs import Backlog
 from keval.execution.preparation import (
@@ -53,7 +53,7 @@ class Findings:
 
     prepared: Prepared
     servers: Mapping[str, ServerInfo]
-    estimates: tuple[Item, ...]
+    estimates: tuple[Estimate, ...]
     """What all calls cost, also those that were made already."""
     has_answers: bool
     """Whether the log holds answers, so that some calls may have been made."""
@@ -119,7 +119,7 @@ def check(  # noqa: PLR0913 - each says of something else what the run would be 
     return Findings(identified, servers, estimates, has_answers, ahead, (*lacking, *refused, *unreachable, *over))
 
 
-def _over_budget(estimates: Sequence[Item], config: Config, today: Spent, warn: Warn) -> Iterator[UsageError]:
+def _over_budget(estimates: Sequence[Estimate], config: Config, today: Spent, warn: Warn) -> Iterator[UsageError]:
     """Yield why a run could not hold its budget; and warn of one that it will reach, or that today has reached."""
     try:
         ledger(estimates, config.execution, today, warn)

@@ -18,7 +18,7 @@ from keval.execution.batch_events import Asker, KnownBatches, known_batches
 from keval.execution.batch_executor import BatchExecutor, Workers, agent_caller, with_batches
 from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast, costs_so_far
-from keval.execution.estimate import Item, estimate, in_batches, ledger
+from keval.execution.estimate import Estimate, estimate, in_batches, ledger
 from keval.execution.executors import Executor, judge_caller_of
 from keval.execution.identification import edited_meanwhile, failed_servers, identify, offered
 from keval.execution.interrupt import Stops, asking_afresh, stops_of
@@ -225,7 +225,7 @@ class ConfigWork:
         has_daily = config.execution.daily_budget_usd is not None
         today = self.past.spent_today(mock=mock) if has_daily else Spent()
         # Only of those who are asked: an unknown price of any other one must not refuse the budget.
-        estimates: Iterable[Item] = estimate(self.prepared, costs_so_far(self.past, self.prepared), self.judges)
+        estimates: Iterable[Estimate] = estimate(self.prepared, costs_so_far(self.past, self.prepared), self.judges)
         batches = self._known_batches
         if self.request.batch:
             are_measured = Asker(config.agent.agent_id, is_agent=True) in batches.askers

@@ -20,7 +20,7 @@ ASSUMED_JUDGMENT = Usage(2_500, 700, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Estimate:
     """The estimate for one condition's answers, or one judge's judgments."""
 
     name: str
@@ -41,7 +41,7 @@ class Item:
         return None if self.each_usd is None else self.each_usd * self.number
 
 
-def estimate(prepared: Prepared, so_far: MeasuredCosts, judges: Sequence[JudgeConfig]) -> list[Item]:
+def estimate(prepared: Prepared, so_far: MeasuredCosts, judges: Sequence[JudgeConfig]) -> list[Estimate]:
     """Return the estimate of all answers of the plan and of their judgments by `judges`, conditions first."""
     config = prepared.config
     repetitions, conditions = config.execution.repetitions, config.conditions
@@ -55,7 +55,7 @@ def estimate(prepared: Prepared, so_far: MeasuredCosts, judges: Sequence[JudgeCo
     return items
 
 
-def _answers(config: Config, condition: Condition, number: int, so_far: MeasuredCosts) -> Item:
+def _answers(config: Config, condition: Condition, number: int, so_far: MeasuredCosts) -> Estimate:
     name, account = condition.name, condition.condition_id
     paid = so_far.of_answers(config.agent.agent_id, account)
     if config.agent.agent.is_free:
@@ -64,24 +64,24 @@ def _answers(config: Config, condition: Condition, number: int, so_far: Measured
     assumed = config.prices.cost_usd(config.agent.model, usage) if config.agent.agent.uses_models else None
     if paid is None and assumed is None and config.agent.agent.says_costs:
         # What it asks is its own affair; a budget holds it by what its answers say that they cost.
-        return Item(name, account, number, None, 0.0, measured=False)
-    return _item(name, account, number, paid, assumed)
+        return Estimate(name, account, number, None, 0.0, measured=False)
+    return _estimate_of(name, account, number, paid, assumed)
 
 
 def estimate_judgments(
     judges: Sequence[JudgeConfig], responses: int, prices: Prices, so_far: MeasuredCosts
-) -> Iterator[Item]:
+) -> Iterator[Estimate]:
     """Yield the estimate of each judge's judgments of so many responses."""
     for judge in judges:
         number = judge.sampling.of(responses) * judge.replicates
         if judge.judge.uses_models:
             assumed = known_sum([prices.cost_usd(model, ASSUMED_JUDGMENT) for model in judge.judge.calls])
-            yield _item(judge.name, judge.judge_id, number, so_far.of_judgments(judge.judge_id), assumed)
+            yield _estimate_of(judge.name, judge.judge_id, number, so_far.of_judgments(judge.judge_id), assumed)
         else:
             yield _free(judge.name, judge.judge_id, number)
 
 
-def in_batches(items: Iterable[Item], measured: Container[str]) -> Iterator[Item]:
+def in_batches(items: Iterable[Estimate], measured: Container[str]) -> Iterator[Estimate]:
     """Yield estimates at the price of batches; `measured` are the accounts whose costs in the log are of batches."""
     for item in items:
         if item.each_usd is None or item.max_cost_usd is None or (item.measured and item.account in measured):
@@ -91,17 +91,17 @@ def in_batches(items: Iterable[Item], measured: Container[str]) -> Iterator[Item
             yield replace(item, each_usd=half[0], max_cost_usd=half[1])
 
 
-def _free(name: str, account: str, number: int) -> Item:
-    return Item(name, account, number, 0.0, 0.0, measured=True, free=True)
+def _free(name: str, account: str, number: int) -> Estimate:
+    return Estimate(name, account, number, 0.0, 0.0, measured=True, free=True)
 
 
-def _item(name: str, account: str, number: int, paid: Cost | None, assumed: float | None) -> Item:
+def _estimate_of(name: str, account: str, number: int, paid: Cost | None, assumed: float | None) -> Estimate:
     if paid is None:
-        return Item(name, account, number, assumed, assumed, measured=False)
-    return Item(name, account, number, paid.total_usd / paid.number, paid.max_cost_usd, measured=True)
+        return Estimate(name, account, number, assumed, assumed, measured=False)
+    return Estimate(name, account, number, paid.total_usd / paid.number, paid.max_cost_usd, measured=True)
 
 
-def ledger(items: Iterable[Item], execution: Execution, today: Spent, warn: Warn) -> Ledger:
+def ledger(items: Iterable[Estimate], execution: Execution, today: Spent, warn: Warn) -> Ledger:
     """Return a ledger that holds both budgets, with what each kind of item may cost.
 
     `today` is what the log's events of today cost already. Raises UsageError when a budget is set and a price unknown;

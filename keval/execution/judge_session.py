@@ -19,7 +19,7 @@ from keval.events import new_run_id
 from keval.execution.batch_events import Batch, KnownBatches, known_batches
 from keval.execution.batch_executor import BatchExecutor, Workers, judge_callers, with_batches
 from keval.execution.batching import Pace
-from keval.execution.estimate import Item, estimate_judgments, in_batches, ledger
+from keval.execution.estimate import Estimate, estimate_judgments, in_batches, ledger
 from keval.execution.executors import Executor, InProcess, judge_caller_of
 from keval.execution.interrupt import Stops, stops_of
 from keval.execution.jobs import Backlog
@@ -245,7 +245,7 @@ class JudgeWork:
         workers, callers = Workers(judge_caller), judge_callers(judges, env)
         return with_batches(session, workers, callers, known, tell=self.progress.say, pace=self.pace)
 
-    def _items(self, items: Iterable[Item], known: KnownBatches) -> Iterable[Item]:
+    def _items(self, items: Iterable[Estimate], known: KnownBatches) -> Iterable[Estimate]:
         """Return what judgments will cost as they are asked for, and tell of open batches that nobody collects."""
         if self.request.batch:
             return in_batches(items, {asker.asker_id for asker in known.askers})

@@ -8,7 +8,7 @@ from keval.config.model import JudgeConfig
 from keval.counted import counted
 from keval.execution.changes import changes
 from keval.execution.config_past import ConfigPast, costs_so_far
-from keval.execution.estimate import Item, estimate, estimate_judgments
+from keval.execution.estimate import Estimate, estimate, estimate_judgments
 from keval.execution.tasks import TaskList
 from keval.projections.sql_file import literal, load
 
@@ -89,7 +89,9 @@ def _cost(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeC
     return _amount(items, judges) or f", cost unknown ({', '.join(_unpriced(items))})"
 
 
-def _items(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig]) -> Sequence[tuple[Item, int]]:
+def _items(
+    numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig]
+) -> Sequence[tuple[Estimate, int]]:
     """Return the estimates of what is asked for, each with how many there are of it."""
     so_far = costs_so_far(about.past, about.prepared)
     answers = [(item, numbers.get(item.name, 0)) for item in estimate(about.prepared, so_far, ())]
@@ -97,11 +99,11 @@ def _items(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[Judge
     return [*((item, number) for item, number in answers if number), *((item, item.number) for item in judged)]
 
 
-def _unpriced(items: Sequence[tuple[Item, int]]) -> Sequence[str]:
+def _unpriced(items: Sequence[tuple[Estimate, int]]) -> Sequence[str]:
     return list(dict.fromkeys(item.name for item, _ in items if item.each_usd is None))
 
 
-def _amount(items: Sequence[tuple[Item, int]], judges: Sequence[JudgeConfig]) -> str:
+def _amount(items: Sequence[tuple[Estimate, int]], judges: Sequence[JudgeConfig]) -> str:
     """Return the sum of what has a known price, and what has none; empty if nothing of it has one that is not free."""
     unknown = _unpriced(items)
     known = sum((item.each_usd or 0.0) * number for item, number in items)
@@ -112,5 +114,5 @@ def _amount(items: Sequence[tuple[Item, int]], judges: Sequence[JudgeConfig]) ->
     return f", ≈ ${known:.2f}{' with judgments' if judges else ''}{rough}{without}"
 
 
-def _is_measured(items: Sequence[Item]) -> bool:
+def _is_measured(items: Sequence[Estimate]) -> bool:
     return all(item.measured or item.each_usd is None for item in items)

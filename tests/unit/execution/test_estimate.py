@@ -7,7 +7,7 @@ import pytest
 
 from keval.config.reader import load
 from keval.errors import UsageError
-from keval.execution.estimate import Item, estimate, ledger
+from keval.execution.estimate import Estimate, estimate, ledger
 from keval.execution.preparation import Prepared, prepare
 from keval.ids import JsonObject
 from keval.logs.costs import MeasuredCosts, Spent
@@ -154,7 +154,7 @@ def test_a_budget_needs_prices(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limit", ["budget_usd", "daily_budget_usd"])
 def test_a_budget_that_cannot_hold_an_agent_says_so(tmp_path: Path, limit: str) -> None:
     """What an agent of one's own asks for is its own affair; without a budget it does not matter."""
-    items = [Item("plain", "c1", 3, None, 0.0, measured=False), Item("free", "c2", 3, 0.0, 0.0, measured=False)]
+    items = [Estimate("plain", "c1", 3, None, 0.0, measured=False), Estimate("free", "c2", 3, 0.0, 0.0, measured=False)]
     said: list[str] = []
     for execution in (f"{limit}: 5", "max_concurrent: 2"):
         ledger(items, prepared(tmp_path, execution=execution).config.execution, Spent(), said.append)
