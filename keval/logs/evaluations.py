@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,21 +19,30 @@ if TYPE_CHECKING:
     from keval.ids import JsonObject
 
 
+OPEN_AT_ONCE = 200
+"""Copies that are written at once: a process may have few files open."""
+
+
 @contextmanager
 def evaluations(logs: Sequence[LogFile], names: Sequence[str]) -> Iterator[list[list[LogFile]]]:
     """Give the logs of each evaluation, by the names of their configs: copies of the lines that belong to it.
 
-    What belongs to none, such as saved aggregates, is in all. Copies are gone at the end.
+    What belongs to none, such as a line of an unknown type, is in all. Copies are gone at the end. Raises
+    EnvironmentLacksError where there is no room for them.
     """
     found = _Owners()
     for log in logs:
         for line in log.read():
             found.learn(orjson.loads(line))
     with temporary.folder() as folder:
-        yield [
-            [copy for number, log in enumerate(logs) if (copy := _copy(log, name, found, folder / f"{place}-{number}"))]
-            for place, name in enumerate(names)
-        ]
+        copies: dict[str, list[LogFile]] = {name: [] for name in names}
+        for number, log in enumerate(logs):
+            for first in range(0, len(names), OPEN_AT_ONCE):
+                places = range(first, min(first + OPEN_AT_ONCE, len(names)))
+                paths = {names[place]: folder / f"{place}-{number}" for place in places}
+                for name in _copy(log, folder, paths, found):
+                    copies[name].append(LogFile(paths[name], log.name))
+        yield list(copies.values())
 
 
 @dataclass
@@ -76,16 +85,14 @@ def _key(event: JsonObject) -> tuple[str, str] | None:
     return None if condition_id is None or agent_id is None else (condition_id, agent_id)
 
 
-def _copy(log: LogFile, name: str, owners: _Owners, copy: Path) -> LogFile | None:
-    """Return a copy of a log with the lines of one evaluation; None where it has none of its own.
-
-    Raises EnvironmentLacksError where there is no room for it.
-    """
-    has_own = False
-    with writing_copy(copy), copy.open("wb") as target:
+def _copy(log: LogFile, folder: Path, paths: Mapping[str, Path], owners: _Owners) -> list[str]:
+    """Copy the lines of some evaluations into a folder, and return which of these have lines of their own in a log."""
+    have_own: set[str] = set()
+    with writing_copy(folder), ExitStack() as opened:
+        targets = {name: opened.enter_context(path.open("wb")) for name, path in paths.items()}
         for line in log.read():
             names = owners.of(orjson.loads(line))
-            if names is None or name in names:
-                target.write(line)
-                has_own = has_own or names is not None
-    return LogFile(copy, log.name) if has_own else None
+            for name in targets.keys() if names is None else targets.keys() & names:
+                targets[name].write(line)
+            have_own.update(names or ())
+    return [name for name in paths if name in have_own]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
@@ -58,6 +59,27 @@ def test_a_log_without_an_own_line_of_an_evaluation_is_none_of_its_logs(tmp_path
         logs.append(LogFile(path, name))
     with evaluations(logs, ["law", "tax"]) as parts:
         assert [[file.name for file in part] for part in parts] == [["law"], ["tax"]]
+
+
+def test_many_evaluations_are_told_apart_without_a_file_open_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some are written at once, so that a log is not read once for each of them either."""
+    names = [f"n{number}" for number in range(5)]
+    log = tmp_path / "all.jsonl"
+    log.write_bytes(b"".join(orjson.dumps(run(name, name, name)) + b"\n" for name in names))
+    read, reads = LogFile.read, []
+
+    def counted(file: LogFile) -> Iterator[bytes]:
+        reads.append(file.name)
+        return read(file)
+
+    monkeypatch.setattr(LogFile, "read", counted)
+    monkeypatch.setattr("keval.logs.evaluations.OPEN_AT_ONCE", 2)
+    with evaluations([LogFile(log, "all")], names) as parts:
+        assert len(reads) == 4  # to learn whose each line is, and for two, two and one of them
+        found = [[orjson.loads(line)["id"] for file in part for line in file.read()] for part in parts]
+    assert found == [[name] for name in names]
 
 
 def test_no_room_for_a_copy_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
