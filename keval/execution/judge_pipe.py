@@ -86,7 +86,7 @@ class LiveWork:
             if before is None or _other_work(before, event):
                 await self.end_session()
             self._judges = self._work.judges(self._past)
-        stop = self._stops.user if self._session is None else self._session.judges_stop
+        stop = self._stops.user if self._session is None or self._working is None else self._session.judges_stop
         if event["type"] != "response" or stop.is_set() or not self._work.request.chosen.has(event):
             return
         if self._working is None:

@@ -152,10 +152,11 @@ def test_judgments_that_cost_nothing_fit_into_any_budget(folder: Path, keval: Ke
 
 
 @pytest.mark.slow
-def test_a_budget_that_a_pipe_reached_holds_for_the_runs_behind_it(folder: Path, keval: Keval) -> None:
+@pytest.mark.parametrize("first", [f"{PAID}, {FREE}", PAID])
+def test_a_budget_that_a_pipe_reached_holds_for_the_runs_behind_it(folder: Path, keval: Keval, first: str) -> None:
     """Nothing is paid for them, what costs nothing is made, and the command says at its end that it was reached."""
     generated = ""
-    for judges, budget in ((f"{PAID}, {FREE}", "budget_usd: 0.001"), (f"{FREE}, {PAID}", "timeout_s: 100")):
+    for judges, budget in ((first, "budget_usd: 0.001"), (f"{FREE}, {PAID}", "timeout_s: 100")):
         configure_judges(folder, judges, budget)
         generated += keval("generate", "eval.yaml", "--mock", "--quiet").stdout
     done = keval("judge", "--mock", "--quiet", stdin=generated)
