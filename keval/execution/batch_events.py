@@ -102,7 +102,7 @@ def known_batches(past: Past) -> KnownBatches:
             continue
         each = event_at(past.log, line)
         if each["status"] in (REFUSED, ENDED):  # what it asked for need not be in memory
-            by_id[each["id"]].clear()
+            del by_id[each["id"]][1:]
         by_id[each["id"]].append(each)
         begun.setdefault(each["id"], position)
         batch_ids.add(each["batch_id"])

@@ -314,8 +314,9 @@ class ConfigWork:
         """Generate until all is done; what is submitted may be left where the user wants to leave."""
         self.generated.remark = lambda: executor.remark
         stage = session.generation(self.prepared.config, self.generated, executor.recorded)
-        may_leave = session.stops.user.is_set
-        left = await executor.work_off(stage.work_off(tasks), lambda: self.request.detach or may_leave())
+        left = await executor.work_off(
+            stage.work_off(tasks), lambda: self.request.detach or session.stops.user.is_set()
+        )
         if left:
             self.warn(f"left at the service: {left}; the same command collects the results, within 29 days")
 

@@ -180,8 +180,9 @@ class JudgeWork:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
         self.progress.remark = lambda: executor.remark
         stage = session.judging(self.progress, executor.recorded)
-        may_leave = session.stops.user.is_set
-        left = await executor.work_off(stage.work_off(backlog), lambda: self.request.detach or may_leave())
+        left = await executor.work_off(
+            stage.work_off(backlog), lambda: self.request.detach or session.stops.user.is_set()
+        )
         if left:
             collects = f"`keval judge {quote(str(log))} --batch` collects the results, within 29 days"
             self.warn(f"left at the service: {left}; {collects}")

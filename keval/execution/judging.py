@@ -40,12 +40,11 @@ class Judging(Stage[Job, Judgment]):
         return item.judge.name
 
     def account(self, item: Job) -> str:
-        """Return the id of the job's judge, or an account without costs if that judge costs something and is not asked.
+        """Return the id of the job's judge, or `UNASKED` if nobody is asked.
 
-        What is free goes on where the budget is reached, so it stays on its own account.
+        A free judge keeps its own account, which goes on when the budget is reached.
         """
-        is_judges = item.judge_id in self.ledger.free or not _asks_nobody(item)
-        return item.judge_id if is_judges else UNASKED
+        return UNASKED if item.judge_id not in self.ledger.free and _asks_nobody(item) else item.judge_id
 
     def perform(self, item: Job) -> Awaitable[Outcome[Judgment]]:
         """Let the judge be asked once; of a sample that it is not for, nobody is asked."""
@@ -117,6 +116,8 @@ class Judging(Stage[Job, Judgment]):
 def _asks_nobody(job: Job) -> bool:
     judge, response = job.judge.judge, job.unredacted
     if job.judge.not_for(job.response["sample"]) is not None:
+        return True
+    if job.other is not None and job.other["id"] == job.response["id"]:  # the baseline, compared with itself
         return True
     return without_asking(judge, judge.given(response["sample"]), response["text"]) is not None
 

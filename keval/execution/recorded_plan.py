@@ -30,7 +30,7 @@ def may_serve(log: Path | None, request: Request) -> bool:
 def is_same(config: Config, past: Past, request: Request) -> bool:
     """Return whether a config asks for what the log's newest run planned, its MCP servers apart."""
     newest = past.newest_run(config.name, mock=request.mock)
-    if newest is None or not past.is_newest(config.name, mock=request.mock):
+    if newest is None or not past.replaces_nothing(config.name, mock=request.mock):
         return False
     if past.skipped or not past.has_plan(newest["plan_id"]):
         return False

@@ -21,7 +21,7 @@ def is_recorded(about: ConfigPast) -> bool:
     """Return whether a log holds all that a run would write of this config, dataset and model service."""
     prepared, past = about.prepared, about.past
     newest = past.newest_run(prepared.config.name, mock=about.mock)
-    if newest is None or not past.is_newest(prepared.config.name, mock=about.mock):
+    if newest is None or not past.replaces_nothing(prepared.config.name, mock=about.mock):
         return False  # a report is of the config that ran last
     if not past.has_plan(prepared.plan_id):
         return False

@@ -229,7 +229,7 @@ class Stage(ABC, Generic[Item, Known]):
         return True
 
     def _without_folder(self, encoded: EncodedEvent) -> EncodedEvent:
-        """Return an event that names no folder: it could not be moved, or made room for an attempt without an end."""
+        """Return an event that names no folder: it was not moved, or removed before an attempt that never ended."""
         if WORKSPACE not in encoded.unredacted:
             return encoded
         return self.recorder.encoded({name: value for name, value in encoded.unredacted.items() if name != WORKSPACE})

@@ -10,7 +10,7 @@ _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?P<scheme>\w+://)(?P<authority>[^\s/?#]*)(?P<rest>\S*)")
 _QUERY = re.compile(r"(https?://[^\s?'\"]*)\?[^\s'\"]*", re.IGNORECASE)
 _PARAMETERS = re.compile(r"(\w+://[^\s'\"]*?)\?[\w.%-]+=[^\s'\"]*")
-"""As a query: elsewhere than in the web a `?` may be of a name, but no name goes on as `?token=`."""
+"""Outside the web a name may hold a `?`; one that is followed by `name=` begins a query there, too."""
 
 _NAMES: dict[Path, str] = {}
 
@@ -35,7 +35,7 @@ def _without_user(address: re.Match[str]) -> str:
     scheme, authority, rest = address["scheme"], address["authority"], address["rest"]
     hidden, _, left = (authority + rest).rpartition("@")
     if "@" not in authority and (":" not in authority or not hidden):
-        return address[0]
+        return f"{scheme}{authority}{_AUTHORITY.sub(_without_user, rest)}"
     if "?" in hidden:  # what is left may be of a query
         return f"{scheme}…"
     return f"{scheme}…@{left}" if "/" in hidden else f"{scheme}{left}"

@@ -45,11 +45,11 @@ MARK = b"keval-ix"
 DATABASE = b"DUCK"
 """What the first bytes of an index hold, be it damaged: those of a DuckDB database."""
 
-TABLE = b"line_offsets"
-"""A table of each index: by its name one is known that has lost its end, while another DuckDB database has none."""
+TABLE = b"is_separable"
+"""Only an index has a table of this name: by it one is known that was cut off."""
 
 READ_AT_ONCE = 2**20
-"""Bytes of a file that are searched for it at once."""
+"""Bytes of a file that are searched at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +213,10 @@ def _is_index(descriptor: int) -> bool:
     head, size = os.pread(descriptor, 16, 0), os.fstat(descriptor).st_size
     if DATABASE not in head:
         return not head
-    return os.pread(descriptor, len(MARK), max(0, size - len(MARK))) == MARK or _has(descriptor, TABLE)
+    return os.pread(descriptor, len(MARK), max(0, size - len(MARK))) == MARK or _holds_text(descriptor, TABLE)
 
 
-def _has(descriptor: int, text: bytes) -> bool:
+def _holds_text(descriptor: int, text: bytes) -> bool:
     """Return whether a text stands anywhere in a file."""
     at = 0
     while len(read := os.pread(descriptor, READ_AT_ONCE, at)) >= len(text):

@@ -37,7 +37,7 @@ _SET = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 @contextmanager
-def writing(descriptor: int, path: Path, warn: Warn | None = None) -> Iterator[None]:
+def writing(descriptor: int, path: Path, warn: Warn) -> Iterator[None]:
     """Wait until nobody else writes to an open log, and keep others from it.
 
     Who it is, is said when it takes long: `closed` may hold a log for minutes. Raises EnvironmentLacksError where the
@@ -68,14 +68,14 @@ def _lock_write(descriptor: int, how: int) -> None:
 
 
 @contextmanager
-def _told_late(descriptor: int, path: Path, warn: Warn | None) -> Iterator[None]:
+def _told_late(descriptor: int, path: Path, warn: Warn) -> Iterator[None]:
     """Say who holds a log that somebody waits for, unless the wait is over soon."""
 
     def tell() -> None:
         with suppress(OSError):  # the log is closed by now
-            holder = _taken(path, _holder(descriptor, "write"))
-            if warn is not None:
-                warn(f"{holder}; waiting until it is done")
+            taken = _taken(path, _holder(descriptor, "write"))
+            if not late.finished.is_set():  # to find the holder takes time
+                warn(f"{taken}; waiting until it is done")
 
     late = threading.Timer(SILENT_S, tell)
     late.daemon = True

@@ -16,6 +16,9 @@ HEAD_BYTES = 65536
 LONGEST_FIRST_LINE = 64 * 1024 * 1024
 """A first line is not read further to learn whether it is an event."""
 
+MOST_BLANKS = 64 * 1024 * 1024
+"""Bytes of blank lines that may stand before it."""
+
 ENVELOPE = ("type", "id", "time", "run_id")
 """The texts that every event has."""
 
@@ -69,7 +72,7 @@ def begins_as_log(descriptor: int) -> bool:
 def _after_blanks(descriptor: int) -> int:
     """Return at which byte the first line that is not blank begins."""
     start = 0
-    while (head := os.pread(descriptor, HEAD_BYTES, start)).isspace() and start < LONGEST_FIRST_LINE:
+    while (head := os.pread(descriptor, HEAD_BYTES, start)).isspace() and start < MOST_BLANKS:
         start += len(head)
     return start + len(head) - len(head.lstrip())
 

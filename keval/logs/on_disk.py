@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-IMPOSSIBLE = {errno.EACCES, errno.EBADF, errno.EINVAL}
+IMPOSSIBLE = frozenset({errno.EACCES, errno.EBADF, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS})
 """What the system says of a folder that may not be read, or of a file system that puts no folder on disk by itself."""
 
 

@@ -159,7 +159,7 @@ def _target(output: Path) -> Path | None:
 def _own_descriptor(output: Path) -> int | None:
     """Return the number of the open file that a path such as `/dev/stdout` or `/dev/fd/3` stands for.
 
-    Stdout has another number than people mean: see `outlive`.
+    Number 1 means stdout, which `outlive` has given another number.
     """
     path = output
     for _ in range(40):  # as many links as Linux follows

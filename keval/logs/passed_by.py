@@ -56,9 +56,10 @@ class PassedBy:
 
     def _is_new(self, event: JsonObject) -> bool:
         """Return whether an event was paid for once more: a merged log may hold it several times."""
-        before = len(self._counted)
-        self._counted.add(hash((event["id"], event["run_id"], event["time"])))
-        return len(self._counted) > before
+        identity = hash((event["id"], event["run_id"], event["time"]))
+        is_new = identity not in self._counted
+        self._counted.add(identity)
+        return is_new
 
     def _note_cost(self, event: JsonObject) -> None:
         if event["time"][:DATE] >= self._begun:

@@ -119,8 +119,8 @@ class Past:
         run = self._runs.get((config_name, mock))
         return None if run is None else event_at(self.log, run.line)
 
-    def is_newest(self, config_name: str, *, mock: bool) -> bool:
-        """Return whether to record the newest run of a config again would replace no other.
+    def replaces_nothing(self, config_name: str, *, mock: bool) -> bool:
+        """Return whether a run of a config would replace no other if it were recorded again.
 
         It is the newest of all, or a mock run that is the last one and that real responses keep from being the newest.
         """

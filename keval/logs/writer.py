@@ -19,6 +19,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from io import FileIO
 from itertools import count
@@ -92,6 +93,8 @@ class Log:
         self._until_safe: asyncio.Future[None] | None = None
         """Done when what was written since the last fsync began is on disk; None if that is nothing."""
         self._is_syncing = False
+        # A thread of its own: those that all others share may be busy with something slow, such as large folders.
+        self._syncing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keval-fsync")
 
     def tell(self, stop: asyncio.Event) -> None:
         """Let `stop` be set as soon as the log is no longer where it was: what is paid now would be hard to find."""
@@ -164,7 +167,7 @@ class Log:
             return
         file = self._rescue or self._file
         try:
-            synced = asyncio.get_running_loop().run_in_executor(None, file.sync)
+            synced = asyncio.get_running_loop().run_in_executor(self._syncing, file.sync)
         except RuntimeError:  # there is no thread to be had, so everything else waits meanwhile
             synced = _done_now(file.sync)
         synced.add_done_callback(lambda _: self._synced(synced, until_safe))
@@ -248,6 +251,7 @@ class Log:
 
         Raises EnvironmentLacksError if what was written is not in the log but in the file beside it.
         """
+        self._syncing.shutdown()
         for _ in self._write([each.line for each in self._arrived]):
             pass  # who has waited for these lines was cancelled
         self._arrived = []

@@ -148,7 +148,7 @@ def _database(
         if NO_MEMORY in str(error):
             raise MemoryError from error
         if not logs:
-            raise  # whoever opened the databases that these come from knows their names
+            raise  # it comes from another database, whose `connect` names the logs
         raise InputError(f"{', '.join(log.name for log in logs)}: {error}") from error
     except FileNotFoundError as error:
         _raise_if_gone(logs, error)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import pytest
 
@@ -306,3 +306,23 @@ def test_a_judgment_for_which_nobody_is_asked_is_made_with_the_last_of_a_budget(
     assert [event["cost_usd"] for event in kept.events] == ([] if is_refused else [0.0])
     assert bool(ledger.refused) is is_refused
     assert not scripted._seen  # noqa: SLF001 - ours
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaidPairs(Scripted):
+    """A judge that asks a model which of two answers is better."""
+
+    uses_models: ClassVar[bool] = True
+    unit: ClassVar[Literal["response", "pair"]] = "pair"
+
+
+@pytest.mark.parametrize("is_itself", [True, False])
+def test_the_baseline_is_compared_with_itself_when_the_budget_is_used_up(*, is_itself: bool) -> None:
+    """Nothing has to be left for a pair about which nobody is asked."""
+    scripted = PaidPairs(_script=fine, _seen=[], model="m")
+    judge, ledger = JudgeConfig("scripted", "scripted", scripted, 1, {"model": "m"}), Ledger(limit_usd=0.25)
+    ledger.assume(judge.judge_id, 0.5, "scripted")
+    (job,) = jobs(response(1), [judge], (), other=response(1 if is_itself else 2))
+    session = replace(judging_session([judge], Kept(), env={"KEY": "k"}, prices=PRICES), ledger=ledger)
+    asyncio.run(session.judging(Progress("judge")).work_off([job]))
+    assert bool(ledger.refused) is not is_itself

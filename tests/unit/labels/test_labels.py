@@ -152,9 +152,10 @@ def test_a_label_is_of_one_answer_and_one_verdict(tmp_path: Path) -> None:
         assert (found.right, found.wrong) == (0, 0)
 
 
+@pytest.mark.slow
 def test_very_many_labels_are_looked_up_at_once() -> None:
     """Were each compared with all that are known, this would not end."""
-    said = [Said((f"r{number}", JUDGE_ID, "completeness"), "ada", "judge_bug") for number in range(20_000)]
+    said = [Said((f"r{number}", JUDGE_ID, "completeness"), "ada", "judge_bug") for number in range(100_000)]
     known = Known(tuple(each.event("") for each in said))
     assert not any(known.lacks(each) for each in said)
     assert all(known.has(each.target, "ada") for each in said)

@@ -70,3 +70,9 @@ def test_a_copy_is_called_by_its_address() -> None:
     addresses.note(Path("copy.jsonl"), "https://host/run.jsonl?signature")
     assert addresses.name_of(Path("copy.jsonl")) == "https://host/run.jsonl?…"
     assert addresses.name_of(Path("other.jsonl")) == "other.jsonl"
+
+
+@pytest.mark.parametrize("before", ["https://proxy/", "['https://a/x','", "https://a/x,", "https://a@b/"])
+def test_each_address_in_a_word_goes_without_its_password(before: str) -> None:
+    """One that has no user says nothing of the next one."""
+    assert "pw" not in addresses.shown(f"{before}https://user:pw@host/x")

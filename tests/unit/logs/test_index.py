@@ -286,6 +286,7 @@ def _duckdb(path: Path) -> None:
     path.unlink()
     with duckdb.connect(str(path)) as connection:
         connection.execute("create table note as select 'a line of mine' as line")
+        connection.execute(projections.views_sql([path.with_name(path.name.removesuffix(".index"))]))
 
 
 def _older(path: Path) -> None:

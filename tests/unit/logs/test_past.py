@@ -107,7 +107,7 @@ def test_the_newest_run_is_the_one_whose_judges_count(events: list[JsonObject]) 
         assert past.newest == events[0]
         assert list(past.rows("select judge_id from current_judges")) == [(JUDGE_ID,)]
         assert past.newest_run("test", mock=False) == events[0]
-        assert past.is_newest("test", mock=False)
+        assert past.replaces_nothing("test", mock=False)
 
 
 def test_to_record_the_last_run_again_would_replace_nothing() -> None:
@@ -122,7 +122,7 @@ def test_to_record_the_last_run_again_would_replace_nothing() -> None:
         ([], set()),
     ):
         with past_of(events) as past:
-            assert {kind for kind in (False, True) if past.is_newest("test", mock=kind)} == newest
+            assert {kind for kind in (False, True) if past.replaces_nothing("test", mock=kind)} == newest
 
 
 def end_event(*, mock: bool) -> JsonObject:

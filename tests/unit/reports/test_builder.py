@@ -1030,6 +1030,7 @@ def test_an_older_copy_of_a_log_behind_a_newer_one_is_told(tmp_path: Path, newer
     merged = [*old, *new], [*new, *old], new, [*new, *new]
     assert [in_wrong_order(events, tmp_path) for events in merged] == [0, 1, 0, 0]
     assert "merged_out_of_order" in codes(built([*new, *old], tmp_path))
+    assert "merged_out_of_order" not in codes(built(new, tmp_path))
 
 
 def test_a_later_run_without_a_config_makes_no_older_copy(tmp_path: Path) -> None:

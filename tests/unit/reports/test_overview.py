@@ -72,9 +72,9 @@ def test_a_replicate_that_failed_is_none_that_nobody_began(tmp_path: Path) -> No
     assert (found.missing_judgments, found.failed_judgments) == (1, 0)
 
 
-def test_pairs_that_are_to_be_judged_are_counted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("replicates", [pytest.param(1, marks=pytest.mark.slow), 2])
+def test_pairs_that_are_to_be_judged_are_counted(tmp_path: Path, replicates: int) -> None:
     """A judge of pairs has each answer to judge that the baseline has one for, as often as it is to; and no other."""
-    replicates = 2
     versus = {**judge_entry(name="versus", judge_id="b" * 24), "type": "pairwise", "replicates": replicates}
     config = {"name": "test", "baseline": "baseline"}
     run = run_event(samples=3, judges=[versus], config=config)
