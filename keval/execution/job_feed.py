@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Container, Iterable
+from collections.abc import Awaitable, Iterable
 from itertools import chain
 
 from keval.execution.jobs import Job
@@ -16,9 +16,7 @@ ROOM = 64
 class JobFeed:
     """Jobs for the judges, until it is closed and the backlog is done."""
 
-    def __init__(self, backlog: Iterable[Job] = (), judged: Container[str] = ()) -> None:
-        """Make a feed; `judged` are the judgments that are there, which may come while a new job waits to be taken."""
-        self._judged = judged
+    def __init__(self, backlog: Iterable[Job] = ()) -> None:
         self._backlog = iter(backlog)
         self._new: deque[Job] = deque()
         self._takers: deque[asyncio.Future[Job | None]] = deque()
@@ -74,11 +72,10 @@ class JobFeed:
 
         New ones come first; the backlog is taken from one by one, when no new one waits.
         """
-        while self._new:
+        if self._new:
             job = self._new.popleft()
             self._make_room()
-            if job.judgment_id not in self._judged:
-                return job
+            return job
         left = next(self._backlog, None)
         if left is not None or self._closed.is_set():
             return left

@@ -127,7 +127,7 @@ class LiveWork:
         session = await self._work.session(self._judges, self._past, self._sink, self._stops)
         if self._session is not None:  # a budget is the command's
             session.ledger.go_on_after(self._session.ledger)
-        self._session, self._feed = session, JobFeed(judged=self._judged)
+        self._session, self._feed = session, JobFeed()
         self._working = group.create_task(session.judging(self._work.progress).work_off_feed(self._feed))
 
 

@@ -48,17 +48,6 @@ def test_each_job_is_brought_once(new: int, left: int, taken_first: int) -> None
     assert sorted(taken) == sorted([*(f"left{n}" for n in range(left)), *(f"new{n}" for n in range(new))])
 
 
-async def test_a_judgment_that_comes_while_its_job_waits_is_not_made_again() -> None:
-    """Those who wait for a job get the next one that is still to be done, or none."""
-    judged: set[str] = set()
-    feed = JobFeed(judged=judged)
-    await bring(feed, *map(job, ("first", "second", "third")))
-    judged |= {"first", "third"}
-    assert await taken(feed) == "second"
-    feed.close()
-    assert await taken(feed) is None
-
-
 async def test_a_new_response_is_judged_before_what_is_left_of_earlier_runs() -> None:
     """Nobody waits for the backlog, which is not even read before somebody has time for it."""
     read: list[str] = []
