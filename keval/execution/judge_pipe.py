@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 
 from keval.config.model import JudgeConfig
@@ -18,7 +18,7 @@ from keval.execution.pairs import baseline_id, condition_ids
 from keval.execution.piped_pairs import PipedPairs
 from keval.execution.progress import is_in_pipe, shown
 from keval.execution.session import Session
-from keval.ids import JsonObject
+from keval.ids import JsonObject, answer_sha256
 from keval.logs.outputs import STDIN, check_stdout
 from keval.logs.passed_by import PassedBy
 from keval.logs.sinks import Sink, Stdout
@@ -67,6 +67,8 @@ class LiveWork:
         self._stops = stops
         self._past = PassedBy()
         self._judges: Sequence[JudgeConfig] = ()
+        self._conditions: dict[str, str] = {}
+        """The ids of those that are in force, by their names."""
         self._pairs = pairs
         self._judged = self._past.judged(mock=work.request.mock)
         self._brought: set[str] = set()
@@ -86,31 +88,45 @@ class LiveWork:
             if before is None or _other_work(before, event):
                 await self.end_session()
             self._judges = self._work.judges(self._past)
+            self._conditions = condition_ids(self._past.newest)
         stop = self._stops.user if self._session is None or self._working is None else self._session.judges_stop
         if event["type"] != "response" or stop.is_set() or not self._work.request.chosen.has(event):
             return
         if self._working is None:
             await self._begin_session(group)
-        new = [job for job in self._jobs_of(line) if job.judgment_id not in self._brought]
-        self._brought.update(job.judgment_id for job in new)
-        if (rest := self._feed.put(new)) is not None:
+        await self._bring(self._jobs_of(line))
+
+    async def _bring(self, brought: Iterable[Job]) -> None:
+        """Bring jobs to the judges, each once."""
+        new = {_asked(job): job for job in brought if _asked(job) not in self._brought}
+        self._brought.update(new)
+        if (rest := self._feed.put(new.values())) is not None:
             await rest
 
     def _jobs_of(self, line: Line) -> Iterator[Job]:
         """Yield what a response gives the judges to do: those of pairs as soon as both responses of one are there."""
         response = line.event
         yield from jobs(response, self._judges, self._judged)
-        conditions = condition_ids(self._past.newest)
-        baselines = [(judge, found) for judge in self._judges if (found := baseline_id(judge, conditions)) is not None]
-        if baselines:
-            self._pairs.add(response, line.raw)
-        for judge, baseline in baselines:
-            for this, other in self._pairs.completed_by(response, baseline, conditions.values()):
-                yield from jobs(this, [judge], self._judged, other=other)
+        baselines = self._baselines()
+        if baselines and self._pairs.add(response, line.raw):
+            for baseline, judges in baselines.items():
+                for this, other in self._pairs.completed_by(response, baseline, self._conditions.values()):
+                    yield from jobs(this, judges, self._judged, other=other)
+
+    def _baselines(self) -> dict[str, list[JudgeConfig]]:
+        """Return the judges of pairs by the id of the condition with which they compare."""
+        found: dict[str, list[JudgeConfig]] = {}
+        for judge in self._judges:
+            if (baseline := baseline_id(judge, self._conditions)) is not None:
+                found.setdefault(baseline, []).append(judge)
+        return found
 
     async def end_session(self) -> None:
         """Finish what the judges were brought, if they were brought any."""
         if self._working is not None:
+            baselines = self._baselines()
+            for this, other in self._pairs.left(baselines, self._conditions.values()):
+                await self._bring(jobs(this, baselines[other["condition_id"]], self._judged, other=other))
             self._feed.close()
             await self._working
             self._working = None
@@ -129,6 +145,11 @@ class LiveWork:
             session.ledger.go_on_after(self._session.ledger)
         self._session, self._feed = session, JobFeed()
         self._working = group.create_task(session.judging(self._work.progress).work_off_feed(self._feed))
+
+
+def _asked(job: Job) -> str:
+    """Return what tells a job from others: the id of a judgment says of a pair only whose the other answer is."""
+    return job.judgment_id if job.other is None else f"{job.judgment_id} {answer_sha256(job.other['text'])}"
 
 
 def _other_work(before: JsonObject, run: JsonObject) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from keval.execution.disk_map import DiskMap
 from keval.execution.pairs import Pair
 from keval.ids import JsonObject, response_id
 from keval.json_text import loads
+
+Task = tuple[str, str, int]
+"""A question, an agent and a repetition: what the responses of a pair have in common."""
 
 
 class PipedPairs:
@@ -19,37 +22,66 @@ class PipedPairs:
 
     def __init__(self) -> None:
         self._responses = DiskMap()
+        self._waiting: dict[Task, None] = {}
+        """Tasks with responses of several runs."""
 
-    def add(self, response: JsonObject, line: bytes) -> None:
-        """Keep a response by its line; one that comes again takes the place of the one before."""
-        self._responses.set(_place(response, response["condition_id"]), line.decode())
+    def add(self, response: JsonObject, line: bytes) -> bool:
+        """Keep a response by its line; one that comes again takes the place of the one before.
 
-    def completed_by(self, response: JsonObject, baseline: str, conditions: Iterable[str]) -> Iterator[Pair]:
-        """Yield the pairs that a response, which was added, completes.
+        Return whether it is kept: a stand-in's is not where a real one came before, which counts.
+        """
+        task, condition = _task(response), response["condition_id"]
+        if response.get("mock"):
+            before = self._found(task, condition)
+            if before is not None and not before.get("mock"):
+                return False
+        self._responses.set(_place(task, condition), line.decode())
+        return True
+
+    def completed_by(self, response: JsonObject, baseline: str, conditions: Collection[str]) -> Iterator[Pair]:
+        """Yield the pairs of one run that a response, which was added, completes.
 
         `baseline` and `conditions` are the ids of the condition with which is compared, and of all that are in force:
-        with the baseline's response none is compared that was answered under a condition that was edited since.
+        with the baseline's response none is compared that was answered under a condition that was edited since. Of two
+        runs the later one may still bring both: its responses wait for `left`.
         """
-        if response["condition_id"] != baseline:
-            other = self._found(response, baseline)
-            if other is not None:
-                yield response, other
-            return
-        yield response, response
-        for condition in conditions:
-            this = self._found(response, condition) if condition != baseline else None
-            if this is not None:
-                yield this, response
+        task, is_baseline = _task(response), response["condition_id"] == baseline
+        if is_baseline:
+            yield response, response
+        for condition in {*(conditions if is_baseline else [baseline])} - {response["condition_id"]}:
+            found = self._found(task, condition)
+            if found is None:
+                continue
+            if found["run_id"] != response["run_id"]:
+                self._waiting[task] = None
+            else:
+                yield (found, response) if is_baseline else (response, found)
+
+    def left(self, baselines: Collection[str], conditions: Collection[str]) -> Iterator[Pair]:
+        """Yield the pairs of the responses that wait, as they stand now that their runs are over."""
+        waiting, self._waiting = self._waiting, {}
+        for task in waiting:
+            for baseline in baselines:
+                other = self._found(task, baseline)
+                for condition in conditions:
+                    this = self._found(task, condition) if condition != baseline else None
+                    if this is not None and other is not None:
+                        yield this, other
 
     def close(self) -> None:
         """Let go of all responses."""
         self._responses.close()
 
-    def _found(self, response: JsonObject, condition: str) -> JsonObject | None:
-        """Return the response to the same under another condition, if it has come."""
-        found = self._responses.get(_place(response, condition))
+    def _found(self, task: Task, condition: str) -> JsonObject | None:
+        """Return the response to a task under a condition, if it has come."""
+        found = self._responses.get(_place(task, condition))
         return None if found is None else loads(str(found))
 
 
-def _place(response: JsonObject, condition: str) -> str:
-    return response_id(response["question_id"], condition, response["agent_id"], response["repetition"])
+def _task(response: JsonObject) -> Task:
+    return response["question_id"], response["agent_id"], response["repetition"]
+
+
+def _place(task: Task, condition: str) -> str:
+    question, agent, repetition = task
+    return response_id(question, condition, agent, repetition)

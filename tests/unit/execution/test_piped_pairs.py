@@ -31,8 +31,14 @@ def _pairs_of(runs: Sequence[tuple[Sequence[JsonObject], Sequence[str]]]) -> Ite
     with closing(PipedPairs()) as pairs:
         for responses, conditions in runs:
             for response in responses:
-                pairs.add(response, encode(response))
-                yield from pairs.completed_by(response, BASELINE, conditions)
+                if pairs.add(response, encode(response)):
+                    yield from pairs.completed_by(response, BASELINE, conditions)
+            yield from pairs.left([BASELINE], conditions)
+
+
+def later(response: JsonObject, **changes: object) -> JsonObject:
+    """Return a response of another run."""
+    return {**response, "run_id": "a later run", **changes}
 
 
 @given(st.permutations(RESPONSES))
@@ -59,7 +65,8 @@ def test_a_response_that_comes_twice_stands_for_no_other() -> None:
 def test_a_condition_that_a_later_run_brings_is_compared_with_the_baseline_of_an_earlier_one() -> None:
     """Whether it was edited or added, and though all conditions of the earlier run had come."""
     baseline, old = response_event("q1", "baseline"), response_event("q1", "with_docs")
-    edited, added = response_event("q1", "with_docs", prompt="Look it up."), response_event("q1", "with_graph")
+    edited = later(response_event("q1", "with_docs", prompt="Look it up."))
+    added = later(response_event("q1", "with_graph"))
     before = ([baseline, old], [BASELINE, old["condition_id"]])
     after = ([edited, added], [BASELINE, edited["condition_id"], added["condition_id"]])
     assert pairs_of(before, after)[-2:] == [(edited, baseline), (added, baseline)]
@@ -67,8 +74,30 @@ def test_a_condition_that_a_later_run_brings_is_compared_with_the_baseline_of_an
 
 def test_a_baseline_that_failed_and_is_asked_again_is_compared_with_the_conditions_in_force() -> None:
     """What was answered under a condition that was edited since is paid for by no judge."""
-    old, edited = response_event("q1", "with_docs"), response_event("q1", "with_docs", prompt="Look it up.")
-    graph, baseline = response_event("q1", "with_graph"), response_event("q1", "baseline")
+    old, graph = response_event("q1", "with_docs"), response_event("q1", "with_graph")
+    edited = later(response_event("q1", "with_docs", prompt="Look it up."))
+    baseline = later(response_event("q1", "baseline"))
     before = ([old, graph], [BASELINE, old["condition_id"], graph["condition_id"]])
     after = ([edited, baseline], [BASELINE, edited["condition_id"], graph["condition_id"]])
-    assert pairs_of(before, after) == [(baseline, baseline), (edited, baseline), (graph, baseline)]
+    assert pairs_of(before, after) == [(baseline, baseline), (edited, baseline), (edited, baseline), (graph, baseline)]
+
+
+def test_what_is_asked_afresh_is_compared_with_the_fresh_baseline() -> None:
+    """And with that of the run before at no time, whichever of the two comes first."""
+    baseline, answer = response_event("q1", "baseline"), response_event("q1", "with_docs")
+    fresh_baseline, fresh = later(baseline, text="another"), later(answer, text="also another")
+    conditions = [BASELINE, answer["condition_id"]]
+    before = ([baseline, answer], conditions)
+    for after in ([fresh, fresh_baseline], [fresh_baseline, fresh]):
+        found = pairs_of(before, (after, conditions))
+        assert found[:2] == [(baseline, baseline), (answer, baseline)]
+        assert all(pair in ((fresh_baseline, fresh_baseline), (fresh, fresh_baseline)) for pair in found[2:])
+        assert (fresh, fresh_baseline) in found
+
+
+def test_a_stand_ins_answer_takes_the_place_of_no_real_one() -> None:
+    """As in a log, where the real one counts."""
+    baseline, answer = response_event("q1", "baseline"), response_event("q1", "with_docs")
+    conditions = [BASELINE, answer["condition_id"]]
+    found = pairs_of(([baseline, later(baseline, mock=True), answer], conditions))
+    assert found == [(baseline, baseline), (answer, baseline)]
