@@ -2,7 +2,7 @@
 -- reason that why_null says, where a part has no score or nobody counted the answer's tokens: never a number in its place.
 -- not_applicable is the reason if a part does not apply. untold: all parts have a score, and the tokens are unknown.
 -- tokens are those that the agent read and wrote, no judge's and no failed attempt's; what a cache held counts where the
--- agent tells it. passed: the score is above pass_above by more than float noise, of which passed.sql allows as much.
+-- agent tells it. passed: the score is above pass_above by more than float noise; it may be of any scale.
 with part as (
     select
         s.answer, p.judge_id, p.metric, p.part, p.name, any_value(p.weight) as weight,
@@ -53,7 +53,7 @@ valued as (
     from counted
 )
 select
-    unnest(first), answer, judge_id, metric, computed, score, min, max, score > pass_above + 1e-6 as passed,
+    unnest(first), answer, judge_id, metric, computed, score, min, max, score - pass_above > 1e-9 * greatest(abs(score), abs(pass_above)) as passed,
     inapplicable[1].name || ': ' || inapplicable[1].why as not_applicable,
     case
         when score is not null then null
