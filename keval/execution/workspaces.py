@@ -22,6 +22,9 @@ from keval.ids import JsonObject
 from keval.processes import temporary, tree
 from keval.processes.workspace_template import Template
 
+MOST_REMOVED = 4
+"""Folders that are removed at once, while others are made: threads are left in which these are copied."""
+
 
 class Workspaces:
     """Makes and removes the folders of one executor."""
@@ -36,11 +39,12 @@ class Workspaces:
         self._making_base = asyncio.Lock()
 
     async def new(self) -> Path:
-        """Make a folder; wait first for those that are being removed, or there would be ever more of them.
+        """Make a folder; where many are being removed, wait for one, or there would be ever more of them.
 
         Raises EnvironmentLacksError and OSError.
         """
-        await self._until_removed()
+        while len(self._removing) >= MOST_REMOVED:
+            await asyncio.wait(self._removing, return_when=asyncio.FIRST_COMPLETED)
         with ExitStack() as made:
             workspace = made.enter_context(temporary.folder())
             if self._template is not None:
@@ -69,10 +73,6 @@ class Workspaces:
             self._removing.add(removing)
             removing.add_done_callback(self._removing.discard)
 
-    async def _until_removed(self) -> None:
-        if self._removing:
-            await asyncio.wait(self._removing)
-
     async def move(self, workspace: Path, place: Path) -> None:
         """Move a folder to where it stays; it is whole there or not there at all. Raises OSError.
 
@@ -88,7 +88,8 @@ class Workspaces:
         """Remove what new folders are copied from, until all is gone; another one would begin anew."""
         self._base = None
         self._begin_removing(self._base_stack.pop_all())
-        await self._until_removed()
+        if self._removing:
+            await asyncio.wait(self._removing)
 
 
 def _in_thread(remove: Callable[[], object]) -> asyncio.Future[object] | None:

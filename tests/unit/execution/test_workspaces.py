@@ -17,7 +17,7 @@ from keval.config.reader import load
 from keval.execution.config_session import generate, run_all
 from keval.execution.judge_session import JudgeWork, judge_log
 from keval.execution.session import Request
-from keval.execution.workspaces import Workspaces
+from keval.execution.workspaces import MOST_REMOVED, Workspaces
 from keval.ids import JsonObject
 from keval.processes import temporary, workspace_template
 from keval.processes.workspace_template import TemplateError
@@ -234,28 +234,30 @@ def test_a_second_copy_is_made_from_the_first(tmp_path: Path, scratch: Path) -> 
     assert not (tmp_path / "kept").exists()
 
 
-async def test_other_tasks_go_on_while_a_folder_is_removed_but_no_other_one_is_made(
+async def test_other_tasks_go_on_while_folders_are_removed_and_only_many_of_them_are_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Thousands of files hold up nobody, and there are never more folders than attempts at once."""
+    """Thousands of files hold up nobody, and there are never many more folders than attempts at once."""
     workspaces, may_go = Workspaces(), threading.Event()
-    first, remove = await workspaces.new(), temporary._remove  # noqa: SLF001 - made slow
+    first, remove = [await workspaces.new() for _ in range(MOST_REMOVED)], temporary._remove  # noqa: SLF001 - made slow
 
     def slowly(path: Path) -> None:
         assert may_go.wait(10)
         remove(path)
 
     monkeypatch.setattr(temporary, "_remove", slowly)
-    workspaces.remove(first)
+    for folder in first[1:]:
+        workspaces.remove(folder)
+    another = await workspaces.new()
+    workspaces.remove(first[0])
     making = asyncio.ensure_future(workspaces.new())
     await asyncio.sleep(0.05)
-    assert (first.exists(), making.done()) == (True, False)
+    assert ([folder.exists() for folder in first], making.done()) == ([True] * MOST_REMOVED, False)
     may_go.set()
-    second = await making
-    assert not first.exists()
-    workspaces.remove(second)
+    for folder in (another, await making):
+        workspaces.remove(folder)
     await workspaces.close()
-    assert not second.exists()
+    assert not any(folder.exists() for folder in (*first, another, making.result()))
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, asyncio.CancelledError, OSError])
