@@ -48,7 +48,7 @@ def judge_log(path: Path, work: JudgeWork) -> int:
     """Append to a log what the judges have not judged yet; return how many failed."""
     request, warn = work.request, work.warn
     if not path.exists():
-        raise InputError(f"{path}: no such log; `keval generate CONFIG -o {path}` makes one")
+        raise InputError(f"{path}: no such log; `keval generate CONFIG -o {quote(str(path))}` makes one")
     if path.is_dir():
         raise InputError(f"{path}: is a folder")
     if path.is_file() and not path.stat().st_size:

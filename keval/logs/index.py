@@ -48,6 +48,9 @@ DATABASE = b"DUCK"
 TABLE = b"is_separable"
 """Only an index has a table of this name: by it one is known that was cut off."""
 
+SMALLEST_DATABASE = 3 * 4096
+"""Bytes of the headers of a DuckDB database: in one that is shorter nothing of anybody's can be found."""
+
 READ_AT_ONCE = 2**20
 """Bytes of a file that are searched at once."""
 
@@ -213,7 +216,11 @@ def _is_index(descriptor: int) -> bool:
     head, size = os.pread(descriptor, 16, 0), os.fstat(descriptor).st_size
     if DATABASE not in head:
         return not head
-    return os.pread(descriptor, len(MARK), max(0, size - len(MARK))) == MARK or _holds_text(descriptor, TABLE)
+    return (
+        size < SMALLEST_DATABASE
+        or os.pread(descriptor, len(MARK), max(0, size - len(MARK))) == MARK
+        or _holds_text(descriptor, TABLE)
+    )
 
 
 def _holds_text(descriptor: int, text: bytes) -> bool:
