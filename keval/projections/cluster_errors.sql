@@ -1,7 +1,6 @@
 -- One row per condition, agent, judge and metric whose config names a field by which samples belong together: how many such
 -- clusters there are, how many samples with a value have none, and the standard error of the mean that they give: CR1, as in
 -- a regression on a constant, sqrt(G / (G - 1) * fsum(d ** 2)) / n, d being a cluster's sum of deviations from the mean.
--- Sums are taken in an order of their own, or the last digits would depend on the log's.
 with value as (
     select s.condition_id, s.agent_id, s.judge_id, s.metric, s.mean, s.largest, n.cluster
     from sample_means as s
@@ -10,6 +9,7 @@ with value as (
     where s.mean is not null
 ),
 middle as (
+    -- Sums are taken in an order of their own, or the last digits would depend on the log's.
     select
         condition_id, agent_id, judge_id, metric,
         favg(mean order by mean) as middle, count(*) as n, count(*) - count(cluster) as unclustered, max(largest) as largest

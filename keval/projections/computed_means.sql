@@ -2,8 +2,8 @@
 -- score_of_means is not the mean of the answers' scores: the formula is not linear. mean_tokens is the mean over samples of
 -- the tokens of an answer, as far as they are known. Null where a part has no mean, or no tokens are known. se_of_means is its
 -- standard error, by the delta method on the logarithm, over the samples of which all is known.
--- Sums are taken in an order of their own, or the last digits would depend on the log's.
 with part as (
+    -- Sums are taken in an order of their own, or the last digits would depend on the log's.
     select
         s.condition_id, s.agent_id, p.judge_id, p.metric, p.part, any_value(p.weight) as weight,
         favg(s.mean order by s.mean) as mean
