@@ -176,6 +176,15 @@ def test_a_target_that_is_met_but_for_float_noise_is_not_exceeded(tmp_path: Path
     assert passed is False
 
 
+def test_a_target_may_be_as_small_as_the_scores(tmp_path: Path) -> None:
+    """What a single token scores is of another scale than float noise of a score of one."""
+    gate = ComputedMetric("gate", "combined", COMBINED.parts, 1e-7, 2, 1)
+    with views(tmp_path, [run(gate), *both(answer("q1", 2000), 1, 1)]) as connection:
+        ((score, passed),) = asked(connection, "select score, passed from scores where metric = 'gate'")
+    assert score == pytest.approx(2.5e-7)
+    assert passed is True
+
+
 def test_what_counts_of_what_is_missing(tmp_path: Path) -> None:
     """Failures of the agent are the minimum; what does not apply is in no number; unknown tokens are not measured."""
     log = [
