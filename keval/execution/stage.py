@@ -209,17 +209,16 @@ class Stage(ABC, Generic[Item, Known]):
         """Write the event that an item ends in, unless it is written."""
         if tries.handed_over:
             return
-        if not await self._keep(tries):
+        workspace = tries.last.workspace
+        if workspace is None or not await self._keep(tries, workspace):
             tries.encoded = encoded = self._without_folder(encoded)
         # Set before the wait: the line of a write that is cancelled is on its way, and must not be written twice.
         tries.handed_over = True
         tries.until_safe = await self.recorder.write(encoded)
 
-    async def _keep(self, tries: Tries[Item, Known]) -> bool:
+    async def _keep(self, tries: Tries[Item, Known], workspace: Path) -> bool:
         """Move the folder of the last attempt to where it stays, if it is to stay; return whether it is there."""
-        workspace = tries.last.workspace
-        place = None if workspace is None else self.place(tries.item, tries.last)
-        if workspace is None or place is None:
+        if (place := self.place(tries.item, tries.last)) is None:
             return False
         try:
             await tree.to_the_end(self.executor.move(workspace, place))

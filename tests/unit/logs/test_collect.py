@@ -182,8 +182,9 @@ def test_what_is_read_while_it_comes_in_is_what_it_is_in_a_file(
     log.write_bytes(answers(*texts))
     with piped(log.read_bytes(), tmp_path / "fifo") as fifo, collected([fifo], print, piece=piece) as files:
         assert (files[0].growing is None) == (piece > log.stat().st_size)
+        expected = found([log], **asked)
         for _ in range(2):
-            assert found(files, **asked) == found([log], **asked)
+            assert found(files, **asked) == expected
         assert b"".join(files[0].read()) == log.read_bytes()
 
 
