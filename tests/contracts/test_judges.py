@@ -419,6 +419,7 @@ def test_a_judge_and_its_options_are_described(judge_class: type[Judge]) -> None
         assert not option.help.endswith("."), option.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", JUDGES)
 def test_importing_a_judge_is_quiet_and_light(name: str) -> None:
     """SDKs and heavy libraries are imported when a judge is used, not when it is listed."""

@@ -94,6 +94,7 @@ def test_it_is_said_where_a_field_that_a_judge_of_the_log_was_given_outdates_sco
     assert said.startswith("1 sample (q1) of this file and of the log differs in tries, which rubric judged by")
 
 
+@pytest.mark.slow
 def test_an_earlier_file_that_is_imported_again_counts_again(tmp_path: Path) -> None:
     """Its plan, its judge's scale and its golden answers: what the log has since takes its place no longer."""
     whole, part, other = rows("a", [1, 0, 0]), rows("a", [1]), rows("a", [0, 0, 1], answer="other")

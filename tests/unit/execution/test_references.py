@@ -104,6 +104,7 @@ def test_a_gate_of_the_config_is_about_its_conditions(tmp_path: Path) -> None:
     assert refused(judged(tmp_path)) == []
 
 
+@pytest.mark.slow
 def test_no_reference_is_judged_twice(tmp_path: Path) -> None:
     """A second call adds nothing; a corrected reference is judged again, and only that one."""
     with_config(tmp_path, [SUM, CAPITAL])

@@ -48,6 +48,7 @@ def test_views_of_runs_are_folders_by_run_and_the_others_files(tmp_path: Path) -
     assert {path.stem for path in written if len(path.parts) == 1} == set(VIEWS) - set(folders)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 2000])
 def test_a_dataset_by_run_is_the_same_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     """Every row of every view comes back with its types, however few of them are in memory at once."""

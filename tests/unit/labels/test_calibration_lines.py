@@ -10,6 +10,7 @@ from tests.builders import judgment_event, response_event, run_event, write_log
 from tests.conftest import Keval
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answers", "said"), [(3, ", of the samples' mean 50.0%"), (1, "")])
 def test_a_rate_that_is_corrected_is_named_if_it_is_another_one(
     keval: Keval, tmp_path: Path, answers: int, said: str

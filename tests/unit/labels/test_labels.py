@@ -74,6 +74,7 @@ def test_a_mistake_of_the_judge_is_that_of_the_verdict_that_was_labelled(
     assert (found.passes.right, found.passes.wrong) == counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["by_verdict", "random"])
 def test_verdicts_that_were_drawn_by_another_threshold_correct_no_pass_rate(tmp_path: Path, method: str) -> None:
     """Of what passes now some was drawn more often: not of answers at random, and no matter where all are labelled."""

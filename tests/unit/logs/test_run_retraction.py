@@ -168,6 +168,7 @@ def _answer(each: JsonObject, texts: dict[str, str], events: Sequence[JsonObject
         texts[each["id"]] = each["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("written", range(5))
 def test_a_label_of_a_verdict_that_counts_again_counts_again(written: int) -> None:
     """It was given after that verdict, so it comes after it again, also where the first command was cut off."""

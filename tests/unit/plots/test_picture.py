@@ -80,6 +80,7 @@ def test_a_file_says_that_it_is_ours(ending: str) -> None:
     assert not is_own(b"", ending)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [*HOSTILE, "$x$ $\\frac{a}{b}$", "漢字", "مرحبا", "x" * 300])
 def test_a_text_stands_as_it_is(text: str) -> None:
     """Formulas, markup and what acts on a terminal are letters."""

@@ -375,6 +375,7 @@ def test_a_difference_is_that_of_the_report(facts: Facts) -> None:
     assert (found[0].value, found[0].of) == (1.8125, "8 samples paired")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("differences", "conclusion", "verdict"),
     [
