@@ -154,7 +154,7 @@ def test_a_log_that_is_kept_closed_is_written_to_by_nobody(log: Path) -> None:
             pass
 
 
-@pytest.mark.skipif(locks._SET is None, reason="no log is kept closed by its own lock here")  # noqa: SLF001 - see there
+@pytest.mark.skipif(locks._SET is None, reason="only Linux locks parts of files for one opening")  # noqa: SLF001 - asked by tests alone
 def test_who_holds_a_log_that_is_waited_for_is_told(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A writer that waits for one who keeps the log closed says so once, and goes on as soon as it may."""
     monkeypatch.setattr(locks, "SILENT_S", 0.05)
