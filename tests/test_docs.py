@@ -111,12 +111,6 @@ def _calls(page: Path) -> list[str]:
     return [call for block in blocks for call in re.findall(r"\bkeval ([a-z][^|&;\n]*)", block)]
 
 
-def test_generated_parts_are_current(shell_environment: dict[str, str]) -> None:
-    """`make docs` would change nothing."""
-    done = _run(f"{sys.executable} -m cogapp --check docs/*.md README.md", ROOT, shell_environment)
-    assert done.returncode == 0, f"{done.stdout}\nrun `make docs`"
-
-
 def test_the_picture_of_growth_is_current() -> None:
     """`make docs` would draw the same from the newest results."""
     assert generate.GROWTH.read_text(encoding="utf-8") == generate.growth_picture(), "run `make docs`"

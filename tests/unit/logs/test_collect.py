@@ -163,11 +163,11 @@ LONG = "because " * 2**18
     ("texts", "piece", "asked"),
     [
         (SHORT, 2**24, {}),
-        ([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 1, {}),
+        pytest.param([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 1, {}, marks=pytest.mark.slow),
         ([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 2**18, {"everything": True}),
-        ([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 1, {"apart": True}),
+        pytest.param([*SHORT, CHUNK, *SHORT, CHUNK, *SHORT], 1, {"apart": True}, marks=pytest.mark.slow),
         (["a", LONG, "b", CHUNK], 1, {}),
-        ([LONG, LONG], 1, {"apart": True}),
+        pytest.param([LONG, LONG], 1, {"apart": True}, marks=pytest.mark.slow),
     ],
 )
 def test_what_is_read_while_it_comes_in_is_what_it_is_in_a_file(

@@ -225,7 +225,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(VALUES, max_size=4))
 def test_the_fast_way_finds_what_the_plain_way_finds(values: list[object]) -> None:
     """The same in the same order, in whatever a log may hold; what was looked at before changes nothing."""

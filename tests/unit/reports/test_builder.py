@@ -1014,7 +1014,9 @@ def in_wrong_order(events: Sequence[JsonObject], folder: Path) -> int:
     return int(row["count"])
 
 
-@pytest.mark.parametrize("newer", ["run", "retraction", "sample_change"])
+@pytest.mark.parametrize(
+    "newer", ["run", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("retraction", "sample_change"))]
+)
 def test_an_older_copy_of_a_log_behind_a_newer_one_is_told(tmp_path: Path, newer: str) -> None:
     """What it says counts, so a plan, a retraction or a correction may be lost; in the other order all is right."""
     times = [f"2026-03-01T12:00:0{second}.000Z" for second in range(3)]
