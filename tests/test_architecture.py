@@ -41,7 +41,7 @@ LAYERS = (
     ("logs", "config", "exports", "formats", "transcripts"),
     ("labels", "plots", "starters"),
     ("execution",),
-    ("viewer",),
+    ("imports", "viewer"),
     ("commands",),
     ("cli",),
 )

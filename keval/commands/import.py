@@ -17,7 +17,7 @@ from keval.counted import counted
 from keval.datasets import format_of
 from keval.documents.packed import opened
 from keval.errors import InputError, UsageError
-from keval.execution.importing import AnswerFile, import_answers
+from keval.imports.importing import AnswerFile, import_answers
 from keval.logs.foreign import PEEKED_BYTES
 from keval.logs.log_head import begins_with_event
 from keval.logs.outputs import check_stdout

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from keval import plugins
 from keval.config.import_mapping import of_results
 from keval.errors import InputError
-from keval.execution.importing import AnswerFile
+from keval.imports.importing import AnswerFile
 from keval.origins import Origin
 from tests.origins import EXAMPLES, INSPECT_SAMPLES, Example, inspect_archive
 

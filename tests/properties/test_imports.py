@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from keval import projections
 from keval.ids import JsonObject
-from tests.unit.execution.test_imported_changes import MAPPING, imported, rows
+from tests.unit.imports.test_changes import MAPPING, imported, rows
 
 SCALES = (MAPPING, MAPPING.replace("max: 1", "max: 2"))
 

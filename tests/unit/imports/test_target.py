@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from keval.events import written
-from keval.execution.import_target import ImportTarget
-from keval.execution.imported_rows import NO_SCORE
 from keval.ids import JsonObject
+from keval.imports.rows import NO_SCORE
+from keval.imports.target import ImportTarget
 from tests.builders import judgment_event, response_event, run_event
 
 

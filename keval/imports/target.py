@@ -10,10 +10,10 @@ from typing import Self
 from keval.config.import_mapping import ForeignJudge
 from keval.events import written
 from keval.execution.disk_map import DiskMap
-from keval.execution.imported_changes import ImportedChanges
-from keval.execution.imported_judges import ImportedJudges
-from keval.execution.imported_rows import NO_SCORE
 from keval.ids import JsonObject, digest
+from keval.imports.changes import ImportedChanges
+from keval.imports.judges import ImportedJudges
+from keval.imports.rows import NO_SCORE
 
 _Imported = tuple[str | None, frozenset[str]]
 """What an import is of: the name of the evaluation, and the conditions."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from keval.config.import_mapping import ForeignJudge, ForeignMetric
 from keval.documents.mapping import Value
-from keval.execution.imported_judges import ImportedJudges
 from keval.ids import JsonObject
+from keval.imports.judges import ImportedJudges
 
 
 def judge(*metrics: str, model: str | None = None) -> ForeignJudge:

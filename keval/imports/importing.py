@@ -25,12 +25,12 @@ from keval.errors import InputError, Warn
 from keval.events import InvalidEventError, event, failure_id, written
 from keval.execution import interrupt
 from keval.execution.disk_map import DiskMap
-from keval.execution.import_target import ImportTarget
-from keval.execution.imported_rows import ImportedRow, RowReader, written_time
 from keval.execution.pairs import BASELINE
 from keval.execution.plan_events import plan_events, plan_id
 from keval.execution.run_events import bare_run_event
 from keval.ids import JsonObject, digest
+from keval.imports.rows import ImportedRow, RowReader, written_time
+from keval.imports.target import ImportTarget
 from keval.logs.sinks import Sink, UntilSafe
 from keval.logs.stream import read
 

@@ -9,9 +9,9 @@ import pytest
 
 from keval.config.import_mapping import load
 from keval.execution.disk_map import DiskMap
-from keval.execution.imported_changes import ImportedChanges
-from keval.execution.importing import AnswerFile, import_answers
 from keval.ids import JsonObject
+from keval.imports.changes import ImportedChanges
+from keval.imports.importing import AnswerFile, import_answers
 from keval.logs.writer import open_log
 from tests.builders import ask, judgment_event, response_event
 

@@ -12,8 +12,8 @@ import pytest
 from keval import projections
 from keval.config.import_mapping import load, of_results
 from keval.errors import InterruptError
-from keval.execution.importing import AT_ONCE, AnswerFile, import_answers
 from keval.ids import JsonObject
+from keval.imports.importing import AT_ONCE, AnswerFile, import_answers
 from keval.logs.writer import open_log
 from tests.builders import ask
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keval.config.import_mapping import load
-from keval.execution.imported_rows import RowReader
+from keval.imports.rows import RowReader
 from tests.importing import MAPPING, ROW
 
 
