@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 @click.option("--regressed", is_flag=True,
               help="Only samples that scored lower than under the baseline, with its answers.")  # fmt: skip
 @click.option("--worst", type=click.IntRange(min=1), metavar="N", help="Only the N tasks with the lowest scores.")
+@click.option("--metric", "metrics", metavar="[JUDGE/]METRIC", multiple=True,
+              help="Let --worst and --regressed go by this metric; may be repeated (default: by all).")  # fmt: skip
 @click.option("-f", "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text",
               show_default=True, help="How the tasks are written; json is a list of them.")  # fmt: skip
 @click.option("--full", is_flag=True, help="Show long texts to their end.")
@@ -57,6 +59,7 @@ def command(
     unverified: bool,
     regressed: bool,
     worst: int | None,
+    metrics: tuple[str, ...],
     form: str,
     full: bool,
     skip_invalid: bool,
@@ -80,9 +83,12 @@ def command(
         unverified=unverified,
         regressed=regressed,
         worst=worst,
+        metrics=metrics,
     )
     if event_id is not None and selection != Selection(event_id):
         raise UsageError("an ID says already which task is meant; leave the other options out, or the ID")
+    if metrics and worst is None and not regressed:
+        raise UsageError("--metric says by which scores --worst N and --regressed go; add one of them")
     read = chosen([] if log is None else matching([log]))
     with ExitStack() as open_:
         files = open_.enter_context(collected(read, warn, skip_invalid=skip_invalid))
@@ -100,7 +106,7 @@ def command(
 
 def _none_like(selection: Selection, connection: DuckDBPyConnection) -> str:
     """Return what is said where no task is chosen."""
-    alone = replace(selection, worst=None)
+    alone = replace(selection, worst=None, metrics=())
     if alone == Selection(failed=True):
         return "nothing failed"
     if alone != Selection(regressed=True):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from keval.errors import UsageError
 from keval.ids import JsonObject
-from keval.projections import rows
+from keval.projections import rows, rows_of
 from keval.projections.patterns import fitting
 from keval.projections.sql_file import literal, literals, load
+from keval.reports.chosen_metrics import check_chosen
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -58,6 +59,8 @@ class Selection:
     """Only samples that scored lower than under the baseline, with its answers; the largest loss first."""
     worst: int | None = None
     """Only so many tasks, those with the lowest scores."""
+    metrics: tuple[str, ...] = ()
+    """By which scores these two go, each as METRIC, JUDGE/METRIC or JUDGE_ID/METRIC; none: by all."""
 
     @property
     def read(self) -> Iterator[str]:
@@ -95,8 +98,10 @@ class Selection:
     def _joined(self) -> str:
         """Return the SQL of the joins that leave only tasks with a score, or with a loss."""
         ranked = {"worst": self.worst is not None, "regressed": self.regressed}
+        metrics = literals(self.metrics)
+        given = {"metrics": metrics, "meant": load("transcripts", "meant", metrics=metrics)}
         return "\n".join(
-            f"join ({load('transcripts', name)}) as {name} using ({', '.join(_KEYS[name])})"
+            f"join ({load('transcripts', name, **given)}) as {name} using ({', '.join(_KEYS[name])})"
             for name, is_asked in ranked.items()
             if is_asked
         )
@@ -136,6 +141,13 @@ def _told_here(fits: str) -> str:
 def has_pairs(connection: DuckDBPyConnection) -> bool:
     """Return whether any sample has a difference to the baseline."""
     return connection.execute("from paired_samples where difference is not null limit 1").fetchone() is not None
+
+
+def check_metrics(connection: DuckDBPyConnection, selection: Selection) -> None:
+    """Raise UsageError for the name of a metric that the logs do not have."""
+    if selection.metrics:
+        there = rows_of(connection, "metrics")
+        check_chosen(selection.metrics, ((row["metric"], row["judge"], row["judge_id"]) for row in there))
 
 
 def check_found(connection: DuckDBPyConnection, selection: Selection) -> None:

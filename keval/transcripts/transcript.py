@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from keval.ids import JsonObject
 from keval.projections.line_text import events_of
 from keval.projections.log_file import ChangedError, LogFile
-from keval.transcripts.selection import Selection, check_found, lines, lines_of_sample
+from keval.transcripts.selection import Selection, check_found, check_metrics, lines, lines_of_sample
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -61,6 +61,7 @@ def transcripts(connection: DuckDBPyConnection, logs: Sequence[LogFile], selecti
 
     Raises UsageError for an id or a name that the logs do not have.
     """
+    check_metrics(connection, selection)
     found = _read(logs, lines(connection, selection))
     first = next(found, None)
     if first is None:

@@ -155,22 +155,45 @@ def test_regressed_are_samples_that_lost_beside_the_baselines_answers(tmp_path: 
         ]  # fmt: skip
 
 
-def test_regressed_samples_stand_by_their_largest_loss_of_all_metrics_and_conditions(tmp_path: Path) -> None:
-    """As a share of the scale: half of 0 to 1 is more than one point of 1 to 5."""
+@pytest.fixture(scope="module", name="two_metrics")
+def _two_metrics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
+    """Return the tasks of a judge with two metrics, of which half of 0 to 1 is more than one point of 1 to 5."""
     metrics = [{"name": "clarity", "min": 1, "max": 5}, {"name": "hit", "min": 0, "max": 1}]
     scored = {
         ("q1", "baseline"): (3, 1), ("q1", "a"): (2, 1), ("q1", "b"): (3, 1),
         ("q2", "baseline"): (3, 1), ("q2", "a"): (3, 0.5), ("q2", "b"): (2.9, 1),
     }  # fmt: skip
-    log = [run_event(("baseline", "a", "b"), judges=[judge_entry(metrics)])]
+    events = [run_event(("baseline", "a", "b"), judges=[judge_entry(metrics)])]
     for (sample, condition), (clarity, hit) in scored.items():
         answer = response_event(sample, condition)
-        log += [answer, judgment_event(answer, {"clarity": clarity, "hit": hit})]
-    with projections.connect([write_log(tmp_path / "run.jsonl", log)]) as connection:
-        found = Found(connection, tmp_path / "run.jsonl").of(regressed=True)
-    assert [title(each).removesuffix(" · repetition 1") for each in found] == [
-        "q2 · baseline", "q2 · a", "q2 · b", "q1 · baseline", "q1 · a",
-    ]  # fmt: skip
+        events += [answer, judgment_event(answer, {"clarity": clarity, "hit": hit})]
+    log = write_log(tmp_path_factory.mktemp("two") / "run.jsonl", events)
+    with projections.connect([log]) as connection:
+        yield Found(connection, log)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "worst", "regressed"),
+    [
+        ((), "q1 · a", ["q2 · baseline", "q2 · a", "q2 · b", "q1 · baseline", "q1 · a"]),
+        (("clarity",), "q1 · a", ["q1 · baseline", "q1 · a", "q2 · baseline", "q2 · b"]),
+        (("hit",), "q2 · a", ["q2 · baseline", "q2 · a"]),
+        (("rubric/hit",), "q2 · a", ["q2 · baseline", "q2 · a"]),
+        (("clarity", "rubric/hit"), "q1 · a", ["q2 · baseline", "q2 · a", "q2 · b", "q1 · baseline", "q1 · a"]),
+    ],
+)
+def test_the_metrics_that_are_named_decide_alone(
+    metrics: tuple[str, ...], worst: str, regressed: list[str], two_metrics: Found
+) -> None:
+    """Which tasks are the worst, and which samples regressed, the largest loss as a share of a scale first."""
+    assert names(two_metrics.of(worst=1, metrics=metrics)) == [f"{worst} · repetition 1"]
+    assert names(two_metrics.of(regressed=True, metrics=metrics)) == [f"{each} · repetition 1" for each in regressed]
+
+
+def test_a_metric_that_nobody_has_is_refused(two_metrics: Found) -> None:
+    """The message says what may be meant."""
+    with pytest.raises(UsageError, match=r"--metric hits: no such metric; did you mean 'hit'"):
+        two_metrics.of(worst=1, metrics=("hits",))
 
 
 def test_what_was_retracted_gives_no_sample_its_place(tmp_path: Path) -> None:
