@@ -1,8 +1,8 @@
-"""Check logs, datasets and configs, and say where each is wrong."""
+"""Check logs, datasets, configs, judges and rubrics, and say where each is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import islice
@@ -27,7 +27,10 @@ MOST_SHOWN = 20
 """Problems of one log that are listed before the rest is only counted."""
 
 CONFIG_KEYS = {"dataset", "datasets", "conditions"}
-"""Keys by which a config is told from a judge, which has none of them."""
+"""Keys by which a config is told from a judge and a rubric, which have none of them."""
+
+RUBRIC_KEYS = {"instructions", "metrics"}
+"""Keys by which a rubric is told from a judge that lacks its type."""
 
 LOOKED_AT = 10
 """Lines by which a log is told from a dataset: the first one may be what is wrong."""
@@ -41,9 +44,10 @@ LOOKED_AT = 10
               help="What it calls the golden answer; '' if it has none.")  # fmt: skip
 @click.option("--id-key", metavar="NAME", default="id", show_default=True, help="What it calls the id.")
 def command(files: tuple[Path, ...], question_key: str, answer_key: str, id_key: str) -> None:
-    """Check logs, datasets, configs and judges against their schemas.
+    """Check logs, datasets, configs, judges and rubrics against their schemas.
 
-    A .yaml file is a config, or a judge when it has neither a dataset nor conditions. A .jsonl file
+    A .yaml file with a dataset or conditions is a config, one with instructions or metrics and no
+    type a rubric, and any other a judge. A .jsonl file
     whose lines have a type is a log, and so is an empty one, stdin (-) and a pipe such as
     <(zcat run.jsonl.gz); anything else is a dataset with the keys id, question and answer, or those
     that you name. Files that end in .gz or .zst are unpacked.
@@ -75,15 +79,21 @@ def _validator(path: Path, layout: Layout) -> Callable[[Path], str]:
     if path == STDIN or _is_pipe(path):
         return _log  # it can be read only once, so nothing is tried
     if path.suffix in {".yaml", ".yml"}:
-        return _config if _has_config_keys(path) else _judge
+        return _of_yaml(_keys(path))
     return _log if unpacked_name(path).suffix == ".jsonl" and _may_be_log(path) else partial(_dataset, layout)
 
 
-def _has_config_keys(path: Path) -> bool:
+def _keys(path: Path) -> Collection[object]:
     from keval.documents import yaml_document
 
     value = yaml_document.read(path).value
-    return isinstance(value, dict) and not CONFIG_KEYS.isdisjoint(value)
+    return value.keys() if isinstance(value, dict) else ()
+
+
+def _of_yaml(keys: Collection[object]) -> Callable[[Path], str]:
+    if not CONFIG_KEYS.isdisjoint(keys):
+        return _config
+    return _judge if "type" in keys or RUBRIC_KEYS.isdisjoint(keys) else _rubric
 
 
 def _is_pipe(path: Path) -> bool:
@@ -152,6 +162,13 @@ def _judge(path: Path) -> str:
     from keval.config.reader import load_judge
 
     return f"a valid judge: {load_judge(path).name}"
+
+
+def _rubric(path: Path) -> str:
+    from keval.judges.rubric import checked
+
+    rubric = checked(path)
+    return f"a valid rubric: {rubric['name']}, {counted(len(rubric['metrics']), 'metric')}"
 
 
 def _dataset(layout: Layout, path: Path) -> str:

@@ -6,7 +6,9 @@ The rubric is data: keval's own three metrics, another of its rubrics, a file of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from keval.ids import JsonObject
 from keval.judges import Case, Context, Judgment, ModelJudge, _rubrics
 from keval.judges._rubric_judge import RubricJudge
 
@@ -18,6 +20,11 @@ class Rubric(RubricJudge, ModelJudge):
     async def judge(self, case: Case, context: Context) -> Judgment:
         """Ask the model for its scores; without what the rubric needs no metric applies, and nobody is asked."""
         return self.not_applicable(case) or await self.judged_by(self.model_settings, case, context)
+
+
+def checked(path: Path) -> JsonObject:
+    """Return the rubric in a file. Raises InputError with everything that is wrong with it."""
+    return _rubrics.load(path)
 
 
 def shipped() -> dict[str, str]:

@@ -65,6 +65,26 @@ def test_a_config_is_told_from_a_judge_by_its_keys(tmp_path: Path, capfd: pytest
         command.callback((path,), "question", "answer", "id")
 
 
+RUBRIC = """\
+name: citations
+instructions: Score how well the answer says where its facts come from.
+metrics:
+  - {name: citation, title: Citation, min: 1, max: 2, question: "Does it name a page?", levels: {1: "No.", 2: "Yes."}}
+"""
+
+
+def test_a_rubric_can_be_checked_without_a_judge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """It is told by its keys, too, and what is wrong with it is said as a rubric's."""
+    path = tmp_path / "citations.yaml"
+    path.write_text(RUBRIC)
+    assert command.callback is not None
+    command.callback((path,), "question", "answer", "id")
+    assert capfd.readouterr().out == f"{path}: a valid rubric: citations, 1 metric\n"
+    path.write_text(RUBRIC.replace("title: Citation, ", ""))
+    with pytest.raises(InputError, match=r"citations\.yaml:4: .*'title' is missing"):
+        command.callback((path,), "question", "answer", "id")
+
+
 def test_of_a_broken_log_only_the_first_problems_are_kept() -> None:
     """The rest is counted: a log has as many lines as it likes."""
     problems = FirstProblems()
