@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from keval import failure_kinds, projections, schema
+from keval import documents, failure_kinds, projections, schema
 from keval.errors import EnvironmentLacksError
 from keval.logs import fingerprint
 from keval.logs.check import Check
@@ -260,9 +260,10 @@ def _let_read(path: Path, log: Path) -> None:
 
 @cache
 def _version() -> str:
-    """Return the identity of all that decides what is in an index."""
+    """Return the identity of all that decides what is in an index: how tables are made, and which lines are valid."""
     tables = hashlib.sha256(repr(failure_kinds.view_rows()).encode())
-    folder = Path(projections.__file__).parent
-    for file in sorted((*folder.glob("*.sql"), *folder.glob("*.py"), *schema.locate().glob("*.json"))):
+    making, checking = Path(projections.__file__).parent, Path(documents.__file__).parent
+    rules = (*schema.locate().glob("*.json"), Path(schema.__file__), *checking.glob("event_*.py"))
+    for file in sorted((*making.glob("*.sql"), *making.glob("*.py"), *rules)):
         tables.update(file.read_bytes())
     return f"{version('keval')} {version('duckdb')} {tables.hexdigest()[:24]}"
