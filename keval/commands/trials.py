@@ -32,7 +32,7 @@ from keval.readable import percent
 from keval.reports.condition_trials import NOTHING_KNOWN, ConditionTrials, condition_trials
 from keval.reports.thresholds import Scale, thresholds
 from keval.reports.trials import READ, SampleTrials, sample_trials
-from keval.reports.verdicts import undecided
+from keval.reports.verdicts import deciding, undecided
 from keval.stats.condition_passes import Estimate
 from keval.stats.intervals import Interval
 
@@ -91,6 +91,8 @@ def command(
             for trials in found:
                 say_json(trials.as_json())
         else:
+            if metrics := deciding(connection, pass_from):
+                say(f"metrics that decide whether a trial passes: {', '.join(metrics)}")
             _print(found, k)
     context.exit(1 if failed else 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from keval.metric_names import full_name
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.reports.thresholds import Scale, thresholds
@@ -31,8 +32,17 @@ def verdicts(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> 
 
 def undecided(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> list[str]:
     """Return the metrics, each after its judge, by which nothing passes or fails: nobody says from which score."""
-    found = rows(connection, load("reports", "undecided", verdicts=verdicts(connection, pass_from)))
-    return [f"{row['judge']}/{row['metric']}" for row in found]
+    return _scored(connection, pass_from, decides=False)
+
+
+def deciding(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> list[str]:
+    """Return the metrics, each after its judge, by which something passes or fails."""
+    return _scored(connection, pass_from, decides=True)
+
+
+def _scored(connection: DuckDBPyConnection, pass_from: Mapping[str, float], *, decides: bool) -> list[str]:
+    query = load("reports", "deciding_metrics", verdicts=verdicts(connection, pass_from))
+    return [full_name(row["judge"], row["metric"]) for row in rows(connection, query) if row["decides"] == decides]
 
 
 def _scales(connection: DuckDBPyConnection) -> Iterator[Scale]:
