@@ -11,16 +11,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from keval.processes.interrupted_input import read_to_the_end
+from keval.processes.interrupted_input import STOPPING, read_to_the_end
 
 
 @pytest.fixture(autouse=True)
 def handler(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
-    """Return what Ctrl-C does here, where stdin is no terminal, and have it so again afterwards."""
+    """Return what Ctrl-C does here, where stdin is no terminal, and have all signals as they were afterwards."""
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    before = signal.getsignal(signal.SIGINT)
-    yield before
-    signal.signal(signal.SIGINT, before)
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    yield before[signal.SIGINT]
+    for number, what in before.items():
+        signal.signal(number, what)
 
 
 def test_at_a_terminal_nothing_changes(handler: object, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +55,45 @@ def test_the_first_interrupt_is_said_and_the_second_one_stops(handler: object) -
     assert signal.getsignal(signal.SIGINT) is handler
 
 
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+def test_whoever_ends_processes_is_heard_as_ctrl_c_is(first: int, second: int) -> None:
+    """Of the two that may come, each can be the first one, which reads on, or the second one, which stops."""
+    said: list[str] = []
+
+    def interrupted_twice() -> None:
+        with read_to_the_end(said.append):
+            os.kill(os.getpid(), first)
+            assert len(said) == 1
+            os.kill(os.getpid(), second)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_twice()
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_a_terminal_that_goes_away_stops_nothing() -> None:
+    """However often it says so; nobody is there to be told, and Ctrl-C may still come twice."""
+    said: list[str] = []
+    with read_to_the_end(said.append):
+        for number in (signal.SIGHUP, signal.SIGHUP, signal.SIGINT, signal.SIGHUP):
+            os.kill(os.getpid(), number)
+    assert len(said) == 1
+
+
+def test_after_the_end_of_what_comes_in_each_stops() -> None:
+    """Nothing more would be lost."""
+
+    def ended_by(number: int) -> None:
+        with read_to_the_end(print) as reading:
+            reading.end()
+            os.kill(os.getpid(), number)
+
+    for number in STOPPING:
+        with pytest.raises(KeyboardInterrupt):
+            ended_by(number)
+
+
 def test_without_an_interrupt_nothing_is_said(handler: object) -> None:
     """The next one ends what comes after."""
     said: list[str] = []
@@ -64,12 +104,13 @@ def test_without_an_interrupt_nothing_is_said(handler: object) -> None:
 
 def test_a_command_in_the_background_takes_no_notice() -> None:
     """A shell has it ignore Ctrl-C, and it does, as often as one comes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    said: list[str] = []
-    with read_to_the_end(said.append):
-        for _ in range(2):
-            os.kill(os.getpid(), signal.SIGINT)
-    assert said == []
+    for number in (signal.SIGINT, signal.SIGHUP):  # a shell does the first, and `nohup` the other one
+        signal.signal(number, signal.SIG_IGN)
+        said: list[str] = []
+        with read_to_the_end(said.append):
+            for _ in range(2):
+                os.kill(os.getpid(), number)
+        assert (said, signal.getsignal(number)) == ([], signal.SIG_IGN)
 
 
 def test_another_thread_changes_nothing(handler: object) -> None:
