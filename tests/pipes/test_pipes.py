@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import termios
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -359,8 +360,8 @@ def unread(pipe: int) -> int:
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
-def interrupted(command: str, begin: bytes, end: bytes, times: int, out: Path) -> int:
-    """Interrupt a reader of a pipe midway, once, and let the rest in, or twice; return its exit code."""
+def interrupted(command: str, begin: bytes, end: bytes, signals: Sequence[int], out: Path) -> int:
+    """Send signals to a reader of a pipe midway, let the rest in if it still runs, and return its exit code."""
     with out.open("wb") as stdout, subprocess.Popen(
         [*KEVAL.split(), command], stdin=subprocess.PIPE, stdout=stdout, stderr=subprocess.PIPE, bufsize=0
     ) as process:  # fmt: skip
@@ -369,28 +370,33 @@ def interrupted(command: str, begin: bytes, end: bytes, times: int, out: Path) -
         process.stdin.write(begin)
         while unread(process.stdin.fileno()):
             assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        assert b"what still comes in will be read" in process.stderr.readline()
-        if times == 1:
+        for place, number in enumerate(signals):
+            process.send_signal(number)
+            if number == signal.SIGINT and not place:
+                assert b"what still comes in will be read" in process.stderr.readline()
+        if signals.count(signal.SIGINT) > 1:
+            assert process.wait(timeout=30) == 130
+        else:
             process.stdin.write(end)
             process.stdin.close()
             process.stdin = None
-        else:
-            process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=30) == 130
         process.communicate(timeout=30)
     return process.returncode
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("times", [1, 2])
-def test_ctrl_c_ends_a_reader_of_a_pipe_when_the_pipe_ends_and_twice_at_once(folder: Path, times: int) -> None:
+@pytest.mark.parametrize(
+    ("signals", "code"),
+    [((signal.SIGINT,), 0), ((signal.SIGINT, signal.SIGINT), 130), ((signal.SIGHUP, signal.SIGHUP), 0)],
+)
+def test_a_reader_of_a_pipe_ends_when_the_pipe_ends_and_at_the_second_ctrl_c(
+    folder: Path, signals: Sequence[int], code: int
+) -> None:
     """What those before it in the pipe still finish was paid, and is in what it prints."""
     assert shell("keval generate eval.yaml -o a.jsonl", folder).returncode == 0
     first, *others = (folder / "a.jsonl").read_bytes().splitlines(keepends=True)
-    code = interrupted("report", first, b"".join(others), times, folder / "out")
-    assert code == (0 if times == 1 else 130)
-    assert (f"{TASKS} responses".encode() in (folder / "out").read_bytes()) == (times == 1)
+    assert interrupted("report", first, b"".join(others), signals, folder / "out") == code
+    assert (f"{TASKS} responses".encode() in (folder / "out").read_bytes()) == (code == 0)
 
 
 @pytest.mark.slow
@@ -401,7 +407,7 @@ def test_ctrl_c_while_much_is_read_as_it_comes_in(tmp_path: Path, times: int) ->
     judged = [encode(response) + encode(judgment_event(response)) for response in responses]
     begin, end = encode(run_event(samples=700)) + b"".join(judged[:600]), b"".join(judged[600:])
     assert len(begin) > PIECE
-    code = interrupted("aggregate", begin, end, times, tmp_path / "out")
+    code = interrupted("aggregate", begin, end, times * [signal.SIGINT], tmp_path / "out")
     assert code == (0 if times == 1 else 130)
     printed = (tmp_path / "out").read_bytes()
     if times == 1:
