@@ -101,11 +101,13 @@ def logs(draw: st.DrawFn) -> list[JsonObject]:
         for sample in ("q1", "q2"):
             step = draw(st.sampled_from(["nothing", "answer", "answer", "failure", "judgment", "label"]))
             if step == "answer":
-                last[sample] = answer(run, draw(st.sampled_from(["One.", "Two."])), sample)
+                made = answer(run, draw(st.sampled_from(["One.", "Two."])), sample)
                 if run == mock:
-                    events.append(last[sample] | {"mock": True})
+                    events.append(made | {"mock": True})
+                    last.setdefault(sample, made)  # it replaces nothing real, so later runs do not judge it
                     continue
-                events += [last[sample], *([judged(run, last[sample], 4)] if draw(st.booleans()) else [])]
+                last[sample] = made
+                events += [made, *([judged(run, made, 4)] if draw(st.booleans()) else [])]
             elif step == "failure":
                 events.append(failed(run, answer(run, sample=sample)))
             elif sample in last and step == "judgment":
