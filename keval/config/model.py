@@ -197,6 +197,10 @@ class JudgeConfig:
                 return f"the judge is not for this sample: {_found_there(sample, name)}"
         return None
 
+    def judgments_of(self, tasks: int) -> int:
+        """Return how many judgments of so many responses, or pairs of them, are to be expected."""
+        return self.sampling.of(tasks) * self.replicates
+
     @property
     def baseline(self) -> str | None:
         """The condition that a judge of pairs names to compare with."""

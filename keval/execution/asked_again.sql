@@ -1,6 +1,6 @@
--- One row per condition of the config, by its place, and whether the question was edited: how many of the tasks that are
+-- One row per condition of the config, by its place, and whether the question was edited: which of the tasks that are
 -- answered by the question, condition and agent of before are to be asked now (`asked_tasks`).
-select place, edited, count(distinct number) as tasks
+select place, edited, list(distinct number) as tasks
 from (
     select
         c.place, b.question_id <> s.question_id as edited,

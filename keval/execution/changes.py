@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from keval.config.model import Condition
@@ -27,11 +29,13 @@ class Changed:
     causes: str
     asked_again: Mapping[str, int]
     """How many responses of each condition; one that is asked again for several changes is counted once."""
+    numbers: array[int]
+    """Those of their tasks."""
 
-    def told(self, cost: str) -> str:
-        """Return it in one sentence that ends with what that costs, as `work_ahead.known_cost` words it."""
+    def told(self, then: str) -> str:
+        """Return it in one sentence that ends with what that brings and costs, as `generation_ahead` words it."""
         responses = counted(sum(self.asked_again.values()), "response")
-        return f"{self.causes}: {responses} of {', '.join(self.asked_again)} will be asked again{cost}"
+        return f"{self.causes}: {responses} of {', '.join(self.asked_again)} will be asked again{then}"
 
     def told_of_others(self) -> str:
         """Return it of responses that are not asked again now."""
@@ -57,11 +61,12 @@ def changes(newest: JsonObject | None, past: ConfigPast, numbers: Sequence[int])
         return None
     concerned = frozenset[tuple[int, bool]]().union(*(cause.concerned for cause in causes))
     asked_again = {
-        condition.name: sum(found.asked_again[each] for each in concerned if each[0] == place)
+        condition.name: sum(len(found.asked_again[each]) for each in concerned if each[0] == place)
         for place, condition in enumerate(prepared.config.conditions)
         if any(condition.name in cause.conditions for cause in causes)
     }
-    return Changed("; ".join(cause.message for cause in causes), asked_again)
+    tasks = array("Q", chain.from_iterable(found.asked_again[each] for each in concerned))
+    return Changed("; ".join(cause.message for cause in causes), asked_again, tasks)
 
 
 def no_longer_counted(newest: JsonObject | None, past: ConfigPast) -> str | None:
@@ -103,8 +108,8 @@ class _Changes:
     prepared: Prepared
     edited: Sequence[int]
     """The places of the samples with another question than before."""
-    asked_again: Mapping[tuple[int, bool], int]
-    """How many responses are, by the condition's place and whether it is for an edited question."""
+    asked_again: Mapping[tuple[int, bool], array[int]]
+    """The numbers of the tasks that are, by the condition's place and whether it is for an edited question."""
 
     def of_agent(self) -> Iterator[_Cause]:
         """Yield what makes the agent another one."""

@@ -17,6 +17,7 @@ from keval.execution.config_past import ConfigPast, costs_so_far
 from keval.execution.estimate import Estimate, estimate, ledger
 from keval.execution.identification import identify, offered
 from keval.execution.jobs import Backlog
+from keval.execution.pairs_ahead import pairs_there
 from keval.execution.preparation import (
     Prepared,
     check_agent_keys,
@@ -36,7 +37,7 @@ from keval.execution.stopping_family import recorded_rule
 from keval.execution.stopping_remarks import remarks
 from keval.execution.tasks import work_list
 from keval.execution.unjudged import Unjudged
-from keval.execution.work_ahead import generation_ahead, nothing_to_generate
+from keval.execution.work_ahead import generation_ahead, judgments_ahead, nothing_to_generate
 from keval.logs import past
 from keval.logs.costs import Spent
 from keval.nearest import hint
@@ -152,20 +153,21 @@ def _ahead(about: ConfigPast) -> Iterator[str]:
     skipped, failed = about.skipped(retry_failed=True)
     tasks = work_list(config, about.prepared.samples, skipped)
     newest = about.past.newest_run(config.name, mock=about.mock)
-    gone = None if is_recorded(about) else no_longer_counted(newest, about)
+    recorded = is_recorded(about)
+    gone = None if recorded else no_longer_counted(newest, about)
     if gone is not None:
         yield gone
-    judges = [judge for judge in config.judges if judge.judge.unit == "response"]
-    yield from generation_ahead(about, tasks, judges, failed) if tasks else (nothing_to_generate(failed),)
+    yield from generation_ahead(about, tasks, config.judges, failed) if tasks else (nothing_to_generate(failed),)
     changed = list(sample_changes(about, new_run_id()))
     if (corrected := told_of_samples(changed, about.past, config.judges)) is not None:
         yield corrected
+    judges = [judge for judge in config.judges if judge.judge.unit == "response"]
     unjudged = Unjudged(about.past, judges, mock=about.mock, changing=changed)
     of_config = about.tasks_of("response", mock=True)
     responses = load("execution", "run_responses", fresh="False", everything="False", of_config=of_config)
     backlog = Backlog(about.past.log, unjudged.missing(responses), judges)
-    if backlog.planned:
-        yield backlog.told()
+    pairs = pairs_there(about, config.judges, Request(mock_url=about.prepared.mock_url), changed, recorded=recorded)
+    yield from judgments_ahead(about, backlog, pairs)
 
 
 def _misspelt_models(config: Config) -> Iterator[str]:

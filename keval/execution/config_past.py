@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -100,6 +101,10 @@ class ConfigPast:
         skipped, failed = next(self.past.rows(sql), ("", 0))
         return skipped, failed
 
+    def answered(self) -> Iterator[int]:
+        """Yield the numbers of the tasks that have their answer."""
+        return (number for (number,) in self.past.rows("select distinct number from answered_tasks"))
+
     @cached_property
     def changed_samples(self) -> list[tuple[int, int]]:
         """Of each sample of which the log has another record: its place, and where the log's newest line of it is."""
@@ -128,8 +133,8 @@ class ConfigPast:
         )
         return next((NoLongerPlanned(*row) for row in self.past.rows(sql)), NoLongerPlanned())
 
-    def asked_again(self, newest: JsonObject, numbers: Sequence[int]) -> dict[tuple[int, bool], int]:
-        """Return how many of the tasks that are to be asked were answered as a run asked them.
+    def asked_again(self, newest: JsonObject, numbers: Sequence[int]) -> dict[tuple[int, bool], array[int]]:
+        """Return which of the tasks that are to be asked were answered as a run asked them.
 
         By the place of the condition, and whether its question was edited. `newest` is the config's newest run,
         `numbers` those of the tasks.
@@ -152,7 +157,7 @@ class ConfigPast:
             mock=str(self.mock),
             number=NUMBER_IN_SQL,
         )
-        return {(place, edited): tasks for place, edited, tasks in self.past.rows(sql)}
+        return {(place, edited): array("Q", tasks) for place, edited, tasks in self.past.rows(sql)}
 
 
 def _ids(conditions: Iterable[JsonObject]) -> str:

@@ -25,7 +25,7 @@ from keval.execution.interrupt import Stops, asking_afresh, stops_of
 from keval.execution.job_feed import JobFeed
 from keval.execution.jobs import Backlog, Job, jobs
 from keval.execution.leftovers import end_orphans, leaving_nothing
-from keval.execution.pairs import baseline_first
+from keval.execution.pairs_ahead import pairs_left, pairs_there
 from keval.execution.preparation import Prepared, check_agent_keys, check_judge_keys, with_questions
 from keval.execution.progress import Progress, is_in_pipe, shown
 from keval.execution.recording import EncodedEvent
@@ -36,14 +36,14 @@ from keval.execution.session import Request, Session
 from keval.execution.stopping import Stopping, both, stopping
 from keval.execution.tasks import TaskList
 from keval.execution.unjudged import KnownIds, Unjudged
-from keval.execution.work_ahead import NOTHING_TO_GENERATE
+from keval.execution.work_ahead import NOTHING_TO_GENERATE, judgments_ahead
 from keval.execution.workspaces import Kept
 from keval.ids import JsonObject
 from keval.logs.costs import Spent
 from keval.logs.past import Past, of_log
 from keval.logs.sinks import Announced, Sink
 from keval.processes import temporary
-from keval.projections.sql_file import literal, literals, load
+from keval.projections.sql_file import load
 
 
 @dataclass
@@ -106,8 +106,10 @@ class ConfigWork:
         run_id = new_run_id()
         changed = list(sample_changes(about, run_id))
         backlog = self._backlog(about, tasks, changed)
+        pairs = pairs_there(about, self.judges, self.request, changed, recorded=recorded)
+        self._tell(judgments_ahead(about, backlog, pairs))
         must_announce = len(tasks) > 0 or not recorded or (self.stopping is not None and self.stopping.must_end)
-        work_left = bool(tasks or backlog.planned or self._pairs(self.past).planned)
+        work_left = bool(tasks or backlog.planned or pairs.planned)
         if not (must_announce or work_left):
             return
         announcement = Announced(self.sink, *self._records(about, changed, run_id))
@@ -147,9 +149,13 @@ class ConfigWork:
         self.failed_before = found.failed_before
         for name, number in found.tasks.by_condition().items():
             self.generated.plan(name, number)
-        for told in found.told(self._single_judges, recorded=recorded):
-            self.warn(told)
+        self._tell(found.told(self.judges, recorded=recorded))
         return found.tasks
+
+    def _tell(self, lines: Iterable[str]) -> None:
+        """Say lines to the user."""
+        for line in lines:
+            self.warn(line)
 
     def _records(self, about: ConfigPast, changed: Sequence[JsonObject], run_id: str) -> Iterator[JsonObject]:
         """Yield what a run writes first: what it plans, and the samples that changed."""
@@ -182,8 +188,6 @@ class ConfigWork:
         backlog = Backlog(self.past.log, missing, judges, self.prepared.question_ids, self.prepared.samples)
         for name, number in backlog.planned.items():
             self.judged.plan(name, number)
-        if backlog.planned:
-            self.warn(backlog.told())
         return backlog
 
     @property
@@ -191,31 +195,13 @@ class ConfigWork:
         """The judges of single responses, which judge each as it comes."""
         return [judge for judge in self.judges if judge.judge.unit == "response"]
 
-    def _pairs(self, past: Past) -> Backlog:
-        """Return what the judges of pairs have to do in a log."""
-        judges = [judge for judge in self.judges if judge.judge.unit == "pair"]
-        if not judges:
-            return Backlog(past.log, (), ())
-        config = self.prepared.config
-        ids = {condition.name: condition.condition_id for condition in config.conditions}
-        conditions = baseline_first(ids, config.as_written.get("baseline"))
-        unjudged = Unjudged(past, judges, mock=self.request.mock, configs=[conditions])
-        responses = load(
-            "execution",
-            "pair_responses",
-            agent_id=literal(self.prepared.config.agent.agent_id),
-            condition_ids=literals(conditions.values()),
-            everything=str(self.request.judge_all),
-        )
-        return Backlog(past.log, unjudged.missing(self.request.chosen.of_responses(responses)), judges)
-
     async def _judge_pairs(self, session: Session) -> None:
         """Judge the pairs: which responses belong together is known when all are there, in the log."""
         log = self.whole_path
         if len(self._single_judges) == len(self.judges) or log is None or session.stops.enough.is_set():
             return
         with of_log(log, self.warn, skip_invalid=self.request.skip_invalid) as found:
-            pairs = self._pairs(found)
+            pairs = pairs_left(found, self.prepared.config, self.judges, self.request)
             for name, number in pairs.planned.items():
                 self.judged.plan(name, number)
             await session.judging(self.judged).work_off(pairs)

@@ -73,7 +73,7 @@ def estimate_judgments(
 ) -> Iterator[Estimate]:
     """Yield the estimate of each judge's judgments of so many responses."""
     for judge in judges:
-        number = judge.sampling.of(responses) * judge.replicates
+        number = judge.judgments_of(responses)
         if judge.judge.uses_models:
             assumed = known_sum([prices.cost_usd(model, ASSUMED_JUDGMENT) for model in judge.judge.calls])
             yield _estimate_of(judge.name, judge.judge_id, number, so_far.of_judgments(judge.judge_id), assumed)

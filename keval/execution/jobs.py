@@ -72,7 +72,7 @@ class Backlog:
     ) -> None:
         """Take note of what is missing; `samples` are newer than those of the log, `questions` the ids of theirs."""
         self._log = log.absolute()  # a function of the user's may change the folder before all is read
-        self._judges = judges
+        self.judges = judges
         self._lines, self._records = array("Q"), array("Q")
         self._places, self._replicates = array("L"), array("L")
         self._others = array("q")
@@ -86,13 +86,11 @@ class Backlog:
         """How many judgments are missing, by the judge's name."""
         for place, number in sorted(Counter(self._places).items()):
             self.planned[judges[place].name] += number
+        of_others = zip(self._places, self._lines, self._others, strict=True)
+        self.asked = Counter(place for place, line, other in of_others if line != other)
+        """How many of them somebody may be asked about, by the judge's place: not a response beside itself."""
         self._samples = samples
         self._places_of = dict(zip(questions, range(len(samples)), strict=True)) if self.planned else {}
-
-    def told(self) -> str:
-        """Return how many judgments of answers that are there are missing, by judge."""
-        missing = ", ".join(f"{number} by {name}" for name, number in self.planned.items())
-        return f"responses of earlier runs lack judgments, which will be made: {missing}"
 
     def __iter__(self) -> Iterator[Job]:
         read, response = -1, {}
@@ -102,7 +100,7 @@ class Backlog:
             if line != read:
                 read, response = line, self._response(line, record)
             other = None if beside < 0 else event_at(self._log, beside, "response")
-            yield _job(response, response, self._judges[place], replicate, other)
+            yield _job(response, response, self.judges[place], replicate, other)
 
     def _response(self, line: int, record: int) -> JsonObject:
         """Return a response as it is judged: with the newest record of its sample that asks the same."""

@@ -1,10 +1,10 @@
 -- One row per judgment that is missing, of the judges of pairs: the position of its response, the judge's place, the
 -- replicate, and the position of the baseline's response. It is missing as soon as both responses are there, and as long as the
--- baseline's counts: without it no judgment of the pair does.
+-- baseline's counts ($counts): without it no judgment of the pair does.
 with baseline as (
     select condition_id, question_id, agent_id, repetition, id as other, position as other_position
     from facts
-    where type = 'response' and current and condition_id in (select baseline_id from pairing)
+    where type = 'response' and $counts and condition_id in (select baseline_id from pairing)
 ),
 wanted as (
     select

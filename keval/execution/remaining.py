@@ -48,7 +48,7 @@ class Remaining:
     def told(self, judges: Sequence[JudgeConfig], *, recorded: bool) -> Iterator[str]:
         """Yield what the user is to know of it.
 
-        `judges` judge the answers as they come; `recorded`: all is as in the log's newest run.
+        `judges` judge the answers; `recorded`: all is as in the log's newest run.
         """
         newest = self.about.past.newest_run(self.about.prepared.config.name, mock=self.about.mock)
         if self.request.chosen:
@@ -81,7 +81,8 @@ class Remaining:
         if self.tasks:
             given_up = None if self.request.chosen else self.failed_before
             may_stop = self.stopping is not None and not self.request.complete
-            yield from generation_ahead(self.about, self.tasks, judges, given_up, may_stop=may_stop)
+            chosen = self.request.chosen
+            yield from generation_ahead(self.about, self.tasks, judges, given_up, may_stop=may_stop, chosen=chosen)
         elif self.stopping is not None and (self.stopping.is_stopped or self.stopping.tasks):
             if recorded and not self.stopping.must_end:  # else it is said at the end
                 yield self.stopping.told_again()

@@ -70,16 +70,19 @@ class Unjudged:
             changes = load("execution", "changing_judgments")
             self._there = load("execution", "judgments_after_changes", judgments=self._there, changing=changes)
 
-    def missing(self, responses: str) -> Iterator[Missing]:
-        """Yield the judgments that are missing of responses, which a query names by their positions."""
-        parts = [] if self._past.connection is None else list(self._parts(responses))
+    def missing(self, responses: str, counts: str = "current") -> Iterator[Missing]:
+        """Yield the judgments that are missing of responses, which a query names by their positions.
+
+        `counts` is true in SQL of the responses with which judges of pairs compare.
+        """
+        parts = [] if self._past.connection is None else list(self._parts(responses, counts))
         sql = "\nunion all\n".join(f"from ({part})" for part in parts)
         found: Iterator[Missing] = iter(())
         if parts and self._past.keep("missing_judgments", sql):
             found = map(Missing._make, self._past.rows(load("execution", "missing_lines")))
         return found
 
-    def _parts(self, responses: str) -> Iterator[str]:
+    def _parts(self, responses: str, counts: str) -> Iterator[str]:
         """Yield the queries for the judgments that are missing; none where it is known that there are none."""
         if "response" in self._units:
             lines = sum(number for (number,) in self._past.rows("select max(position) from events"))
@@ -87,7 +90,7 @@ class Unjudged:
             if self._past.keep("unjudged_responses", load("execution", "unjudged_responses", **given)):
                 yield load("execution", "missing_judgments")
         if "pair" in self._units:
-            yield load("execution", "missing_pairs", responses=responses, judgments=self._there)
+            yield load("execution", "missing_pairs", responses=responses, judgments=self._there, counts=counts)
 
     def known(self, agent_id: str, *, fresh: bool) -> KnownIds:
         """Return the judgments that need not be made again should the answers come back that are asked for again.

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 from keval.config.model import JudgeConfig
 from keval.counted import counted
 from keval.execution.changes import changes
+from keval.execution.chosen import Chosen
 from keval.execution.config_past import ConfigPast, costs_so_far
 from keval.execution.estimate import Estimate, estimate, estimate_judgments
+from keval.execution.jobs import Backlog
+from keval.execution.pairs_ahead import judged_anew, pairs_of_tasks
 from keval.execution.tasks import TaskList
 from keval.projections.sql_file import literal, load
 
@@ -16,15 +21,49 @@ NOTHING_TO_GENERATE = "nothing to generate: every task has its response"
 RECORDED_ANEW = "config and dataset are recorded as they are now"
 
 
-def generation_ahead(
-    about: ConfigPast, tasks: TaskList, judges: Sequence[JudgeConfig], given_up: int | None, *, may_stop: bool = False
+def generation_ahead(  # noqa: PLR0913 - each decides what is asked for, or what is said of it
+    about: ConfigPast,
+    tasks: TaskList,
+    judges: Sequence[JudgeConfig],
+    given_up: int | None,
+    *,
+    may_stop: bool = False,
+    chosen: Chosen | None = None,
 ) -> Iterator[str]:
     """Yield what is asked again for what, and how many answers are asked for at which cost; as `work_ahead`."""
+    chosen = chosen or Chosen()
     newest = about.past.newest_run(about.prepared.config.name, mock=about.mock)
     changed = changes(newest, about, tasks.numbers)
     if changed is not None:
-        yield changed.told(known_cost(changed.asked_again, about, judges))
-    yield work_ahead(about, tasks, judges, given_up, may_stop=may_stop)
+        again = pairs_of_tasks(replace(tasks, numbers=changed.numbers), about, judges, chosen)
+        cost = known_cost(changed.asked_again, about, judges, again)
+        yield changed.told(f"{judged_anew(again, judges)}{cost}")
+    pairs = pairs_of_tasks(tasks, about, judges, chosen)
+    yield work_ahead(about, tasks, judges, given_up, may_stop=may_stop, pairs=pairs)
+
+
+def judgments_ahead(about: ConfigPast, *backlogs: Backlog) -> Iterator[str]:
+    """Yield how many judgments of answers that are there will be made, by judge, and what they cost, if there are any.
+
+    A mock run costs nothing.
+    """
+    planned = [f"{number} by {name}" for backlog in backlogs for name, number in backlog.planned.items()]
+    if planned:
+        cost = "" if about.mock else _cost_of_backlogs(about, backlogs)
+        yield f"responses of earlier runs lack judgments, which will be made: {', '.join(planned)}{cost}"
+
+
+def _cost_of_backlogs(about: ConfigPast, backlogs: Sequence[Backlog]) -> str:
+    """Return what judgments cost that are missing, or of which judges that is unknown; empty if all are free."""
+    so_far, prices = costs_so_far(about.past, about.prepared), about.prepared.config.prices
+    items = [
+        (item, number)
+        for backlog in backlogs
+        for place, number in backlog.asked.items()
+        for item in estimate_judgments([backlog.judges[place]], 1, prices, so_far)
+    ]
+    unknown = _unpriced(items)
+    return _amount(items, ()) or (f", cost unknown ({', '.join(unknown)})" if unknown else "")
 
 
 def nothing_to_generate(failed: int) -> str:
@@ -35,17 +74,19 @@ def nothing_to_generate(failed: int) -> str:
     return f"nothing to generate: {told}"
 
 
-def work_ahead(
+def work_ahead(  # noqa: PLR0913 - as `generation_ahead`
     about: ConfigPast,
     tasks: TaskList,
     judges: Sequence[JudgeConfig],
     given_up: int | None,
     *,
     may_stop: bool,
+    pairs: Mapping[str, int] = MappingProxyType({}),
 ) -> str:
     """Return how many answers are there, how many are asked for, and what that will cost, in one line.
 
-    A mock run costs nothing. `judges` are those that judge the answers at once.
+    A mock run costs nothing. `judges` are those that judge the answers, `pairs` how many pairs of these each judge of
+    pairs is asked about, by its id.
 
     `given_up`: how many tasks failed and are not among those that are asked for; None if that is not known.
     `may_stop`: whether the run ends when it is decided, perhaps before all of it.
@@ -64,7 +105,7 @@ def work_ahead(
     again = 0 if given_up is None else failed - given_up
     tried = f", {'which' if again == len(tasks) else f'{again:,} of which'} failed before," if again > 0 else ""
     return f"{first}{asked}{tried} will be asked for" + (
-        "" if about.mock else _cost(tasks.by_condition(), about, judges)
+        "" if about.mock else _cost(tasks.by_condition(), about, judges, pairs)
     )
 
 
@@ -73,30 +114,43 @@ def _minute(time: str) -> str:
     return f"{time[:10]} {time[11:16]} UTC"
 
 
-def known_cost(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig]) -> str:
+def known_cost(
+    numbers: Mapping[str, int],
+    about: ConfigPast,
+    judges: Sequence[JudgeConfig],
+    pairs: Mapping[str, int] = MappingProxyType({}),
+) -> str:
     """Return what so many answers of each condition, by its name, are estimated to cost, with the judgments of them.
 
     It continues a sentence. It is empty where nothing costs anything or no price is known, as in a mock run.
     """
-    return "" if about.mock else _amount(_items(numbers, about, judges), judges)
+    return "" if about.mock else _amount(_items(numbers, about, judges, pairs), judges)
 
 
-def _cost(numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig]) -> str:
+def _cost(
+    numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig], pairs: Mapping[str, int]
+) -> str:
     """Return the same, and say of what is free or has no known price that it is so."""
-    items = _items(numbers, about, judges)
+    items = _items(numbers, about, judges, pairs)
     if all(item.free for item, _ in items):
         return ", free"
     return _amount(items, judges) or f", cost unknown ({', '.join(_unpriced(items))})"
 
 
 def _items(
-    numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig]
+    numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig], pairs: Mapping[str, int]
 ) -> Sequence[tuple[Estimate, int]]:
     """Return the estimates of what is asked for, each with how many there are of it."""
     so_far = costs_so_far(about.past, about.prepared)
     answers = [(item, numbers.get(item.name, 0)) for item in estimate(about.prepared, so_far, ())]
-    judged = estimate_judgments(judges, sum(numbers.values()), about.prepared.config.prices, so_far)
-    return [*((item, number) for item, number in answers if number), *((item, item.number) for item in judged)]
+    judged = (
+        (item, item.number)
+        for judge in judges
+        for number in (pairs.get(judge.judge_id, 0) if judge.judge.unit == "pair" else sum(numbers.values()),)
+        for item in estimate_judgments([judge], number, about.prepared.config.prices, so_far)
+        if number
+    )
+    return [*((item, number) for item, number in answers if number), *judged]
 
 
 def _unpriced(items: Sequence[tuple[Estimate, int]]) -> Sequence[str]:

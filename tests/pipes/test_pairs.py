@@ -55,6 +55,21 @@ def test_what_is_said_to_be_missing_is_what_the_judges_make(folder: Path) -> Non
     assert (before, state()) == (f"{made} judgments missing", "complete")
 
 
+@pytest.mark.slow
+def test_a_run_says_which_pairs_it_will_judge(folder: Path) -> None:
+    """A changed judge of pairs has judged none; as many as are announced are made, and a check says the same."""
+    assert shell("keval run eval.yaml --mock -o log.jsonl", folder).returncode == 0
+    before = (folder / "log.jsonl").read_text().count('"type":"judgment"')
+    (folder / "eval.yaml").write_text(PAIRS.replace("type: pairwise,", "type: pairwise, criteria: brevity,"))
+    checked = shell("keval check eval.yaml --mock --log log.jsonl", folder).stdout
+    again = shell("keval run eval.yaml --mock -o log.jsonl", folder).stderr
+    made = (folder / "log.jsonl").read_text().count('"type":"judgment"') - before
+    line = f"responses of earlier runs lack judgments, which will be made: {made} by pairwise"
+    assert line in checked
+    assert line in again
+    assert made == 6
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

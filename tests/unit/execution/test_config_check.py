@@ -297,6 +297,17 @@ def test_a_check_says_what_a_run_on_the_log_would_ask(tmp_path: Path) -> None:
     assert after.ahead[0].startswith("2 responses will count no more: the plan now leaves out 1 repetition")
 
 
+def test_a_check_says_which_pairs_will_be_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside what other judges will do, and at the cost of those that are no answer beside itself."""
+    monkeypatch.setitem(globals(), "CONFIG", CONFIG.replace("JUDGE", "{type: pairwise, model: claude-opus-5}"))
+    log = tmp_path / "run.jsonl"
+    config = asked_of(tmp_path, log)[0].prepared
+    write_log(log, [run_event(config, "run", new_run_id()), *(answer_to(config, each) for each in tasks_of(config))])
+    found, _ = asked_of(tmp_path, log)
+    assert found.ahead[1].endswith(", which will be made: 6 by exact_match, 6 by pairwise, ≈ $0.18, a rough guess")
+    assert found.estimates[-1].cost_usd == pytest.approx(0.18)
+
+
 def test_an_edited_condition_is_priced_as_before_the_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the estimate as in what is said of the work ahead, until the condition has answers of its own."""
     log = tmp_path / "run.jsonl"

@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 
 from keval.config.reader import load
+from keval.events import new_run_id
+from keval.execution.jobs import Backlog
+from keval.execution.pairs_ahead import pairs_there
 from keval.execution.preparation import Prepared, prepare
+from keval.execution.run_events import run_event
+from keval.execution.session import Request
 from keval.execution.tasks import work_list
-from keval.execution.work_ahead import known_cost, work_ahead
-from tests.builders import failure_event
+from keval.execution.work_ahead import generation_ahead, judgments_ahead, known_cost, work_ahead
+from keval.ids import answer_sha256
+from tests.builders import failure_event, judgment_event
 from tests.tasks import answer_to, config_past, tasks_of
 
 CONFIG = """\
@@ -93,6 +99,42 @@ def test_what_is_asked_again_has_a_known_cost_its_own(tmp_path: Path) -> None:
     with config_past(found, answers) as about:
         assert known_cost({"terse": 2}, about, ()) == ", ≈ $0.50"
         assert known_cost({"terse": 2}, about, found.config.judges) == ", ≈ $0.50 with judgments"
+
+
+@pytest.mark.parametrize(
+    ("model", "cost"), [("mine", " ≈ $0.01, a rough guess"), ("secret-model", " cost unknown (pairwise)")]
+)
+def test_judgments_of_answers_that_are_there_have_their_cost(model: str, cost: str, tmp_path: Path) -> None:
+    """Of a pair: two calls of 2,500 and 700 tokens at $1 and $2 a million. The baseline beside itself costs nothing."""
+    found = prepared(tmp_path, judge=f"{{type: pairwise, model: {model}}}")
+    with config_past(found, [answer_to(found, task) for task in tasks_of(found)[:2]]) as about:
+        backlog = pairs_there(about, found.config.judges, Request(), (), recorded=False)
+        (line,) = judgments_ahead(about, backlog)
+    assert line == f"responses of earlier runs lack judgments, which will be made: 2 by pairwise,{cost}"
+
+
+def test_nothing_is_said_of_judgments_where_none_is_missing(tmp_path: Path) -> None:
+    """There is no answer, so there is no judgment to be made of one."""
+    with config_past(prepared(tmp_path), []) as about:
+        assert list(judgments_ahead(about, Backlog(tmp_path, (), ()))) == []
+
+
+def test_the_pairs_of_what_is_asked_for_are_in_its_cost(tmp_path: Path) -> None:
+    """Of a baseline that was edited all pairs are judged anew, with answers that were not asked again too."""
+    found = prepared(tmp_path, judge="{type: pairwise, model: mine}")
+    done = [run_event(found, "run", new_run_id()), *(answer_to(found, task) for task in tasks_of(found))]
+    judge_id, (this, other) = found.config.judges[0].judge_id, (done[2], done[1])
+    beside = {"other_response_id": other["id"], "other_answer_sha256": answer_sha256(other["text"])}
+    done.append(judgment_event(this, judge_id=judge_id) | beside)  # $0.50
+    config = tmp_path / "eval.yaml"
+    config.write_text(config.read_text().replace("Answer.", "Answer, please."))
+    edited = prepare(load(config, environ={}), None, warn=lambda _: None)
+    with config_past(edited, done) as about:
+        tasks = work_list(edited.config, edited.samples, about.skipped(retry_failed=True)[0])
+        changed, ahead = generation_ahead(about, tasks, edited.config.judges, 0)
+    again = "2 responses of plain will be asked again, and pairs with them judged anew (2 by pairwise)"
+    assert changed == f"plain changed (system prompt): {again}, ≈ $1.50 with judgments"
+    assert ahead.endswith("; 2 more will be asked for, ≈ $1.50 with judgments")
 
 
 def test_what_is_asked_again_free_or_without_a_price_has_no_amount(tmp_path: Path) -> None:
