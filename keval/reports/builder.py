@@ -145,7 +145,7 @@ def composed(
                 if conditions
                 else warnings.unfinished(tables)
             ),
-            *warnings.unjudged(queries, header, conditions, does_rest, mock=mock),
+            *warnings.unjudged(queries, conditions, does_rest, names_judge=newest["names_judge"], mock=mock),
             *reversals(tables),
             *warnings.useless_servers((found.name, found.servers) for found in conditions),
         ),

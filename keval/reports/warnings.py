@@ -39,9 +39,12 @@ def unfinished(tables: Sequence[MetricTable]) -> Iterator[ReportWarning]:
 
 
 def unjudged(
-    queries: Queries, header: Header, conditions: Sequence[ConditionSummary], does_rest: str, *, mock: bool
+    queries: Queries, conditions: Sequence[ConditionSummary], does_rest: str, *, names_judge: bool, mock: bool
 ) -> Iterator[ReportWarning]:
-    """Yield what the judges have still to do, and what does it: of answers of a stand-in, for nothing."""
+    """Yield what the judges have still to do, and what does it: of answers of a stand-in, for nothing.
+
+    `names_judge`: whether the log's newest run names a judge that `keval judge LOG` can ask.
+    """
     command = "keval judge LOG --mock" if mock else "keval judge LOG"
     judges = judgments_left(queries.ask)
     for is_added, does in ((False, command), (True, f"{command} -j JUDGE.yaml")):
@@ -67,9 +70,7 @@ def unjudged(
     # Of judges that the log does not name it is not known what they are to do.
     if number and not judges:
         have = f"{counted(number, 'response')} {'has' if number == 1 else 'have'}"
-        # A judge elsewhere cannot be asked again, so the log alone names none.
-        can_ask = any(judge.type != "imported" for judge in header.judges)
-        yield ReportWarning("unjudged", f"{have} no judgment: {command if can_ask else f'{command} -j JUDGE.yaml'}")
+        yield ReportWarning("unjudged", f"{have} no judgment: {command if names_judge else f'{command} -j JUDGE.yaml'}")
 
 
 def useless_servers(used: Iterable[tuple[str, Sequence[ServerUse]]]) -> Iterator[ReportWarning]:

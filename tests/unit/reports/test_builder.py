@@ -435,6 +435,14 @@ def test_where_the_log_names_no_judge_the_command_asks_for_one(tmp_path: Path) -
     assert "2 responses have no judgment: keval judge LOG -j JUDGE.yaml" in text(found)
 
 
+def test_after_an_import_the_command_asks_for_a_judge_though_an_earlier_run_named_one(tmp_path: Path) -> None:
+    """An import names no judge that can be asked, and the newest run says who judges."""
+    scored_before = [run_event(["baseline"]), *scored("baseline", [3, 4])]
+    imported = run_event(["imported"], command="import", judges=[])
+    found = built([*scored_before, imported, response_event("q1", "imported")], tmp_path)
+    assert "1 response has no judgment: keval judge LOG -j JUDGE.yaml" in text(found)
+
+
 @pytest.mark.slow
 def test_judgments_that_failed_are_missing_like_those_that_were_not_made(tmp_path: Path) -> None:
     """The command that is named makes both, so there is one number."""
