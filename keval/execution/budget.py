@@ -19,6 +19,8 @@ from keval.errors import BudgetReachedError, UsageError
 NOISE_USD = 1e-9
 """What sums of floats may be off: an item that fits to the cent is not refused for it."""
 
+_AGAIN = "run the same command again: it does what is missing"
+
 
 @dataclass
 class Ledger:
@@ -131,13 +133,24 @@ class Ledger:
         spent = f"{self._told_spent()}, and the next item may cost ${self.largest_refused_usd:.4f}"
         if self.limit_usd is not None and self._most_usd() == self.limit_usd:
             told = f"budget_usd {self.limit_usd:g} is reached: {spent}"
-            then = "run the same command again: it does what is missing, and may spend as much once more"
-            if self.largest_refused_usd > self.limit_usd:
-                then = f"raise it and {then}"
+            then = f"{self._to_raise('budget_usd')}{_AGAIN}, and may spend as much once more"
         else:
             told = f"daily_budget_usd {self.daily_usd:g} is reached: {spent}, after ${self.earlier_usd:.4f} today (UTC)"
-            then = "tomorrow, or when it is raised, run the same command again: it does what is missing"
+            # Where one item costs more than a day, tomorrow is as today.
+            later = "" if self._is_too_low(self.daily_usd) else "tomorrow, or when daily_budget_usd is raised, "
+            then = f"{self._to_raise('daily_budget_usd')}{later}{_AGAIN}"
         raise BudgetReachedError(f"{told}; {then}")
+
+    def _to_raise(self, reached: str) -> str:
+        """Return what has to be raised first, as a budget into which the next item never fits; empty for nothing."""
+        budgets = {"budget_usd": self.limit_usd, "daily_budget_usd": self.daily_usd}
+        too_low = [name for name, usd in budgets.items() if self._is_too_low(usd)]
+        if not too_low:
+            return ""
+        return f"raise {'it' if too_low == [reached] else ' and '.join(too_low)} and "
+
+    def _is_too_low(self, budget_usd: float | None) -> bool:
+        return budget_usd is not None and self.largest_refused_usd > budget_usd + NOISE_USD
 
     def _told_spent(self) -> str:
         """Return what was spent, and what is assumed of that which nobody tells."""

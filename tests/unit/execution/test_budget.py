@@ -197,6 +197,10 @@ async def spent_on(ledger: Ledger, cost: float) -> int:
         (5.0, 2.0, 1.75, 2, r"daily_budget_usd 2 is reached: \$0\.2000 spent.*after \$1\.7500 today \(UTC\); tomorrow"),
         (None, 2.0, 2.0, 0, "daily_budget_usd 2 is reached"),
         (None, 2.0, 3.0, 0, "daily_budget_usd 2 is reached"),
+        (None, 0.05, 0.0, 0, r"^daily_budget_usd 0\.05 is reached.*; raise it and run the same command again"),
+        (0.05, 0.05, 0.0, 0, r"; raise budget_usd and daily_budget_usd and run the same command again"),
+        (0.05, 2.0, 1.99, 0, r"; raise budget_usd and tomorrow, or when daily_budget_usd is raised, run the same"),
+        (0.05, 0.06, 0.05, 0, r"; raise budget_usd and daily_budget_usd and run the same command again"),
     ],
 )
 def test_the_budget_that_has_less_left_holds_and_is_named(
@@ -210,6 +214,17 @@ def test_the_budget_that_has_less_left_holds_and_is_named(
     with pytest.raises(BudgetReachedError, match=told) as reached:
         ledger.check()
     assert "the next item may cost $0.1000" in str(reached.value)
+
+
+@pytest.mark.parametrize(("daily", "helps"), [(0.09, False), (0.1, True), (0.11, True)])
+def test_tomorrow_is_promised_only_where_it_helps(daily: float, helps: bool) -> None:
+    """A day's budget that one item exceeds is reached tomorrow as well: a nightly job would wait for ever."""
+    ledger = Ledger(daily_usd=daily, earlier_usd=0.05)
+    ledger.assume("item", 0.1, "item")
+    assert asyncio.run(spent_on(ledger, 0.1)) == 0
+    with pytest.raises(BudgetReachedError) as reached:
+        ledger.check()
+    assert ("tomorrow" in str(reached.value)) == helps
 
 
 async def test_what_is_free_waits_for_nobody_until_it_costs_something() -> None:
