@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -87,9 +87,17 @@ class KnownBatches:
     askers: frozenset[Asker] = frozenset()
     """Whose batches these are."""
 
-    def open_of(self, *, agent: bool) -> list[Batch]:
-        """Return the open batches of the agent, or those of the judges."""
-        return [batch for batch in self.open if batch.asker.is_agent == agent]
+    def waiting(self, asker_ids: Container[str], target_ids: Iterable[str]) -> int:
+        """Return how many of some judgments or responses of these askers an open batch holds.
+
+        What it holds beside them is wanted by nobody, as the judgments of a golden answer that was corrected since;
+        should that be taken back, they are collected after all.
+        """
+        held = {target for batch in self.open if batch.asker.asker_id in asker_ids for target in batch.unrecorded}
+        return len(held.intersection(target_ids)) if held else 0  # to find out what is wanted may take a while
+
+
+NO_BATCHES = KnownBatches([])
 
 
 def known_batches(past: Past) -> KnownBatches:

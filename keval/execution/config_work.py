@@ -14,7 +14,7 @@ from keval.counted import counted
 from keval.errors import Warn
 from keval.events import new_run_id, written
 from keval.execution import mock_tools, recorded_plan
-from keval.execution.batch_events import Asker, KnownBatches, known_batches
+from keval.execution.batch_events import NO_BATCHES, Asker, KnownBatches, known_batches
 from keval.execution.batch_executor import BatchExecutor, Workers, agent_caller, with_batches
 from keval.execution.config_executor import config_answerer, config_executor
 from keval.execution.config_past import ConfigPast, costs_so_far
@@ -114,6 +114,7 @@ class ConfigWork:
             return
         announcement = Announced(self.sink, *self._records(about, changed, run_id))
         session = self._session(run_id, announcement, stops, len(tasks) + backlog.planned.total())
+        self._warn_of_batches(tasks)
         if self.request.batch:
             session = self._in_batches(session, tasks)
         elif self.stopping is None:
@@ -212,14 +213,10 @@ class ConfigWork:
         today = self.past.spent_today(mock=mock) if has_daily else Spent()
         # Only of those who are asked: an unknown price of any other one must not refuse the budget.
         estimates: Iterable[Estimate] = estimate(self.prepared, costs_so_far(self.past, self.prepared), self.judges)
-        batches = self._known_batches
         if self.request.batch:
-            are_measured = Asker(config.agent.agent_id, is_agent=True) in batches.askers
+            are_measured = Asker(config.agent.agent_id, is_agent=True) in self._known_batches.askers
             accounts = [condition.condition_id for condition in config.conditions] if are_measured else []
             estimates = in_batches(estimates, accounts)
-        elif left := batches.open_of(agent=True):
-            number = counted(sum(len(batch.unrecorded) for batch in left), "answer")
-            self.warn(f"{number} of earlier batches, paid for, not collected yet: --batch would collect them")
         return Session(
             run_id=run_id,
             sink=sink,
@@ -233,6 +230,15 @@ class ConfigWork:
             silent_agents=self._silent_agents(),
             items=items,
         )
+
+    def _warn_of_batches(self, tasks: TaskList) -> None:
+        """Say which answers are in open batches that nobody collects, and will be paid for again."""
+        if self.request.batch:
+            return
+        asker_ids = {self.prepared.config.agent.agent_id}
+        if again := self._known_batches.waiting(asker_ids, (task.response_id for task in tasks)):
+            number = counted(again, "answer")
+            self.warn(f"{number} of earlier batches, paid for, not collected yet: --batch would collect them")
 
     def _executor(self) -> Executor:
         """Return who does the work where the user wants it done."""
@@ -256,7 +262,7 @@ class ConfigWork:
     @cached_property
     def _known_batches(self) -> KnownBatches:
         """The batches of the log; none for a mock run."""
-        return KnownBatches([]) if self.request.mock else known_batches(self.past)
+        return NO_BATCHES if self.request.mock else known_batches(self.past)
 
     def _silent_agents(self) -> set[str]:
         """Return the agents that do not report their tool calls: those of the log, and the config's."""

@@ -16,10 +16,10 @@ from keval.config.reader import judge_from_description, load_judge, recorded
 from keval.counted import counted
 from keval.errors import InputError, UsageError, Warn
 from keval.events import new_run_id
-from keval.execution.batch_events import Batch, KnownBatches, known_batches
+from keval.execution.batch_events import NO_BATCHES, KnownBatches, known_batches
 from keval.execution.batch_executor import BatchExecutor, Workers, judge_callers, with_batches
 from keval.execution.batching import Pace
-from keval.execution.estimate import Estimate, estimate_judgments, in_batches, ledger
+from keval.execution.estimate import estimate_judgments, in_batches, ledger
 from keval.execution.executors import Executor, InProcess, judge_caller_of
 from keval.execution.interrupt import Stops, stops_of
 from keval.execution.jobs import Backlog
@@ -143,11 +143,13 @@ class JudgeWork:
             return
 
         self._warn_of_mock(past, responses, judges)
+        known = NO_BATCHES if self.request.mock else known_batches(past)
+        self._warn_of_batches(known, backlog, judges)
 
         async def main(stop: asyncio.Event) -> None:
             sink.tell(stop)
             async with stops_of(stop) as stops:
-                session = await self.session(judges, past, sink, stops)
+                session = await self.session(judges, past, sink, stops, known)
                 session = replace(session, items=backlog.planned.total())
                 past.close()
                 if isinstance(session.executor, BatchExecutor):
@@ -175,6 +177,15 @@ class JudgeWork:
             self.warn(
                 f"{past.log}: some answers are a stand-in's, but judging them costs money; with --mock it does not"
             )
+
+    def _warn_of_batches(self, known: KnownBatches, backlog: Backlog, judges: Sequence[JudgeConfig]) -> None:
+        """Say which judgments are in open batches that nobody collects, and will be paid for again."""
+        if self.request.batch:
+            return
+        askers = {judge.judge_id for judge in judges}
+        if again := known.waiting(askers, (job.judgment_id for job in backlog)):
+            told = f"{counted(again, 'judgment')} of earlier batches, which are paid for, not collected yet"
+            self.warn(f"{told}; each is asked for again, --batch would collect them")
 
     async def _judge_in_batches(self, session: Session, executor: BatchExecutor, backlog: Backlog, log: Path) -> None:
         """Judge until all is done; what is submitted may be left where the user wants to leave."""
@@ -213,7 +224,14 @@ class JudgeWork:
         same = [f"{given} is {name} under another name" for given, name in names if given != name]
         return "".join(f"; {each}, which replicates ask again" for each in same)
 
-    async def session(self, judges: Sequence[JudgeConfig], past: Past | PassedBy, sink: Sink, stops: Stops) -> Session:
+    async def session(
+        self,
+        judges: Sequence[JudgeConfig],
+        past: Past | PassedBy,
+        sink: Sink,
+        stops: Stops,
+        known: KnownBatches = NO_BATCHES,
+    ) -> Session:
         """Return the session of these judges, whose keys the service takes; the log says how the work is done."""
         run_id, mock = new_run_id(), self.request.mock
         execution, prices = recorded((past.newest or {}).get("config"), self.warn)
@@ -222,8 +240,9 @@ class JudgeWork:
         env = judge_env(judges, self.secrets, self.request.mock_url, self.environ)
         for warning in warn_of_weak_secrets(self.secrets):
             self.warn(warning)
-        known = known_batches(past) if isinstance(past, Past) and not mock else KnownBatches([])
-        items = self._items(estimate_judgments(judges, 1, prices, past.costs()), known)
+        items = estimate_judgments(judges, 1, prices, past.costs())
+        if self.request.batch:
+            items = in_batches(items, {asker.asker_id for asker in known.askers})
         today = Spent() if execution.daily_budget_usd is None else past.spent_today(mock=mock)
         made = ledger(items, execution, today, self.warn)
         await check_keys(env, judge_services(judges))
@@ -246,14 +265,6 @@ class JudgeWork:
         workers, callers = Workers(judge_caller), judge_callers(judges, env)
         return with_batches(session, workers, callers, known, tell=self.progress.say, pace=self.pace)
 
-    def _items(self, items: Iterable[Estimate], known: KnownBatches) -> Iterable[Estimate]:
-        """Return what judgments will cost as they are asked for, and tell of open batches that nobody collects."""
-        if self.request.batch:
-            return in_batches(items, {asker.asker_id for asker in known.askers})
-        if batches := known.open_of(agent=False):
-            self.warn(f"{_open_judgments(batches)}; each is asked for again, --batch would collect them")
-        return items
-
 
 def _beside_the_configs(past: Past, added: Iterable[str]) -> str:
     """Return who judges beside the judges of the config, and how much of that failed; it is asked for by the user."""
@@ -266,8 +277,3 @@ def _beside_the_configs(past: Past, added: Iterable[str]) -> str:
         return f"; {asked}"
     each = ", ".join(f"{name} {responses:,}" for name, responses in failed.items())
     return f" by the config's judges; {asked}, also for the responses that they failed to judge: {each}"
-
-
-def _open_judgments(batches: Sequence[Batch]) -> str:
-    number = len({target for batch in batches for target in batch.unrecorded})
-    return f"{counted(number, 'judgment')} of earlier batches, which are paid for, not collected yet"

@@ -215,6 +215,40 @@ def test_single_calls_say_that_batches_are_left(log: Path, begin: Start) -> None
     assert "of earlier batches, which are paid for, not collected yet" in said
 
 
+def generated(folder: Path, golden: str, repetitions: int = 1) -> Path:
+    """Generate the answers to two samples, the second with this golden answer, for one judge; return the log."""
+    judge = f"judge: {{type: rubric, model: claude-opus-5}}\nexecution: {{repetitions: {repetitions}}}\n"
+    (folder / "eval.yaml").write_text(CONFIG.partition("judges:")[0] + judge)
+    answers = {"s0": "the sea", "s1": golden}
+    samples = [{"id": name, "question": "What?", "answer": answer} for name, answer in answers.items()]
+    (folder / "questions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, samples)))
+    log = folder / "log.jsonl"
+    generate(load(folder / "eval.yaml"), log, Request(quiet=True), lambda _: None)
+    return log
+
+
+def test_what_a_batch_holds_for_a_golden_answer_that_was_corrected_since_is_missed_by_nobody(
+    tmp_path: Path, begin: Start
+) -> None:
+    """Nothing of it is asked again, so no warning says so; once the correction is taken back it is collected."""
+    log = generated(tmp_path, "the sea")
+    with Mock() as mock:
+        mock.hold_batches()
+        ended(begin(mock, log, "--batch", "--detach"))
+        mock.release_batches()
+        generated(tmp_path, "the ocean")
+        ended(begin(mock, log, "--batch"))
+        generated(tmp_path, "the ocean", repetitions=2)
+        assert "not collected yet" not in ended(begin(mock, log))
+        made = mock.requests.by_path[CREATE]
+        generated(tmp_path, "the sea")
+        ended(begin(mock, log, "--batch"))
+        assert mock.requests.by_path[CREATE] == made
+    batches = events_so_far(log, "batch")
+    assert {each["id"] for each in batches if each["status"] == "ended"} == {each["id"] for each in batches}
+    assert len(events_so_far(log, "judgment")) == 10
+
+
 def test_what_cannot_be_batched_is_refused(log: Path, begin: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a log nothing would say what was paid for, and a mock does not outlive its command."""
     with Mock() as mock:

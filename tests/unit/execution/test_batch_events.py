@@ -6,7 +6,7 @@ import pytest
 
 from keval.events import failure_id
 from keval.execution import batch_events
-from keval.execution.batch_events import Asker, Batch, known_batches
+from keval.execution.batch_events import Asker, Batch, KnownBatches, known_batches
 from keval.ids import JsonObject
 from keval.logs.past import of_log
 from tests.builders import (
@@ -66,6 +66,15 @@ def test_a_log_says_what_of_its_batches_is_not_recorded(tmp_path: Path) -> None:
     assert {"msgbatch_1", "msgbatch_2"} <= known.batch_ids
     assert "msgbatch_mock" not in known.batch_ids
     assert known.askers == {Asker(JUDGE_ID)}
+
+
+def test_only_what_is_wanted_and_not_recorded_waits_in_a_batch() -> None:
+    """Neither what was collected, nor what nobody asks for any more, nor what another judge asks for."""
+    batch = a_batch()
+    batch.unrecorded = {FAILED["id"], LEFT["id"]}
+    known = KnownBatches([batch])
+    assert known.waiting({JUDGE_ID}, [JUDGED["id"], LEFT["id"], "ab" * 12]) == 1
+    assert known.waiting({"ef" * 12}, [LEFT["id"]]) == 0
 
 
 @pytest.mark.slow
