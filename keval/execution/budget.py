@@ -93,6 +93,7 @@ class Ledger:
                     self.refused += 1
                     self.largest_refused_usd = max(self.largest_refused_usd, cost)
                     (self.enough or stop).set()
+        await asyncio.sleep(0)  # all that is left may be refused in a row, and a user must be able to end that
         return None
 
     def holds(self, account: str) -> bool:

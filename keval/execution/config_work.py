@@ -118,7 +118,7 @@ class ConfigWork:
         if self.request.batch:
             session = self._in_batches(session, tasks)
         elif self.stopping is None:
-            session.let_free_go_on(self._single_judges)
+            session.let_free_go_on()
         self.past.close()
         if must_announce:
             await check_agent_keys(self.prepared)
@@ -199,7 +199,7 @@ class ConfigWork:
     async def _judge_pairs(self, session: Session) -> None:
         """Judge the pairs: which responses belong together is known when all are there, in the log."""
         log = self.whole_path
-        if len(self._single_judges) == len(self.judges) or log is None or session.stops.enough.is_set():
+        if len(self._single_judges) == len(self.judges) or log is None or session.judges_stop.is_set():
             return
         with of_log(log, self.warn, skip_invalid=self.request.skip_invalid) as found:
             pairs = pairs_left(found, self.prepared.config, self.judges, self.request)

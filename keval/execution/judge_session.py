@@ -260,7 +260,7 @@ class JudgeWork:
             silent_agents=past.silent_agents,
         )
         if not self.request.batch:
-            session.let_free_go_on(judges)
+            session.let_free_go_on()
             return session
         workers, callers = Workers(judge_caller), judge_callers(judges, env)
         return with_batches(session, workers, callers, known, tell=self.progress.say, pace=self.pace)

@@ -22,7 +22,10 @@ from keval.ids import JsonObject, answer_sha256
 from keval.judges import Judgment, Score
 
 UNASKED = ""
-"""The account of jobs about which nobody is asked: nothing is spent on it, so no money is set aside."""
+"""The account of jobs about which nobody is asked: nothing is spent on it, so no money is set aside.
+
+A plug-in may ask somebody all the same; from then on it is held to the budget, as any account that was called free.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +45,7 @@ class Judging(Stage[Job, Judgment]):
     def account(self, item: Job) -> str:
         """Return the id of the job's judge, or `UNASKED` if nobody is asked.
 
-        A free judge keeps its own account, which goes on when the budget is reached.
+        A free judge keeps its own account: what it costs after all is its own.
         """
         return UNASKED if item.judge_id not in self.ledger.free and _asks_nobody(item) else item.judge_id
 

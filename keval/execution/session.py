@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container, Iterable
+from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, field
 
-from keval.config.model import Config, Execution, JudgeConfig
+from keval.config.model import Config, Execution
 from keval.config.until_section import Until
 from keval.documents import event_lines
 from keval.execution.budget import Ledger
@@ -17,7 +17,7 @@ from keval.execution.chosen import Chosen
 from keval.execution.executors import Executor
 from keval.execution.generation import Generation
 from keval.execution.interrupt import Stops
-from keval.execution.judging import Judging
+from keval.execution.judging import UNASKED, Judging
 from keval.execution.progress import Progress
 from keval.execution.recording import EncodedEvent, Recorder
 from keval.execution.workspaces import Kept
@@ -92,14 +92,14 @@ class Session:
         if not self.stops.user.is_set():
             self.ledger.check()
 
-    def let_free_go_on(self, judges: Iterable[JudgeConfig]) -> None:
-        """Let those of some judges that cost nothing go on when a budget is reached."""
-        if any(judge.judge_id in self.ledger.free for judge in judges):
-            self.ledger.enough = self.stops.enough
+    def let_free_go_on(self) -> None:
+        """Let judgments that cost nothing be made when a budget is reached, be it that nobody is asked about them."""
+        self.ledger.free.add(UNASKED)
+        self.ledger.enough = self.stops.enough
 
     @property
     def judges_stop(self) -> asyncio.Event:
-        """What ends the work of the judges: not a budget where some of them go on."""
+        """What ends the work of the judges: not a budget where what is free goes on."""
         return self.stops.enough if self.ledger.enough is None else self.stops.user
 
     def generation(self, config: Config, progress: Progress, on_written: OnWritten | None = None) -> Generation:

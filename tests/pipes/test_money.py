@@ -134,11 +134,11 @@ def configure_judges(folder: Path, judges: str, budget: str) -> None:
 PAID, FREE = "{type: rubric, model: claude-opus-5}", "{type: exact_match}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("commands", [["run eval.yaml -o"], ["generate eval.yaml -o", "judge"], ["| judge >"]])
-def test_judgments_that_cost_nothing_fit_into_any_budget(folder: Path, keval: Keval, commands: list[str]) -> None:
-    """Whatever a judge of the same command that costs too much has ended: else the same command never makes them."""
-    configure_judges(folder, f"{PAID}, {FREE}", "budget_usd: 0.001")
+WAYS_TO_JUDGE = [["run eval.yaml -o"], ["generate eval.yaml -o", "judge"], ["| judge >"]]
+
+
+def judged(folder: Path, keval: Keval, commands: list[str]) -> list[dict[str, Any]]:
+    """Judge in one of these ways with a budget of $0.001 that is reached at once; return the log's events."""
     for command in commands:
         if command.startswith("|"):
             generated = keval("generate", "eval.yaml", "--mock", "--quiet")
@@ -147,8 +147,32 @@ def test_judgments_that_cost_nothing_fit_into_any_budget(folder: Path, keval: Ke
         else:
             done = keval(*command.split(), "log.jsonl", "--mock", "--quiet")
     assert (done.returncode, "budget_usd 0.001 is reached: $0.0000 spent" in done.stderr) == (6, True)
-    events = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("commands", WAYS_TO_JUDGE)
+def test_judgments_that_cost_nothing_fit_into_any_budget(folder: Path, keval: Keval, commands: list[str]) -> None:
+    """Whatever a judge of the same command that costs too much has ended: else the same command never makes them."""
+    configure_judges(folder, f"{PAID}, {FREE}", "budget_usd: 0.001")
+    events = judged(folder, keval, commands)
     assert Counter(event["judge"]["type"] for event in events if event["type"] == "judgment") == {"exact_match": 40}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("commands", WAYS_TO_JUDGE)
+@pytest.mark.parametrize("beside", ["", f", {PAID}"])
+def test_the_baselines_ties_with_itself_fit_into_any_budget(
+    folder: Path, keval: Keval, commands: list[str], beside: str
+) -> None:
+    """Nobody is asked about them, also where all other judgments cost too much, be it those of another judge."""
+    configure_judges(folder, f"{{type: pairwise, model: claude-opus-5}}{beside}", "budget_usd: 0.001")
+    config = folder / "eval.yaml"
+    config.write_text(config.read_text().replace('Answer."}', 'Answer."}, long: {system_prompt: "Say more."}'))
+    events = judged(folder, keval, commands)
+    answers = [event["id"] for event in events if event["type"] == "response" and event["condition"] == "plain"]
+    ties = [event["response_id"] for event in events if event["type"] == "judgment"]
+    assert sorted(ties) == sorted(answers) != []
 
 
 @pytest.mark.slow

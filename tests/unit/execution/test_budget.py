@@ -240,6 +240,16 @@ async def test_what_is_free_waits_for_nobody_until_it_costs_something() -> None:
     assert await ledger.reserve("free", stop) is None
 
 
+async def test_a_stop_reaches_who_is_refused_one_item_after_the_other() -> None:
+    """A whole backlog may be refused in a row: whoever sets the stop gets a turn meanwhile."""
+    ledger, stop = Ledger(limit_usd=0.1, enough=asyncio.Event()), asyncio.Event()
+    ledger.assume("item", 0.5, "item")
+    asyncio.get_running_loop().call_soon(stop.set)
+    for _ in range(3):
+        assert await ledger.reserve("item", stop) is None
+    assert stop.is_set()
+
+
 async def test_what_costs_nothing_needs_no_budget() -> None:
     """An overspent day stops what costs something, not a judge without a model."""
     ledger = Ledger(daily_usd=1.0, earlier_usd=2.0)

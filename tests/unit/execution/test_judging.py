@@ -326,3 +326,38 @@ def test_the_baseline_is_compared_with_itself_when_the_budget_is_used_up(*, is_i
     session = replace(judging_session([judge], Kept(), env={"KEY": "k"}, prices=PRICES), ledger=ledger)
     asyncio.run(session.judging(Progress("judge")).work_off([job]))
     assert bool(ledger.refused) is not is_itself
+
+
+def judged_beyond_the_budget(judge: JudgeConfig, todo: Sequence[Job]) -> tuple[list[JsonObject], Ledger]:
+    """Run the stage with less than one judgment is assumed to cost; return its events, and what was spent."""
+    kept, ledger = Kept(), Ledger(limit_usd=0.25)
+    ledger.assume(judge.judge_id, 0.5, judge.name)
+
+    async def main() -> None:
+        session = replace(judging_session([judge], kept, env={"KEY": "k"}, prices=PRICES), ledger=ledger)
+        session.let_free_go_on()
+        await session.judging(Progress("judge")).work_off(todo)
+        assert (session.stops.user.is_set(), session.stops.enough.is_set()) == (False, True)
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+    return kept.events, ledger
+
+
+def test_judgments_for_which_nobody_is_asked_are_made_when_the_budget_is_reached() -> None:
+    """Else they would wait for money that they do not need, if that is all that is left."""
+    judge = JudgeConfig("scripted", "scripted", Paid(_script=fine, _seen=[], model="m"), 1, {"model": "m"})
+    todo = [job for number in range(20) for job in jobs(response(number, "yes" if number % 2 else ""), [judge], ())]
+    made, ledger = judged_beyond_the_budget(judge, todo)
+    assert {event["response_id"] for event in made} == {f"r{number}" for number in range(0, 20, 2)}
+    assert (ledger.refused, ledger.spent_usd) == (1, 0.0)
+
+
+def test_a_plug_in_that_asks_somebody_all_the_same_ends_with_the_budget() -> None:
+    """What it has cost is booked and recorded; the others are left to the next command."""
+    judge = JudgeConfig("scripted", "scripted", PaidPairs(_script=fine, _seen=[], model="n"), 1, {"model": "n"})
+    todo = [*jobs(response(1), [judge], (), other=response(2))]
+    todo += [job for number in range(2, 40) for job in jobs(response(number), [judge], (), other=response(number))]
+    made, ledger = judged_beyond_the_budget(judge, todo)
+    assert 1 <= len(made) <= 4
+    assert ledger.spent_usd == pytest.approx(sum(event["cost_usd"] for event in made))
+    assert (ledger.reserved_usd, ledger.in_flight) == (0.0, 0)
