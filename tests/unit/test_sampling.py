@@ -167,7 +167,8 @@ def test_a_judge_that_failed_outside_of_the_share_has_not_failed(tmp_path: Path,
     """Its failures are in no list and no count, as in a log that had this share from its beginning."""
     failed = [judge_failure_event(answer, judge_id=judge(1).judge_id) for answer in answers]
     events = [*run_of(1, answers), *answers, *failed, *run_of(0.5, answers)]
-    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+    log = write_log(tmp_path / "run.jsonl", events)
+    with projections.connect([log], texts=False, tools=False, asked=["failure_facts"]) as connection:
         current = connection.execute("select sample_id from failure_facts where current").fetchall()
     assert {name for (name,) in current} == chosen(0.5) & {answer["sample"]["id"] for answer in answers}
 

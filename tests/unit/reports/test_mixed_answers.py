@@ -48,7 +48,7 @@ def test_two_versions_of_claude_code_are_two_agents(tmp_path: Path) -> None:
     """Within one condition its answers are counted by version, and refused with the way out."""
     found = told(tmp_path, run_of(1, 2, claude_code="2.1.0"), run_of(2, 4, claude_code="2.1.3"))
     assert found == [f"{SAID}: with_docs: 2 answers by claude-code 2.1.0, 4 by claude-code 2.1.3"]
-    with projections.connect([tmp_path / "run.jsonl"], texts=False, tools=False) as connection:
+    with projections.connect([tmp_path / "run.jsonl"], texts=False, tools=False, asked=READ) as connection:
         assert refuse_mixed(connection, allow=True) == found
         with pytest.raises(InputError, match="--allow-mixed"):
             refuse_mixed(connection)

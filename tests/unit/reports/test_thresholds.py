@@ -8,7 +8,7 @@ import pytest
 from keval import projections
 from keval.errors import UsageError
 from keval.projections import rows
-from keval.reports.verdicts import verdicts
+from keval.reports.verdicts import READ, verdicts
 from tests.builders import METRICS, judge_entry, judgment_event, response_event, run_event, write_log
 
 ANSWER = response_event()
@@ -24,7 +24,7 @@ def two_judges(tmp_path: Path, **given: float) -> list[bool | None]:
     strict |= {"id": "c" * 16, "judge_id": TWO[1]["judge_id"], "judge": {**strict["judge"], "name": "strict"}}
     strict["scores"]["completeness"] |= {"min": 0, "max": 1, "score": 0.5}
     log = write_log(tmp_path / "run.jsonl", [run_event(judges=TWO), ANSWER, lenient, strict])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         return [row["passed"] for row in rows(connection, verdicts(connection, given))]
 
 

@@ -9,7 +9,7 @@ from keval import projections
 from keval.ids import JsonObject
 from keval.projections.log_file import as_log_file
 from keval.reports.condition_trials import condition_trials
-from keval.reports.trials import SampleTrials, sample_trials
+from keval.reports.trials import READ, SampleTrials, sample_trials
 from tests.builders import (
     METRICS,
     failure_event,
@@ -45,7 +45,7 @@ def found(tmp_path: Path, k: int, *outcomes: str, samples: int = 1) -> SampleTri
             case kind:
                 events += [failure_event(answer, kind)]
     log = as_log_file(write_log(tmp_path / "run.jsonl", events))
-    with projections.connect([log]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         (sample,) = sample_trials(connection, [log], k, len(outcomes), pass_from={}, conditions=["baseline"])
     return sample
 
@@ -56,7 +56,7 @@ def test_a_condition_may_have_any_name(tmp_path: Path) -> None:
     name = f"docs\ncopy (select 1) to '{written}'; --"
     events = [run_event([name], samples=1, judges=JUDGES), answer := response_event(condition=name)]
     log = as_log_file(write_log(tmp_path / "run.jsonl", [*events, judgment_event(answer, 4)]))
-    with projections.connect([log]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         (sample,) = sample_trials(connection, [log], 1, 1, pass_from={}, conditions=[name])
     assert (sample.counts.why_unknown, written.exists()) == (None, False)
 
@@ -104,7 +104,7 @@ def test_what_a_judge_has_still_to_say_is_not_known(tmp_path: Path) -> None:
     for answer, said in zip(answers, ({"a": 4, "b": 4}, {"a": 4}, {"a": 3}), strict=True):
         events += [answer, *(judgment_event(answer, score, judge_id=judge * 24) for judge, score in said.items())]
     log = as_log_file(write_log(tmp_path / "run.jsonl", events))
-    with projections.connect([log]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         trials = [
             each.rows[0] for each in sample_trials(connection, [log], 1, 1, pass_from={}, conditions=["baseline"])
         ]
@@ -123,7 +123,7 @@ def test_only_the_trials_that_are_asked_for_count(tmp_path: Path) -> None:
     """A log may hold more trials, and other conditions, of another config: neither is counted."""
     found(tmp_path, 2, PASS, PASS, FAIL)
     log = as_log_file(tmp_path / "run.jsonl")
-    with projections.connect([log]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         (two,) = sample_trials(connection, [log], 2, 2, pass_from={}, conditions=["baseline"])
         assert (two.counts.passes, two.counts.pass_every_k) == (2, 1)
         assert list(sample_trials(connection, [log], 2, 2, pass_from={}, conditions=["other"])) == []
@@ -150,6 +150,7 @@ def test_the_command_asks_each_question_n_times(keval: Keval, tmp_path: Path) ->
     done = keval("trials", "eval.yaml", "-k", "2", "--trials", "3", "-q")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
+        "metrics that decide whether a trial passes: exact_match/exact_match",
         "plain  a  3/3 passed  pass@2 100.0%  pass^2 100.0%",
         "plain: 1 sample, pass@2 100.0%, pass^2 100.0%, 0 flaky",
     ]
@@ -173,7 +174,7 @@ def test_a_sample_that_no_judge_is_for_is_in_no_share(keval: Keval, tmp_path: Pa
         "judge: {type: exact_match, only_for: {kind: word}}\n"
     )
     done = keval("trials", "eval.yaml", "-k", "2", "-q")
-    one, other, summary = done.stdout.splitlines()
+    _, one, other, summary = done.stdout.splitlines()
     assert one == "plain  a  2/2 passed  pass@2 100.0%  pass^2 100.0%"
     assert other == "plain  b  0/2 passed  no judge is for it"
     assert summary.startswith("plain: 1 sample, pass@2 100.0%, pass^2 100.0%, ")

@@ -7,7 +7,7 @@ import pytest
 from keval import projections
 from keval.ids import JsonObject
 from keval.projections import rows
-from keval.reports.verdicts import deciding, undecided, verdicts
+from keval.reports.verdicts import READ, deciding, undecided, verdicts
 from tests.builders import METRICS, judge_entry, judgment_event, response_event, run_event, write_log
 
 ANSWER = response_event()
@@ -18,7 +18,7 @@ def passed(tmp_path: Path, *events: JsonObject, pass_from: float | None = None) 
     """Return of each response whether it passed, in a log of these events."""
     log = write_log(tmp_path / "run.jsonl", events)
     given = {} if pass_from is None else {"completeness": pass_from}
-    with projections.connect([log]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         found = [row["passed"] for row in rows(connection, verdicts(connection, given))]
         assert bool(undecided(connection, given)) == (None in found)
         assert bool(deciding(connection, given)) == (set(found) != {None})

@@ -46,6 +46,9 @@ EVENTS = (
 )
 
 
+READ = [*Selection(regressed=True, worst=1).read]
+
+
 class Found:
     """The transcripts of one log, whose tables are made once."""
 
@@ -60,7 +63,7 @@ class Found:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     log = write_log(tmp_path_factory.mktemp("log") / "run.jsonl", EVENTS)
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         yield Found(connection, log)
 
 
@@ -145,7 +148,7 @@ def test_regressed_are_samples_that_lost_beside_the_baselines_answers(tmp_path: 
         failure_event(response_event("q5", "with_docs")),
     ]
     log = write_log(tmp_path / "run.jsonl", [run_event(), *(answer for answer, _ in answers), *judged, *failed])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         found = Found(connection, log)
         assert [title(each).removesuffix(" · repetition 1") for each in found.of(regressed=True)] == [
             "q3 · baseline", "q3 · with_docs", "q5 · baseline", "q5 · with_docs", "q1 · baseline", "q1 · with_docs",
@@ -168,7 +171,7 @@ def _two_metrics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
         answer = response_event(sample, condition)
         events += [answer, judgment_event(answer, {"clarity": clarity, "hit": hit})]
     log = write_log(tmp_path_factory.mktemp("two") / "run.jsonl", events)
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         yield Found(connection, log)
 
 
@@ -200,7 +203,7 @@ def test_what_was_retracted_gives_no_sample_its_place(tmp_path: Path) -> None:
     """Samples stand as their answers that count do: one that was asked again comes last."""
     first, again, other = response_event("q1"), response_event("q1", text="Again."), response_event("q2")
     log = write_log(tmp_path / "run.jsonl", [run_event(), first, retraction_event(first), other, again])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         assert [each.sample_id for each in Found(connection, log).of()] == ["q2", "q1"]
 
 
@@ -221,7 +224,7 @@ def test_unverified_are_the_answers_whose_current_judgments_list_claims(tmp_path
         retraction_event(before),
         judgment_event(corrected, id="a" * 24),
     ]  # fmt: skip
-    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as connection:
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)], tools=False, asked=READ) as connection:
         found = Found(connection, tmp_path / "run.jsonl").of(unverified=True)
     assert [each.sample_id for each in found] == ["q0"]
 
@@ -274,7 +277,7 @@ def test_a_failure_is_shown_with_what_was_asked(tmp_path: Path, order: tuple[int
     asked = failure_event(response_event(sample=SAMPLE | {"question": "New?"}))
     events = [(OTHER, asked)[place] for place in order]
     log = write_log(tmp_path / "run.jsonl", [run_event(), *events])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         (failed,) = Found(connection, log).of(failed=True)
         alone = list(of_sample(connection, [LogFile(log, "run.jsonl")], "q1", asked["id"]))
     assert failed.as_json()["sample"]["question"] == shown
@@ -284,7 +287,7 @@ def test_a_failure_is_shown_with_what_was_asked(tmp_path: Path, order: tuple[int
 def test_an_answer_that_is_not_in_the_log(tmp_path: Path) -> None:
     """Judgments in a log that was cut with grep are shown without it; what is retracted is not found."""
     log = write_log(tmp_path / "cut.jsonl", [judgment_event(FIRST, 4), OTHER, retraction_event(OTHER)])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         (only,) = Found(connection, log).of()
         assert about(only).startswith(f"its answer is not in the log · {FIRST['id']}")
         assert [section.title for section in sections(only)] == ["Question", "Golden answer", "Scores", "Cost"]
@@ -300,7 +303,7 @@ def test_a_task_has_the_newest_name_of_its_condition_and_judgments_that_count(tm
     renamed["conditions"] = {"plain": renamed["conditions"].pop("baseline")}
     judgments = [judgment_event(FIRST, score, judge_id=judge["judge_id"]) for score, judge in ((1, old), (5, new))]
     log = write_log(tmp_path / "log.jsonl", [run_event(["baseline"], judges=[old]), FIRST, *judgments, renamed])
-    with projections.connect([log]) as connection:
+    with projections.connect([log], tools=False, asked=READ) as connection:
         (shown,) = Found(connection, log).of(conditions=("plain",))
         (alone,) = of_sample(connection, [LogFile(log, "run.jsonl")], "q1")
     for each in (shown, alone):
@@ -318,7 +321,7 @@ def test_lines_that_have_changed_places_are_not_mixed(tmp_path: Path) -> None:
     foreign = run + b'{"id": [], "sample": {}}'.ljust(len(answers[0]) - 1) + b"\n" + answers[1]
     for changed in (run + b"".join(reversed(answers)), foreign, b"x" * len(written), b""):
         path.write_bytes(written)
-        with projections.connect([log]) as connection:
+        with projections.connect([log], tools=False, asked=READ) as connection:
             assert [each.response for each in of_sample(connection, [log], "q1")] == [first]
             path.write_bytes(changed)
             with pytest.raises(ChangedError):
