@@ -46,9 +46,9 @@ def test_the_first_interrupt_is_said_and_the_second_one_stops(handler: object) -
 
     def interrupted_twice() -> None:
         with read_to_the_end(said.append):
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
             assert len(said) == 1
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         interrupted_twice()
@@ -63,9 +63,9 @@ def test_whoever_ends_processes_is_heard_as_ctrl_c_is(first: int, second: int) -
 
     def interrupted_twice() -> None:
         with read_to_the_end(said.append):
-            os.kill(os.getpid(), first)
+            signal.raise_signal(first)
             assert len(said) == 1
-            os.kill(os.getpid(), second)
+            signal.raise_signal(second)
 
     with pytest.raises(KeyboardInterrupt):
         interrupted_twice()
@@ -77,7 +77,7 @@ def test_a_terminal_that_goes_away_stops_nothing() -> None:
     said: list[str] = []
     with read_to_the_end(said.append):
         for number in (signal.SIGHUP, signal.SIGHUP, signal.SIGINT, signal.SIGHUP):
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
     assert len(said) == 1
 
 
@@ -87,7 +87,7 @@ def test_after_the_end_of_what_comes_in_each_stops() -> None:
     def ended_by(number: int) -> None:
         with read_to_the_end(print) as reading:
             reading.end()
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
 
     for number in STOPPING:
         with pytest.raises(KeyboardInterrupt):
@@ -109,7 +109,7 @@ def test_a_command_in_the_background_takes_no_notice() -> None:
         said: list[str] = []
         with read_to_the_end(said.append):
             for _ in range(2):
-                os.kill(os.getpid(), number)
+                signal.raise_signal(number)
         assert (said, signal.getsignal(number)) == ([], signal.SIG_IGN)
 
 
