@@ -6,23 +6,23 @@ DuckDB says that a query was interrupted, that numpy is not installed, or that a
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from keval.processes.interrupted_input import ReadingOn, is_main_thread
+from keval.processes.interrupted_input import STOPPING, Handler, ReadingOn, is_main_thread
 
 
 class _Noting:
-    """Handles a Ctrl-C as it was before, and remembers that it raised KeyboardInterrupt."""
+    """Handles a signal as it was before, and remembers that it raised KeyboardInterrupt."""
 
-    def __init__(self, before: Callable[[int, FrameType | None], object]) -> None:
-        self._before = before
+    def __init__(self, before: Handler) -> None:
+        self.before = before
         self.came = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         try:
-            self._before(number, frame)
+            self.before(number, frame)
         except KeyboardInterrupt:
             self.came = True
             raise
@@ -32,23 +32,30 @@ class _Noting:
 def told_as_such() -> Iterator[None]:
     """Raise KeyboardInterrupt in the place of any error of the block after a Ctrl-C that raised it.
 
-    Where Ctrl-C does something else than to raise it, as in a run that finishes what is in flight, nothing changes; nor
-    does it under `nohup`, or in another thread.
+    So it is after any other signal that does. Where one does something else, as in a run that finishes what is in
+    flight, nothing changes; nor does it under `nohup`, or in another thread.
     """
-    before = signal.getsignal(signal.SIGINT)
-    may_raise = before is signal.default_int_handler or isinstance(before, _Noting | ReadingOn)
-    if not callable(before) or not may_raise or not is_main_thread():
-        yield
-        return
-    note = _Noting(before)
-    signal.signal(signal.SIGINT, note)
+    notes = dict(_notes() if is_main_thread() else ())
+    for number, note in notes.items():
+        signal.signal(number, note)
     try:
         yield
     except Exception as error:
-        if note.came:
+        if any(note.came for note in notes.values()):
             raise KeyboardInterrupt from error
         raise
     finally:
         # Else a run has begun, which finishes what is in flight; or the viewer closes here what it opened elsewhere.
-        if signal.getsignal(signal.SIGINT) is note and is_main_thread():
-            signal.signal(signal.SIGINT, before)
+        for number, note in notes.items():
+            is_as_left = signal.getsignal(number) is note
+            if is_as_left and is_main_thread():
+                signal.signal(number, note.before)
+
+
+def _notes() -> Iterator[tuple[int, _Noting]]:
+    """Yield the signals that may raise KeyboardInterrupt, each with what notes it."""
+    for number in STOPPING:
+        before = signal.getsignal(number)
+        may_raise = before is signal.default_int_handler or isinstance(before, _Noting | ReadingOn)
+        if callable(before) and may_raise:
+            yield number, _Noting(before)

@@ -12,14 +12,14 @@ import pytest
 
 from keval import projections
 from keval.processes import interruption
-from keval.processes.interrupted_input import read_to_the_end
+from keval.processes.interrupted_input import STOPPING, read_to_the_end
 from tests.builders import run_event, write_log
 
 
-def disguised() -> None:
+def disguised(number: int = signal.SIGINT) -> None:
     """Raise what DuckDB raises when a Ctrl-C comes while it loads a module of Python's."""
     try:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
     except KeyboardInterrupt:
         raise duckdb.InvalidInputException("'numpy' is required for this operation, but it wasn't installed") from None
 
@@ -88,10 +88,28 @@ def test_ctrl_c_while_a_pipe_is_read_is_none_until_the_second_one(monkeypatch: p
     assert signal.getsignal(signal.SIGINT) == before
 
 
-def _disguised_after(end: Callable[[], None]) -> None:
+@pytest.mark.parametrize("number", STOPPING)
+def test_what_ends_a_command_that_has_read_its_pipe_is_told_as_such(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Be it Ctrl-C, `kill` or a terminal that goes away, and also where Ctrl-C is ignored, as in the background."""
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    ctrl_c = signal.getsignal(signal.SIGINT)
+    for of_ctrl_c in (ctrl_c, *([] if number == signal.SIGINT else [signal.SIG_IGN])):
+        signal.signal(signal.SIGINT, of_ctrl_c)
+        before = signal.getsignal(number)
+        try:
+            with read_to_the_end(print) as reading, pytest.raises(KeyboardInterrupt):
+                _disguised_after(reading.end, number)
+        finally:
+            signal.signal(signal.SIGINT, ctrl_c)
+        assert signal.getsignal(number) == before
+
+
+def _disguised_after(end: Callable[[], None], number: int = signal.SIGINT) -> None:
     with interruption.told_as_such():
         end()
-        disguised()
+        disguised(number)
 
 
 def _mistake(*signals: int) -> None:
