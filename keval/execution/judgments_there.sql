@@ -2,6 +2,7 @@
 -- judgment_standings.
 -- answer: the position of the response that was judged, which is less to compare than its id.
 select
-    position, id, answer, condition_id, agent_id, judge_id, replicate, other_response_id as other, same_answer, same_sample
+    position, id, answer, condition_id, agent_id, judge_id, replicate, other_response_id as other, answer_sha256,
+    other_answer_sha256, same_answer, same_sample
 from facts
 where type = 'judgment' and ($mock or not mock)

@@ -139,8 +139,15 @@ def test_what_is_asked_again_leaves_no_pair(tmp_path: Path) -> None:
 
 
 def test_answers_that_come_back_into_the_plan_are_compared(tmp_path: Path) -> None:
-    """The newest run left a question out, so its answers count in no view; to the run that is to come they do."""
+    """The newest run left a question out, so its answers count in no view; to the run that is to come they do.
+
+    So do the judgments of their pairs, as long as they compared the present texts.
+    """
     both = prepared(tmp_path)
     there = run_of(both) + answers_of(both)
+    done = judged(both, answers_of(both))
     pilot = run_of(prepared(tmp_path, questions=1))
     assert left(prepared(tmp_path), [*there, *pilot]) == (6, 4)
+    assert left(prepared(tmp_path), [*there, *done, *pilot]) == (0, 0)
+    outdated = [judgment | {"other_answer_sha256": answer_sha256("another text")} for judgment in done]
+    assert left(prepared(tmp_path), [*there, *outdated, *pilot]) == (6, 4)
