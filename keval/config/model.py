@@ -197,6 +197,10 @@ class JudgeConfig:
                 return f"the judge is not for this sample: {_found_there(sample, name)}"
         return None
 
+    def asks_about(self, sample: JsonObject) -> bool:
+        """Return whether the judge is asked about answers to a sample: if not, its judgments cost nothing."""
+        return self.not_for(sample) is None and not self.judge.lacks_golden_answer(self.judge.given(sample))
+
     def judgments_of(self, tasks: int) -> int:
         """Return how many judgments of so many responses, or pairs of them, are to be expected."""
         return self.sampling.of(tasks) * self.replicates

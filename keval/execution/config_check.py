@@ -165,7 +165,9 @@ def _ahead(about: ConfigPast) -> Iterator[str]:
     unjudged = Unjudged(about.past, judges, mock=about.mock, changing=changed)
     of_config = about.tasks_of("response", mock=True)
     responses = load("execution", "run_responses", fresh="False", everything="False", of_config=of_config)
-    backlog = Backlog(about.past.log, unjudged.missing(responses), judges)
+    backlog = Backlog(
+        about.past.log, unjudged.missing(responses), judges, about.prepared.question_ids, about.prepared.samples
+    )
     pairs = pairs_there(about, config.judges, Request(mock_url=about.prepared.mock_url), changed, recorded=recorded)
     yield from judgments_ahead(about, backlog, pairs)
 

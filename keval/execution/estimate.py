@@ -47,8 +47,7 @@ def estimate(prepared: Prepared, so_far: MeasuredCosts, judges: Sequence[JudgeCo
     repetitions, conditions = config.execution.repetitions, config.conditions
     items = [_answers(config, each, len(prepared.samples) * repetitions, so_far) for each in conditions]
     for judge in judges:
-        asked = (judge.not_for(each) is None and not judge.judge.lacks_golden_answer(each) for each in prepared.samples)
-        samples = sum(asked)
+        samples = sum(map(judge.asks_about, prepared.samples))
         # The baseline's answers would be pairs with themselves: nobody is asked about them.
         judged = len(conditions) - 1 if judge.judge.unit == "pair" else len(conditions)
         items += estimate_judgments([judge], samples * repetitions * judged, config.prices, so_far)

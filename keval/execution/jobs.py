@@ -76,19 +76,25 @@ class Backlog:
         self._lines, self._records = array("Q"), array("Q")
         self._places, self._replicates = array("L"), array("L")
         self._others = array("q")
-        for line, record, place, replicate, other in missing:
+        self.asked: Counter[int] = Counter()
+        """About how many of those that are missing somebody may be asked, by the judge's place.
+
+        Nobody is about a response beside itself, and about those of `samples` of which the judge is not asked.
+        """
+        unasked: Sequence[Container[str]] = ()
+        for line, record, place, replicate, other, question in missing:
             self._lines.append(line)
             self._records.append(record)
             self._places.append(place)
             self._replicates.append(replicate)
             self._others.append(other)
+            unasked = unasked or _unasked(judges, questions, samples)  # once, and only if something is missing
+            if line != other and question not in unasked[place]:
+                self.asked[place] += 1
         self.planned: Counter[str] = Counter()
         """How many judgments are missing, by the judge's name."""
         for place, number in sorted(Counter(self._places).items()):
             self.planned[judges[place].name] += number
-        of_others = zip(self._places, self._lines, self._others, strict=True)
-        self.asked = Counter(place for place, line, other in of_others if line != other)
-        """How many of them somebody may be asked about, by the judge's place: not a response beside itself."""
         self._samples = samples
         self._places_of = dict(zip(questions, range(len(samples)), strict=True)) if self.planned else {}
 
@@ -110,3 +116,15 @@ class Backlog:
             return response
         newest = record_at(self._log, record) if place is None else self._samples[place]
         return response | {"sample": newest, "sample_sha256": sample_sha256(newest)}
+
+
+def _unasked(
+    judges: Sequence[JudgeConfig], questions: Sequence[str], samples: Sequence[JsonObject]
+) -> Sequence[Container[str]]:
+    """Return for each judge the questions, of those whose samples are given, about whose answers it is not asked."""
+    unasked: list[set[str]] = [set() for _ in judges]
+    for question, sample in zip(questions, samples, strict=True):
+        for judge, of_judge in zip(judges, unasked, strict=True):
+            if not judge.asks_about(sample):
+                of_judge.add(question)
+    return unasked

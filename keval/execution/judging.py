@@ -118,7 +118,7 @@ class Judging(Stage[Job, Judgment]):
 
 def _asks_nobody(job: Job) -> bool:
     judge, response = job.judge.judge, job.unredacted
-    if job.judge.not_for(job.response["sample"]) is not None:
+    if not job.judge.asks_about(job.response["sample"]):
         return True
     if job.other is not None and job.other["id"] == job.response["id"]:  # the baseline, compared with itself
         return True

@@ -1,6 +1,6 @@
 -- One row per judgment of `missing_judgments`: where the line of its response begins, where that of the newest record of
 -- its sample does, the judge's place, the replicate, and for a judge of pairs where the line of the baseline's response
--- begins, else -1; in the order of the log.
+-- begins, else -1, and the response's question; in the order of the log.
 with record as (
     select question_id, arg_max(sample_sha256, position) as sample_sha256, max(position) as position
     from events
@@ -10,7 +10,7 @@ with record as (
 )
 select
     e.line_offset, if(r.sample_sha256 = e.sample_sha256, e.line_offset, o.line_offset) as record_offset,
-    m.place, m.replicate, coalesce(other.line_offset, -1)
+    m.place, m.replicate, coalesce(other.line_offset, -1), e.question_id
 from missing_judgments as m
 join facts as e using (position)
 join record as r using (question_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from keval.config.model import Config, JudgeConfig
@@ -13,7 +13,7 @@ from keval.execution.jobs import Backlog
 from keval.execution.pairs import baseline_first, baseline_id
 from keval.execution.session import Request
 from keval.execution.tasks import TaskList, grid_of
-from keval.execution.unjudged import Unjudged
+from keval.execution.unjudged import Missing, Unjudged
 from keval.ids import JsonObject
 from keval.logs.past import Past
 from keval.projections.sql_file import literal, literals, load
@@ -25,8 +25,12 @@ THERE, ASKED = 1, 2
 def pairs_left(past: Past, config: Config, judges: Sequence[JudgeConfig], request: Request) -> Backlog:
     """Return what judges of pairs have to do in a log whose newest run is the config's."""
     of_pairs = _of_pairs(judges)
+    return Backlog(past.log, _missing_left(past, config, of_pairs, request), of_pairs)
+
+
+def _missing_left(past: Past, config: Config, of_pairs: Sequence[JudgeConfig], request: Request) -> Iterator[Missing]:
     if not of_pairs:
-        return Backlog(past.log, (), ())
+        return iter(())
     responses = load(
         "execution",
         "pair_responses",
@@ -35,7 +39,7 @@ def pairs_left(past: Past, config: Config, judges: Sequence[JudgeConfig], reques
         everything=str(request.judge_all),
     )
     unjudged = Unjudged(past, of_pairs, mock=request.mock, configs=[_conditions(config)])
-    return Backlog(past.log, unjudged.missing(request.chosen.of_responses(responses)), of_pairs)
+    return unjudged.missing(request.chosen.of_responses(responses))
 
 
 def pairs_there(
@@ -51,9 +55,17 @@ def pairs_there(
     `recorded`: all is as in the log's newest run. Else what counts in the log is what an earlier config planned, and
     the answers to the tasks of this one will. `changing` are the `sample_change` events that the run is about to write.
     """
-    past, config, of_pairs = about.past, about.prepared.config, _of_pairs(judges)
+    of_pairs, prepared = _of_pairs(judges), about.prepared
     if not of_pairs or (recorded and not request.fresh):
-        return pairs_left(past, config, judges, request)
+        missing = _missing_left(about.past, prepared.config, of_pairs, request)
+    else:
+        missing = _missing_there(about, of_pairs, request, changing)
+    return Backlog(about.past.log, missing, of_pairs, prepared.question_ids, prepared.samples)
+
+
+def _missing_there(
+    about: ConfigPast, of_pairs: Sequence[JudgeConfig], request: Request, changing: Sequence[JsonObject]
+) -> Iterator[Missing]:
     responses = load(
         "execution",
         "run_responses",
@@ -61,9 +73,10 @@ def pairs_there(
         everything=str(request.judge_all),
         of_config=about.tasks_of("response", mock=True),
     )
-    unjudged = Unjudged(past, of_pairs, mock=about.mock, changing=changing, configs=[_conditions(config)])
+    configs = [_conditions(about.prepared.config)]
+    unjudged = Unjudged(about.past, of_pairs, mock=about.mock, changing=changing, configs=configs)
     counts = "position in (select position from answered_tasks)"
-    return Backlog(past.log, unjudged.missing(request.chosen.of_responses(responses), counts), of_pairs)
+    return unjudged.missing(request.chosen.of_responses(responses), counts)
 
 
 def pairs_of_tasks(
@@ -71,7 +84,8 @@ def pairs_of_tasks(
 ) -> Mapping[str, int]:
     """Return how many pairs the answers to tasks will be in, by the id of each judge of pairs.
 
-    The other answer of a pair is there, or asked for too; the baseline's own answer is in no pair that is asked about.
+    The other answer of a pair is there, or asked for too; the baseline's own answer is in no pair that is asked about,
+    and neither are answers to a sample that the judge is not asked about.
     """
     of_pairs = _of_pairs(judges)
     if not of_pairs:
@@ -86,7 +100,8 @@ def pairs_of_tasks(
         baseline = places[str(baseline_id(judge, _conditions(config)))]
         compared = all_states[baseline::step]
         others = (states[place::step] for place in range(step) if place != baseline)
-        found[judge.judge_id] = sum(_new_pairs(each, compared) for each in others)
+        asks = bytes(map(judge.asks_about, tasks.samples)) * config.execution.repetitions
+        found[judge.judge_id] = sum(_new_pairs(each, compared, asks) for each in others)
     return found
 
 
@@ -117,7 +132,7 @@ def _states(tasks: TaskList, there: TaskList) -> bytes:
     return bytes(states)
 
 
-def _new_pairs(states: bytes, compared: bytes) -> int:
-    """Return how many pairs there will be of which one answer, or both, are asked for."""
-    both = zip(states, compared, strict=True)
-    return sum(1 for this, other in both if this and other and (this | other) & ASKED)
+def _new_pairs(states: bytes, compared: bytes, asks: bytes) -> int:
+    """Return how many pairs there will be, of samples that a judge is asked about, with an answer that is asked for."""
+    pairs = zip(states, compared, asks, strict=True)
+    return sum(1 for this, other, is_asked in pairs if is_asked and this and other and (this | other) & ASKED)

@@ -24,6 +24,8 @@ class Missing(NamedTuple):
     replicate: int
     other_line: int
     """Of the other response of a pair; -1 if there is none."""
+    question_id: str = ""
+    """Of the response."""
 
 
 class Unjudged:

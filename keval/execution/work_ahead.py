@@ -35,9 +35,9 @@ def generation_ahead(  # noqa: PLR0913 - each decides what is asked for, or what
     newest = about.past.newest_run(about.prepared.config.name, mock=about.mock)
     changed = changes(newest, about, tasks.numbers)
     if changed is not None:
-        again = pairs_of_tasks(replace(tasks, numbers=changed.numbers), about, judges, chosen)
-        cost = known_cost(changed.asked_again, about, judges, again)
-        yield changed.told(f"{judged_anew(again, judges)}{cost}")
+        again = replace(tasks, numbers=changed.numbers)
+        anew = pairs_of_tasks(again, about, judges, chosen)
+        yield changed.told(f"{judged_anew(anew, judges)}{known_cost(again, about, judges, anew)}")
     pairs = pairs_of_tasks(tasks, about, judges, chosen)
     yield work_ahead(about, tasks, judges, given_up, may_stop=may_stop, pairs=pairs)
 
@@ -104,9 +104,7 @@ def work_ahead(  # noqa: PLR0913 - as `generation_ahead`
         asked = f"{at_most}{len(tasks):,} more"
     again = 0 if given_up is None else failed - given_up
     tried = f", {'which' if again == len(tasks) else f'{again:,} of which'} failed before," if again > 0 else ""
-    return f"{first}{asked}{tried} will be asked for" + (
-        "" if about.mock else _cost(tasks.by_condition(), about, judges, pairs)
-    )
+    return f"{first}{asked}{tried} will be asked for" + ("" if about.mock else _cost(tasks, about, judges, pairs))
 
 
 def _minute(time: str) -> str:
@@ -115,42 +113,47 @@ def _minute(time: str) -> str:
 
 
 def known_cost(
-    numbers: Mapping[str, int],
+    tasks: TaskList,
     about: ConfigPast,
     judges: Sequence[JudgeConfig],
     pairs: Mapping[str, int] = MappingProxyType({}),
 ) -> str:
-    """Return what so many answers of each condition, by its name, are estimated to cost, with the judgments of them.
+    """Return what the answers to tasks are estimated to cost, with the judgments of them.
 
     It continues a sentence. It is empty where nothing costs anything or no price is known, as in a mock run.
     """
-    return "" if about.mock else _amount(_items(numbers, about, judges, pairs), judges)
+    return "" if about.mock else _amount(_items(tasks, about, judges, pairs), judges)
 
 
-def _cost(
-    numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig], pairs: Mapping[str, int]
-) -> str:
+def _cost(tasks: TaskList, about: ConfigPast, judges: Sequence[JudgeConfig], pairs: Mapping[str, int]) -> str:
     """Return the same, and say of what is free or has no known price that it is so."""
-    items = _items(numbers, about, judges, pairs)
+    items = _items(tasks, about, judges, pairs)
     if all(item.free for item, _ in items):
         return ", free"
     return _amount(items, judges) or f", cost unknown ({', '.join(_unpriced(items))})"
 
 
 def _items(
-    numbers: Mapping[str, int], about: ConfigPast, judges: Sequence[JudgeConfig], pairs: Mapping[str, int]
+    tasks: TaskList, about: ConfigPast, judges: Sequence[JudgeConfig], pairs: Mapping[str, int]
 ) -> Sequence[tuple[Estimate, int]]:
     """Return the estimates of what is asked for, each with how many there are of it."""
+    numbers = tasks.by_condition()
     so_far = costs_so_far(about.past, about.prepared)
     answers = [(item, numbers.get(item.name, 0)) for item in estimate(about.prepared, so_far, ())]
     judged = (
         (item, item.number)
         for judge in judges
-        for number in (pairs.get(judge.judge_id, 0) if judge.judge.unit == "pair" else sum(numbers.values()),)
+        for number in (pairs.get(judge.judge_id, 0) if judge.judge.unit == "pair" else _asked_about(tasks, judge),)
         for item in estimate_judgments([judge], number, about.prepared.config.prices, so_far)
         if number
     )
     return [*((item, number) for item, number in answers if number), *judged]
+
+
+def _asked_about(tasks: TaskList, judge: JudgeConfig) -> int:
+    """Return about how many of the answers to tasks a judge of single responses is asked."""
+    asks = bytes(map(judge.asks_about, tasks.samples))
+    return sum(asks[cell.sample] for cell in tasks.cells())
 
 
 def _unpriced(items: Sequence[tuple[Estimate, int]]) -> Sequence[str]:

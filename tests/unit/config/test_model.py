@@ -10,6 +10,7 @@ from keval.config.reader import load
 from keval.errors import PluginError
 from keval.ids import JsonObject
 from keval.judges import Case, Context, Judge, Judgment, Metric
+from tests.jobs import exact_judge
 
 CONFIG = """\
 name: unit
@@ -145,6 +146,14 @@ def test_a_judge_says_what_it_found_where_it_wants_a_field(sample: JsonObject, s
     """What is null, what is missing, and what only a path leads to are told apart."""
     told = replace(judge(), only_for={"meta.level": "L1"}).not_for(sample)
     assert told == f"the judge is not for this sample: {said}"
+
+
+def test_a_judge_is_asked_about_samples_that_it_is_for_and_can_judge() -> None:
+    """Nobody is asked about another one, nor where there is no golden answer for a judge that needs one."""
+    of_level = replace(exact_judge(), only_for={"level": 1})
+    assert of_level.asks_about({"level": 1, "answer": "A"})
+    assert not of_level.asks_about({"level": 2, "answer": "A"})
+    assert not of_level.asks_about({"level": 1})
 
 
 def test_what_a_judge_is_for_is_part_of_it() -> None:

@@ -8,12 +8,15 @@ import pytest
 
 from keval.config.reader import load
 from keval.events import new_run_id
+from keval.execution.chosen import Chosen
+from keval.execution.config_past import ConfigPast
 from keval.execution.jobs import Backlog
 from keval.execution.pairs_ahead import pairs_there
 from keval.execution.preparation import Prepared, prepare
 from keval.execution.run_events import run_event
 from keval.execution.session import Request
-from keval.execution.tasks import work_list
+from keval.execution.tasks import TaskList, work_list
+from keval.execution.unjudged import Unjudged
 from keval.execution.work_ahead import generation_ahead, judgments_ahead, known_cost, work_ahead
 from keval.ids import answer_sha256
 from tests.builders import failure_event, judgment_event
@@ -92,13 +95,18 @@ def test_what_is_free_or_has_no_price_is_no_amount(tmp_path: Path, agent: str, j
     assert said(prepared(tmp_path, agent, judge)) == f"4 answers will be asked for, {cost}"
 
 
+def of_terse(found: Prepared) -> TaskList:
+    """Return the two tasks of a condition."""
+    return Chosen(conditions=("terse",)).of_tasks(work_list(found.config, found.samples))
+
+
 def test_what_is_asked_again_has_a_known_cost_its_own(tmp_path: Path) -> None:
     """It is that of the condition's answers so far, and of no other condition's."""
     found = prepared(tmp_path)
     answers = [answer_to(found, task) for task in tasks_of(found)]
     with config_past(found, answers) as about:
-        assert known_cost({"terse": 2}, about, ()) == ", ≈ $0.50"
-        assert known_cost({"terse": 2}, about, found.config.judges) == ", ≈ $0.50 with judgments"
+        assert known_cost(of_terse(found), about, ()) == ", ≈ $0.50"
+        assert known_cost(of_terse(found), about, found.config.judges) == ", ≈ $0.50 with judgments"
 
 
 @pytest.mark.parametrize(
@@ -111,6 +119,31 @@ def test_judgments_of_answers_that_are_there_have_their_cost(model: str, cost: s
         backlog = pairs_there(about, found.config.judges, Request(), (), recorded=False)
         (line,) = judgments_ahead(about, backlog)
     assert line == f"responses of earlier runs lack judgments, which will be made: 2 by pairwise,{cost}"
+
+
+def backlog_of(about: ConfigPast) -> Backlog:
+    """Return what the judge has to do for the answers that are there."""
+    judges = about.prepared.config.judges
+    if judges[0].judge.unit == "pair":
+        return pairs_there(about, judges, Request(), (), recorded=False)
+    missing = Unjudged(about.past, judges, mock=False).missing("select position from answered_tasks")
+    return Backlog(about.past.log, missing, judges, about.prepared.question_ids, about.prepared.samples)
+
+
+@pytest.mark.parametrize("judge", ["rubric", "pairwise"])
+def test_what_asks_nobody_is_in_no_amount(judge: str, tmp_path: Path) -> None:
+    """Of a sample that the judge is not for, judgments are made, and cost nothing: four calls are paid, not eight."""
+    prepared(tmp_path, "{type: echo}", f"{{type: {judge}, model: mine, only_for: {{answer: A}}}}")
+    with (tmp_path / "questions.jsonl").open("a") as questions:
+        questions.write('{"id": "other", "question": "Q?", "answer": "B"}\n')
+    found = prepare(load(tmp_path / "eval.yaml", environ={}), None, warn=lambda _: None)
+    with config_past(found, [answer_to(found, task) for task in tasks_of(found)]) as about:
+        (line,) = judgments_ahead(about, backlog_of(about))
+    missing = f"responses of earlier runs lack judgments, which will be made: 8 by {judge}"
+    assert line == f"{missing}, ≈ $0.02, a rough guess"
+    with config_past(found, []) as about:
+        (ahead,) = generation_ahead(about, work_list(found.config, found.samples), found.config.judges, 0)
+    assert ahead == "8 answers will be asked for, ≈ $0.02 with judgments, a rough guess"
 
 
 def test_nothing_is_said_of_judgments_where_none_is_missing(tmp_path: Path) -> None:
@@ -141,4 +174,4 @@ def test_what_is_asked_again_free_or_without_a_price_has_no_amount(tmp_path: Pat
     """The line after it says so of everything that is asked for."""
     for agent in ("{type: echo}", "{type: claude, model: secret-model}"):
         with config_past(found := prepared(tmp_path, agent), []) as about:
-            assert known_cost({"terse": 2}, about, found.config.judges) == ""
+            assert known_cost(of_terse(found), about, found.config.judges) == ""
