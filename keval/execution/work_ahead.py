@@ -47,7 +47,7 @@ def judgments_ahead(about: ConfigPast, *backlogs: Backlog) -> Iterator[str]:
 
     A mock run costs nothing.
     """
-    planned = [f"{number} by {name}" for backlog in backlogs for name, number in backlog.planned.items()]
+    planned = [f"{number:,} by {name}" for backlog in backlogs for name, number in backlog.planned.items()]
     if planned:
         cost = "" if about.mock else _cost_of_backlogs(about, backlogs)
         yield f"responses of earlier runs lack judgments, which will be made: {', '.join(planned)}{cost}"

@@ -16,7 +16,7 @@ from keval.execution.preparation import Prepared, prepare
 from keval.execution.run_events import run_event
 from keval.execution.session import Request
 from keval.execution.tasks import TaskList, work_list
-from keval.execution.unjudged import Unjudged
+from keval.execution.unjudged import Missing, Unjudged
 from keval.execution.work_ahead import generation_ahead, judgments_ahead, known_cost, work_ahead
 from keval.ids import answer_sha256
 from tests.builders import failure_event, judgment_event
@@ -144,6 +144,15 @@ def test_what_asks_nobody_is_in_no_amount(judge: str, tmp_path: Path) -> None:
     with config_past(found, []) as about:
         (ahead,) = generation_ahead(about, work_list(found.config, found.samples), found.config.judges, 0)
     assert ahead == "8 answers will be asked for, ≈ $0.02 with judgments, a rough guess"
+
+
+def test_numbers_of_judgments_are_written_as_all_numbers_are(tmp_path: Path) -> None:
+    """Thousands are told apart."""
+    found = prepared(tmp_path)
+    backlog = Backlog(tmp_path, [Missing(0, 0, 0, 1, -1)] * 1000, found.config.judges)
+    with config_past(found, []) as about:
+        (line,) = judgments_ahead(about, backlog)
+    assert line.endswith(": 1,000 by exact_match")
 
 
 def test_nothing_is_said_of_judgments_where_none_is_missing(tmp_path: Path) -> None:
