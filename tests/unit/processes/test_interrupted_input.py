@@ -19,6 +19,7 @@ def handler(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
     """Return what Ctrl-C does here, where stdin is no terminal, and have all signals as they were afterwards."""
     monkeypatch.setattr("sys.stdin", io.StringIO())
     before = {number: signal.getsignal(number) for number in STOPPING}
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under `nohup`
     yield before[signal.SIGINT]
     for number, what in before.items():
         signal.signal(number, what)

@@ -94,16 +94,17 @@ def test_what_ends_a_command_that_has_read_its_pipe_is_told_as_such(
 ) -> None:
     """Be it Ctrl-C, `kill` or a terminal that goes away, and also where Ctrl-C is ignored, as in the background."""
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    ctrl_c = signal.getsignal(signal.SIGINT)
-    for of_ctrl_c in (ctrl_c, *([] if number == signal.SIGINT else [signal.SIG_IGN])):
-        signal.signal(signal.SIGINT, of_ctrl_c)
-        before = signal.getsignal(number)
-        try:
+    ctrl_c, hang_up = signal.getsignal(signal.SIGINT), signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        for of_ctrl_c in (ctrl_c, *([] if number == signal.SIGINT else [signal.SIG_IGN])):
+            signal.signal(signal.SIGINT, of_ctrl_c)
+            before = signal.getsignal(number)
             with read_to_the_end(print) as reading, pytest.raises(KeyboardInterrupt):
                 _disguised_after(reading.end, number)
-        finally:
-            signal.signal(signal.SIGINT, ctrl_c)
-        assert signal.getsignal(number) == before
+            assert signal.getsignal(number) == before
+    finally:
+        signal.signal(signal.SIGINT, ctrl_c)
+        signal.signal(signal.SIGHUP, hang_up)
 
 
 def _disguised_after(end: Callable[[], None], number: int = signal.SIGINT) -> None:
