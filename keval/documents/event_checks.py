@@ -125,12 +125,15 @@ def scale(required: frozenset[str]) -> str:
 
 
 _MOMENT = "2024-02-29T23:59:59.999Z"
+"""A moment; it is looked at in three parts, of which the later two are these."""
+_SECONDS = frozenset(f":{second:02}." for second in range(60))
+_THOUSANDTHS = frozenset(f"{thousandth:03}Z" for thousandth in range(1000))
 _NO_MOMENTS = (
     *("2024-02-29T23:59:59", "2024-02-29 23:59:59.999Z", "24-02-29T23:59:59.999Z", "2024-02-29T23:59:59.999+00:00"),
     *("2024-00-29T23:59:59.999Z", "2024-13-29T23:59:59.999Z", "2024-02-00T23:59:59.999Z", "2024-02-32T23:59:59.999Z"),
     *("2024-02-29T24:59:59.999Z", "2024-02-29T23:60:59.999Z", "2024-02-29T23:59:60.999Z"),
 )
-"""A moment, and what is none by its form."""
+"""What is no moment by its form."""
 
 
 def initializer(check: str, functions: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,12 +143,13 @@ def initializer(check: str, functions: Mapping[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     source = f"def __post_init__(self):\n    if not ({check}):\n        raise ValueError"
     # One function written out is several times faster than one for each rule; no text from outside gets into it.
-    exec(source, {"UNSET": UNSET, "is_day": is_day, **functions}, made)  # noqa: S102 - see the line above
+    known = {"UNSET": UNSET, "SECONDS": _SECONDS, "THOUSANDTHS": _THOUSANDTHS}
+    exec(source, {**known, **functions}, made)  # noqa: S102 - see the line above
     return made
 
 
 def pattern_check(rules: Rules, name: str) -> tuple[Callable[[str], object], str]:
-    """Return what matches the pattern of a text, and the check that calls it by a name; of a moment also its day."""
+    """Return what matches the pattern of a text, or of a moment its minute, and the check that calls it by a name."""
     pattern = rules.get("pattern", "")
     # What Python and JSON Schema read in one way: a whole text of ASCII, with plain sets, groups and numbers of times.
     plain = re.sub(r"\[(?:[0-9A-Za-z](?:-[0-9A-Za-z])?)+\]|\\[.\\]", "", pattern)
@@ -154,13 +158,18 @@ def pattern_check(rules: Rules, name: str) -> tuple[Callable[[str], object], str
     match = re.compile(pattern[:-1] + r"\Z").match
     if "format" not in rules:
         return match, f"{name}({{0}})"
-    # A moment's form is the pattern's business; what is left is how many days a month has.
-    if rules["format"] != "date-time" or not match(_MOMENT) or any(match(each) for each in _NO_MOMENTS):
+    moments = [_MOMENT[:16] + second + _MOMENT[20:] for second in _SECONDS]
+    moments += [_MOMENT[:20] + thousandth for thousandth in _THOUSANDTHS]
+    if rules["format"] != "date-time" or not all(map(match, moments)) or any(map(match, _NO_MOMENTS)):
         raise NotExpressibleError(rules["format"])
-    return match, f'{name}({{0}}) and ({{0}}[8:10] < "29" or is_day({{0}}[:10]))'
+
+    @lru_cache(maxsize=1024)  # lines that follow each other are often of one minute, and a match takes long
+    def begins_moment(minute: str) -> bool:
+        return match(minute + _MOMENT[16:]) is not None and is_day(minute[:10])
+
+    return begins_moment, f"{{0}}[16:20] in SECONDS and {{0}}[20:] in THOUSANDTHS and {name}({{0}}[:16])"
 
 
-@lru_cache(maxsize=1024)
 def is_day(text: str) -> bool:
     """Return whether there is such a day, written YYYY-MM-DD."""
     try:

@@ -141,6 +141,7 @@ NOT_EXPRESSIBLE: dict[str, Rules] = {
     "a moment with a month of any number": TIME | {"pattern": TIME["pattern"].replace("(0[1-9]|1[0-2])", "[0-9]{2}")},
     "kinds of which each has more keys": KINDS | {"required": ["type", "y"]},
     "a rule about a key that allows anything": closed({"a": TEXT}, [], **{"if": {"properties": {"a": {}}}}),
+    "a moment of a whole second": TIME | {"pattern": TIME["pattern"].replace("[0-9]{3}Z", "(000|999)Z")},
     "a moment in a list": {"type": "array", "items": TIME},
     "a key that Python cannot name": closed({"not": TEXT}, ["not"]),
     "a key that must be there and cannot": closed({"a": TEXT}, ["b"]),
@@ -187,3 +188,24 @@ def test_a_day_is_one_of_the_calendar() -> None:
             for day in range(1, 32):
                 written = f"{year}-{month:02}-{day:02}"
                 assert is_day(written) is (written in days) is is_moment(f"{written}T00:00:00.000Z")
+
+
+def test_a_moment_is_taken_as_its_schema_takes_it() -> None:
+    """Whatever stands in the place of any one of its characters, or is missing or too much, both say the same of it."""
+    decode = msgspec.json.Decoder(compiled(closed({"time": TIME}, ["time"]))).decode
+    is_valid = jsonschema_rs.validator_for(TIME, validate_formats=True).is_valid
+    moments = ("2024-02-29T23:59:59.999Z", "1999-12-31T09:08:07.006Z", "2023-02-28T10:20:30.400Z")
+    odd = [
+        f"{m[:at]}{each}{m[at + 1 :]}"
+        for m in moments
+        for at in range(25)
+        for each in (*"0123456789:.-TZz +", "", "00", "\n")
+    ]
+
+    for written in (*moments, *odd):
+        try:
+            decode(orjson.dumps({"time": written}))
+            is_taken = True
+        except msgspec.ValidationError:
+            is_taken = False
+        assert is_taken is is_valid(written), written
