@@ -25,7 +25,7 @@ from keval.logs import foreign
 from keval.logs.addresses import name_of
 from keval.logs.endable_input import EndableInput
 
-CHUNK = 2**17
+CHUNK = 2**16
 """Bytes that are read from a file at once, unless a line is longer; they and what is made of them fit into a cache."""
 
 ONE_BY_ONE = 5_000
