@@ -124,8 +124,8 @@ def scale(required: frozenset[str]) -> str:
     )
 
 
-_MOMENT = "2024-02-29T23:59:59.999Z"
-"""A moment; it is looked at in three parts, of which the later two are these."""
+_MINUTE, _SECOND, _THOUSANDTH = "2024-02-29T23:59", ":59.", "999Z"
+"""A moment in the three parts in which it is looked at: of 16 characters, of 4, and the rest."""
 _SECONDS = frozenset(f":{second:02}." for second in range(60))
 _THOUSANDTHS = frozenset(f"{thousandth:03}Z" for thousandth in range(1000))
 _NO_MOMENTS = (
@@ -158,14 +158,14 @@ def pattern_check(rules: Rules, name: str) -> tuple[Callable[[str], object], str
     match = re.compile(pattern[:-1] + r"\Z").match
     if "format" not in rules:
         return match, f"{name}({{0}})"
-    moments = [_MOMENT[:16] + second + _MOMENT[20:] for second in _SECONDS]
-    moments += [_MOMENT[:20] + thousandth for thousandth in _THOUSANDTHS]
+    moments = [_MINUTE + second + _THOUSANDTH for second in _SECONDS]
+    moments += [_MINUTE + _SECOND + thousandth for thousandth in _THOUSANDTHS]
     if rules["format"] != "date-time" or not all(map(match, moments)) or any(map(match, _NO_MOMENTS)):
         raise NotExpressibleError(rules["format"])
 
     @lru_cache(maxsize=1024)  # lines that follow each other are often of one minute, and a match takes long
     def begins_moment(minute: str) -> bool:
-        return match(minute + _MOMENT[16:]) is not None and is_day(minute[:10])
+        return match(minute + _SECOND + _THOUSANDTH) is not None and is_day(minute[:10])
 
     return begins_moment, f"{{0}}[16:20] in SECONDS and {{0}}[20:] in THOUSANDTHS and {name}({{0}}[:16])"
 
