@@ -14,6 +14,7 @@ def fail_unless(is_as_before: bool) -> None:
 
 def test_cycles_are_collected_as_before_once_the_work_is_over() -> None:
     """Also after an error, and what was set aside is looked through again."""
+    gc.unfreeze()
     before = gc.get_threshold(), gc.get_freeze_count()
     with pytest.raises(LookupError), seldom_collected():
         fail_unless(gc.get_threshold() != THRESHOLDS)
