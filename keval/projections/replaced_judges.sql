@@ -1,7 +1,7 @@
 -- One row per judge that a run of a config named, and that the newest run of that config does not name any more: it was
 -- edited, or taken out. Its judgments stay in the log and are not current, unless somebody judged with it apart from the config.
 -- And one per judge that was added apart from a config and had judged nothing when another one of its name was added: it was
--- mended.
+-- mended. And one per judge that was added so and of which everything was taken back since.
 with run as (
     select
         position, rank, judges, list_transform(judges, lambda judge: judge.judge_id) as judge_ids,
@@ -45,4 +45,17 @@ where not $everything and not exists (
         and j.id not in (select id from retracted)
         -- What the judge is not for it did not look at.
         and len(list_filter(map_values(j.scores), lambda given: not coalesce(given.outside, false))) > 0
+)
+union
+select judge_id
+from added
+where not $everything
+    and judge_id not in (select judge_id from named where is_newest)
+    and judge_id not in (select judge_id from latest where type in ('judgment', 'failure') and judge_id is not null)
+group by judge_id
+having max(position) < (
+    select max(r.position)
+    from events as e
+    join retracted as r using (id)
+    where e.type in ('judgment', 'failure') and e.judge_id = added.judge_id
 )

@@ -40,6 +40,11 @@ def missing_rule(run: Keval) -> int:
     return run("gate", "log.jsonl", "--rule", "missing <= 5%").returncode
 
 
+def means(run: Keval) -> str:
+    """Return what the log says of all conditions, judges and metrics."""
+    return run("sql", "log.jsonl", "-f", "jsonl", "from condition_scores").stdout
+
+
 def first_run(folder: Path) -> str:
     """Return the run that first added a judge."""
     events = map(json.loads, (folder / "log.jsonl").read_text().splitlines())
@@ -75,6 +80,21 @@ def test_two_versions_that_both_judged_stand_beside_each_other(run: Keval, tmp_p
     )
     assert run("retract", "log.jsonl", event["id"], "--reason", "broken").returncode == 0
     assert missing_rule(run) == 0
+
+
+@pytest.mark.parametrize("code", [BROKEN, HALF, GOOD], ids=["broken", "half", "good"])
+def test_a_judge_of_which_all_was_taken_back_is_gone_until_it_is_given_again(
+    run: Keval, tmp_path: Path, code: str
+) -> None:
+    """Nothing of it is missing, no number of it stands anywhere, and what the log says is what it said without it."""
+    before = means(run)
+    judged(run, tmp_path, code)
+    assert means(run) != before
+    assert run("retract", "log.jsonl", "--run", first_run(tmp_path), "--reason", "a trial").returncode == 0
+    assert (missing_rule(run), means(run)) == (0, before)
+    assert "every response has its judgments\n" in run("judge", "log.jsonl").stderr
+    assert (judged(run, tmp_path, GOOD), missing_rule(run)) == (0, 0)
+    assert "mine" in means(run)
 
 
 def test_what_an_added_judge_has_not_judged_is_missing_wherever_it_is_told(run: Keval, tmp_path: Path) -> None:
