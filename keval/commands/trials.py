@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import starmap
@@ -67,7 +68,8 @@ def command(
     """
     if is_log(config_path):
         raise UsageError(
-            f"{config_path} is a log; keval trials takes a config, and asks the agent: keval trials eval.yaml"
+            f"{config_path} is a log; keval trials takes a config, and asks the agent: keval trials eval.yaml; what a "
+            f"log holds, `keval aggregate {shlex.quote(str(config_path))} --k 1,2` tells without asking anything"
         )
     config, planned = load(config_path), number or k
     if planned < k:

@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from keval.errors import EnvironmentLacksError
+
 LEAST = 128 * 2**20
 """Bytes that DuckDB gets in any case: with less it reads nothing."""
+
+LEAST_ADDRESSES = 1536 * 2**20
+"""Bytes of addresses that DuckDB and numpy have to find, of which they use few; with fewer they end the process."""
 
 CGROUPS = Path("/sys/fs/cgroup")
 OWN_CGROUPS = Path("/proc/self/cgroup")
@@ -42,6 +47,19 @@ def available() -> int:
     if soft != resource.RLIM_INFINITY:
         bounds.append(soft - psutil.Process().memory_info().vms)
     return max(min([*bounds, *left_in_cgroups(CGROUPS, OWN_CGROUPS)]), 0)
+
+
+def check_addresses() -> None:
+    """Raise EnvironmentLacksError where a limit of this shell would end the process in the middle of a query.
+
+    What the libraries then end it with may be an exit code that means something else, or nothing but a signal.
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY and soft < LEAST_ADDRESSES:
+        raise EnvironmentLacksError(
+            f"not enough memory to read a log: this shell allows {soft >> 20:,} MiB (`ulimit -v`), and it takes "
+            f"{LEAST_ADDRESSES >> 20:,} MiB of addresses; raise the limit"
+        )
 
 
 def left_in_cgroups(root: Path, own: Path) -> Iterator[int]:

@@ -131,6 +131,7 @@ def _database(
 
     With `may_continue`, what is stored of the logs stays where it is.
     """
+    memory.check_addresses()
     import duckdb
 
     folder, remove = temporary.make()

@@ -46,6 +46,22 @@ def limited(*arguments: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.parametrize("size", [2**29, 2**30])
+def test_where_there_are_too_few_addresses_no_command_begins(size: int, tmp_path: Path) -> None:
+    """Else numpy would end a gate with 1, which says that a rule is not met, and DuckDB would end it without a word."""
+    log = long_log(tmp_path / "log.jsonl", [1_000])
+    done = subprocess.run(
+        [sys.executable, "-m", "keval", "gate", log, "--rule", "missing <= 5%"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
+    )
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "`ulimit -v`" in done.stderr
+
+
 @pytest.mark.slow
 def test_long_lines_are_reported_in_two_gigabytes_of_address_space(tmp_path: Path) -> None:
     """Report, aggregates and texts of a log with a line of 12 MB, the golden answer in its tool's result found."""
