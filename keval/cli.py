@@ -25,6 +25,7 @@ from keval.logs.addresses import no_text
 from keval.logs.standard_streams import give_up_stdout, outlive
 from keval.printable import printable
 from keval.processes import machine
+from keval.processes.interruption import end_as_by_ctrl_c
 
 COMMANDS = (
     "init",
@@ -111,6 +112,7 @@ def main() -> None:
     gc.freeze()  # what was imported so far stays to the end, and even then Python would look through it again and again
     gc.set_threshold(COLLECTED_AFTER)
     outlive()
+    end_as_by_ctrl_c()
     machine.raise_limit()
     try:
         code = run()

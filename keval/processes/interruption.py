@@ -13,6 +13,16 @@ from types import FrameType
 from keval.processes.interrupted_input import STOPPING, Handler, ReadingOn, is_main_thread
 
 
+def end_as_by_ctrl_c() -> None:
+    """Take what would kill this process, SIGTERM or a terminal that goes away, for a Ctrl-C, after which it cleans up.
+
+    What is ignored, as by `nohup`, stays so.
+    """
+    for number in STOPPING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+
+
 class _Noting:
     """Handles a signal as it was before, and remembers that it raised KeyboardInterrupt."""
 

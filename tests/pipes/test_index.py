@@ -301,6 +301,20 @@ def test_a_command_that_is_killed_while_it_makes_an_index(log: Path, tmp_path: P
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.jsonl", "run.jsonl.index"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_while_it_makes_an_index_takes_away_what_it_made(
+    log: Path, tmp_path: Path, number: int
+) -> None:
+    """By Ctrl-C, `kill` or the end of a terminal: nothing stays beside the log until another index is made."""
+    running = start("aggregate", log)
+    while not list(tmp_path.glob("run.jsonl.index.*")) and running.poll() is None:
+        pass
+    running.send_signal(number)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, b""), err.decode()
+    assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
+
+
 @pytest.mark.slow
 def test_an_index_is_no_log(log: Path) -> None:
     """Who names the index is told to name the log, whether lines may be left out or not."""
