@@ -18,7 +18,7 @@ from keval.reports.earlier_log import Since, differences_since
 from keval.reports.queries import Queries, Rows
 from keval.reports.tool_use import ToolUse, server_use, tool_use
 from keval.reports.trials import alike_trials
-from keval.reports.verdicts import undecided
+from keval.reports.verdicts import deciding, undecided
 from keval.stats.aggregates import aggregate
 from keval.stats.asked import Asked
 from keval.stats.conclusions import MOST_MISSING, Conclusion
@@ -243,14 +243,15 @@ class Facts:
         found = self._trials(condition, k)
         if found is None:
             return unknown("no answers, or no run says how many are planned")
+        of = f"{counted(found.samples, 'sample')}{self._by_several}"
         value = found.pass_every_k if every else found.pass_at_k
         lower, upper = found.pass_every_k_interval if every else found.pass_at_k_interval
         if value is None:
-            whatever = _of_all_ways(found, every=every)
+            whatever = replace(_of_all_ways(found, every=every), of=of)
             return replace(whatever, lower=None, upper=None) if self._has_stopped else whatever
         if self._has_stopped:
-            return Found(value, of=counted(found.samples, "sample"), unknown=DESCRIPTIVE)
-        return Found(value, lower, upper, of=counted(found.samples, "sample"), unknown=found.why_no_interval)
+            return Found(value, of=of, unknown=DESCRIPTIVE)
+        return Found(value, lower, upper, of=of, unknown=found.why_no_interval)
 
     @cached_property
     def _has_stopped(self) -> bool:
@@ -264,6 +265,12 @@ class Facts:
         if len(silent) < len(judged):
             return None
         return f"nothing says from which score an answer passes; --pass-from {(silent or ['METRIC'])[0]}=SCORE does"
+
+    @cached_property
+    def _by_several(self) -> str:
+        """What all has to pass for an answer to pass, where it is several metrics; of one there is nothing to say."""
+        names = deciding(self.connection, self.pass_from)
+        return f" by {', '.join(names)}" if len(names) > 1 else ""
 
     def _trials(self, condition: str, k: int) -> ConditionTrials | None:
         planned = self._row(condition, 0.5)["repetitions"]
@@ -321,8 +328,7 @@ def _of_all_ways(found: ConditionTrials, *, every: bool) -> Found:
         return unknown(why)
     ends = [chances.every_k if every else chances.at_k for chances in (found.worst, found.best)]
     (worst, (lower, _), _), (best, (_, upper), _) = ends
-    of = counted(found.samples, "sample")
-    return Found(None, lower, upper, of=of, unknown=why, worst=worst, best=best)
+    return Found(None, lower, upper, unknown=why, worst=worst, best=best)
 
 
 def _with_missing(found: Difference, one: ConditionScore | None, other: ConditionScore | None) -> Found:

@@ -349,6 +349,21 @@ def test_passes_are_those_of_all_planned_trials(facts: Facts) -> None:
     assert verdicts(held(facts, "pass^3 of with_docs >= 0.5")) == ["cannot tell"]
 
 
+def test_where_several_metrics_decide_what_passes_they_are_named(tmp_path: Path) -> None:
+    """Another judge makes it another rate: whoever did not think of it sees why; of one there is nothing to say."""
+    metrics = [{**METRICS[0], "name": name, "pass_from": 4} for name in ("a", "b")]
+    events: list[JsonObject] = [run_event(["plain"], judges=[judge_entry(metrics)])]
+    for number, scores in enumerate([{"a": 5, "b": 5}, {"a": 5, "b": 1}]):
+        answer = response_event(f"q{number}", "plain")
+        events += [answer, judgment_event(answer, scores)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)], texts=False) as connection:
+        both, one = Facts(connection, {}), Facts(connection, {"b": 1})
+        assert [(each.value, each.of) for each in held(both, "pass rate >= 0.1", "pass@1 >= 0.1")] == [
+            (0.5, "2 samples by rubric/a, rubric/b")
+        ] * 2
+        assert [each.value for each in held(one, "pass rate >= 0.1")] == [1]
+
+
 @pytest.mark.slow
 def test_a_missing_score_leaves_open_only_what_it_could_turn_round(tmp_path: Path) -> None:
     """With 1 of 16 scores missing 14 or 15 of 16 trials pass; k trials that were never planned stay unknown."""
