@@ -186,10 +186,13 @@ def _say_questions(path: Path, found: Columns, *, are_examples: bool) -> None:
     if are_examples:
         say(f"questions {path}: {found.samples} examples; put your own in their place")
     elif found.are_told:
+        would_do = f"`id_key: {found.could_be_id}` would do" if found.could_be_id else "add ids"
         parts = (
             f"question {found.question!r}",
             f"golden answer {found.answer!r}" if found.answer else "no golden answers",
-            f"id {found.id!r}" if found.id else "ids are hashes of the records: add ids, or an edit is another sample",
+            f"id {found.id!r}"
+            if found.id
+            else f"ids are hashes of the records: {would_do}, or an edit is another sample",
         )
         say(f"questions {path}: {counted(found.samples, 'sample')}, {', '.join(parts)}")
     else:

@@ -50,6 +50,8 @@ class Columns:
     question: str | None = "question"
     answer: str | None = "answer"
     id: str | None = None
+    could_be_id: str | None = None
+    """A field that would do for the id, whatever it is called, where no name says which is."""
     examples: Mapping[str, Any] = field(default_factory=dict)
     """All fields, each with the first value that it has."""
     numbers: frozenset[str] = frozenset()
@@ -122,10 +124,15 @@ def of_records(records: Sequence[JsonObject]) -> Columns:
     question = _named("question", {key for key in values if all(map(_is_question, values[key]))})
     answer = _named("answer", (texts | numbers) - {question})
     ids = {key for key in texts | numbers if key == "id" or _differ([record.get(key) for record in records])}
+    ids -= {question, answer}
+    named = _named("id", ids)
     return Columns(
         question=question,
         answer=answer,
-        id=_named("id", ids - {question, answer}),
+        id=named,
+        could_be_id=next((key for key in examples if key in ids and _are_names(values[key])), None)
+        if not named
+        else None,
         examples=examples,
         numbers=frozenset(numbers),
         maybe_headless=any(LOOKS_LIKE_A_VALUE.fullmatch(key) for key in examples),
@@ -159,6 +166,11 @@ def _has_numbers(values: Sequence[object]) -> bool:
     """Return whether some values are numbers and all others texts."""
     numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
     return any(numbers) and all(number or _is_text(value) for number, value in zip(numbers, values, strict=True))
+
+
+def _are_names(values: Sequence[object]) -> bool:
+    """Return whether values are words, as names are, not texts."""
+    return all(isinstance(value, str) and not re.search(r"\s", value) for value in values)
 
 
 def _differ(values: Sequence[object]) -> bool:

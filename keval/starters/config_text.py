@@ -120,6 +120,10 @@ def _dataset(start: Start) -> Iterator[str]:
     for key, name in columns.keys.items():
         comment = "there are no golden answers" if name is None else f"the column with {said[key]}"
         yield _line(f"  {key}: {scalar(name)}", comment)
+    if columns.are_told and columns.could_be_id is not None:
+        yield _line(
+            f"  # id_key: {scalar(columns.could_be_id)}", "names each of them; without it an edited row is a new one"
+        )
     if columns.made:
         yield _line("  fields:", "numbers in the file that become text")
         yield from (f"    {name}: {scalar(template)}" for name, template in columns.made.items())

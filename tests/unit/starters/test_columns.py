@@ -39,6 +39,31 @@ def test_an_id_is_different_in_each_record() -> None:
     assert of_records(records).id is None
 
 
+@pytest.mark.parametrize(
+    ("tickets", "topics", "found"),
+    [
+        (["T-1", "T-2"], ["a", "a"], "ticket"),
+        (["T-1", "T-2"], ["a", "b"], "ticket"),
+        (["T 1", "T 2"], ["a", "a"], None),
+        (["T-1", "T-1"], ["a", "b"], "topic"),
+        (["T-1", None], ["a", "a"], None),
+        (["T-1", " "], ["a", "a"], None),
+    ],
+    ids=["words", "the first of two", "texts", "twice", "missing", "blank"],
+)
+def test_a_field_that_names_every_record_could_be_its_id(
+    tickets: list[str | None], topics: list[str], found: str | None
+) -> None:
+    """It is told and not taken: only a person knows whether it stays what it is when the record is edited."""
+    records = [
+        {"question": f"Why {topic}{place}?", "answer": "So.", "ticket": ticket, "topic": topic}
+        for place, (ticket, topic) in enumerate(zip(tickets, topics, strict=True))
+    ]
+    columns = of_records(records)
+    assert (columns.id, columns.could_be_id) == (None, found)
+    assert of_records([{**record, "id": str(place)} for place, record in enumerate(records)]).could_be_id is None
+
+
 def test_without_other_fields_there_is_no_golden_answer() -> None:
     """A file of questions alone has no golden answers; of another field a person has to say that it is none."""
     alone = of_records([{"question": "Why?"}])

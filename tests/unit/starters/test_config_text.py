@@ -76,6 +76,13 @@ def test_columns_with_other_names_are_named(tmp_path: Path) -> None:
     }
 
 
+def test_a_column_that_could_be_the_id_has_only_to_be_uncommented(tmp_path: Path) -> None:
+    """Then the config is valid and names the samples by it."""
+    written = text(started(tmp_path, Columns(could_be_id="ticket")))
+    (tmp_path / "eval.yaml").write_text(written.replace("# id_key: ticket", "id_key: ticket"))
+    assert [dataset.layout.id_key for dataset in load(tmp_path / "eval.yaml").datasets] == ["ticket"]
+
+
 def test_columns_that_no_name_tells_are_left_to_fill_in(tmp_path: Path) -> None:
     """With the # taken away and the fields' names put in, the config reads the file."""
     columns = of_records([{"Thema": "Physik", "Frage": "Warum?", "Antwort": "Darum."}])
