@@ -45,7 +45,8 @@ class Drawn:
         *,
         fails_as: str = "infra_error",
     ) -> None:
-        self._judges = InProcess(None, judge_caller_of(load(config).judges, {}, {}, load(config).prices))
+        read = load(config)
+        self._judges = InProcess(None, judge_caller_of(read.judges, {}, {}, read.prices))
         self._right = right
         self._seed = seed
         self._fails = fails

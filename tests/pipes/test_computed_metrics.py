@@ -75,7 +75,8 @@ def both(response: JsonObject, hit: float | None, quality: float | None) -> list
 
 @contextmanager
 def views(folder: Path, log: Sequence[JsonObject]) -> Iterator[DuckDBPyConnection]:
-    with projections.connect([write_log(folder / "log.jsonl", log)]) as connection:
+    read = ("comparisons", "condition_aggregates", "condition_scores", "sample_aggregates", "scores")
+    with projections.connect([write_log(folder / "log.jsonl", log)], tools=False, asked=read) as connection:
         yield connection
 
 

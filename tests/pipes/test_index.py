@@ -26,8 +26,6 @@ QUERY = (
     "select sample_id, score, length(r.text) as length from responses r left join scores s using (sample_id) order by 1"
 )
 
-NOBODY = 65534
-
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -74,10 +72,6 @@ def without(log: Path) -> list[JsonObject]:
     """Return the aggregates of a log on stdin, which never has an index."""
     with log.open("rb") as stdin:
         return numbers(output(start("aggregate", stdin=stdin)))
-
-
-def of_rubric(aggregates: list[JsonObject]) -> list[JsonObject]:
-    return [each for each in aggregates if each["judge"] == "rubric"]
 
 
 def replace_score(log: Path) -> None:
@@ -255,12 +249,6 @@ def test_a_disk_that_is_full_is_told_of_small_logs_too(tmp_path: Path) -> None:
         running = start("report", *few, preexec_fn=_no_large_files(100))
         _, err = running.communicate(timeout=200)
         assert (running.returncode, b"no room for" in err, b"TMPDIR" in err) == (4, True, True), err
-
-
-def _as_nobody() -> None:
-    os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
 
 
 @pytest.mark.slow

@@ -13,9 +13,6 @@ from keval.printable import printable, printable_json, printable_lines, spreadsh
 ANY_TEXT = st.text(st.characters())
 """Surrogates included: a log may hold halves of characters."""
 
-WHOLE_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
-"""What JSON may hold."""
-
 
 def is_inert(text: str) -> bool:
     return all(

@@ -22,7 +22,7 @@ from keval.execution.session import Request
 from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.ids import JsonObject
 from keval.stats.recorded_rule import look_fields
-from keval.stats.stopped_run import stopped_run
+from keval.stats.stopped_run import READ, stopped_run
 from tests.stopping_runs import Drawn, events, run, write_evaluation
 
 CLEAR = {"plain": 0.3, "other": 0.9}
@@ -299,7 +299,7 @@ def test_failures_on_samples_that_a_judge_is_not_for_decide_nothing(tmp_path: Pa
     agent = Helpless(config, dict.fromkeys(("plain", "other", "third"), 0.9))
     run(config, log, agent)
     before = log.read_bytes()
-    with projections.connect([log]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         found = stopped_run(connection)
     assert found is not None
     assert ended(log)["comparisons"] == [look_fields(*each, 60) for each in found.members()]
@@ -317,7 +317,7 @@ def test_a_condition_that_is_asked_no_more_says_nothing_of_a_sample(tmp_path: Pa
     run(config, log, agent)
     before, asked = log.read_bytes(), len(agent.asked)
     assert min(ended(log)["asked"].values()) < ended(log)["n"] < 90
-    with projections.connect([log]) as connection:
+    with projections.connect([log], texts=False, tools=False, asked=READ) as connection:
         found = stopped_run(connection)
     assert found is not None
     assert ended(log)["comparisons"] == [look_fields(*each, 90) for each in found.members()]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-
-import pytest
 
 from keval import projections
 from keval.ids import JsonObject
 from keval.reports.changed_scores import ChangedScore, ChangedScores, changed_scores
 from keval.reports.queries import Queries
 from tests.builders import JUDGE_ID, judge_entry, judgment_event, response_event, run_event, write_log
+
+READ = ("conditions", "metrics", "paired_samples")
+"""The tables that tell of it."""
 
 METRICS = [{"name": "clarity", "min": 1, "max": 5}, {"name": "hit", "min": 0, "max": 1}]
 SCORES = {
@@ -32,23 +34,27 @@ def events() -> Iterator[JsonObject]:
             yield judgment_event(response, {"clarity": clarity, "hit": hit})
 
 
-@pytest.mark.parametrize("most", [5, 2, 1])
-def test_a_sample_stands_once_in_each_direction_with_its_largest_change(tmp_path: Path, most: int) -> None:
+@contextmanager
+def asked(folder: Path, log: Iterable[JsonObject]) -> Iterator[Queries]:
+    made = write_log(folder / "log.jsonl", log)
+    with projections.connect([made], texts=False, tools=False, asked=READ) as connection:
+        yield Queries(connection)
+
+
+def test_a_sample_stands_once_in_each_direction_with_its_largest_change(tmp_path: Path) -> None:
     """As a share of the scale: half of 0 to 1 is more than one point of 1 to 5; what is equal stands nowhere."""
-    with projections.connect([write_log(tmp_path / "log.jsonl", events())]) as connection:
-        (found,) = changed_scores(Queries(connection), most=most)
-    assert found == ChangedScores(
-        "with_docs",
-        "baseline",
-        (
-            ChangedScore("q2", "rubric", JUDGE_ID, "hit", 0.5, 0.0, -0.5),
-            ChangedScore("q4", "rubric", JUDGE_ID, "hit", 0.5, 0.25, -0.25),
-        )[:most],
-        (
-            ChangedScore("q1", "rubric", JUDGE_ID, "clarity", 3.0, 4.0, 1.0),
-            ChangedScore("q4", "rubric", JUDGE_ID, "clarity", 3.0, 4.0, 1.0),
-        )[:most],
+    lost = (
+        ChangedScore("q2", "rubric", JUDGE_ID, "hit", 0.5, 0.0, -0.5),
+        ChangedScore("q4", "rubric", JUDGE_ID, "hit", 0.5, 0.25, -0.25),
     )
+    won = (
+        ChangedScore("q1", "rubric", JUDGE_ID, "clarity", 3.0, 4.0, 1.0),
+        ChangedScore("q4", "rubric", JUDGE_ID, "clarity", 3.0, 4.0, 1.0),
+    )
+    with asked(tmp_path, events()) as queries:
+        for most in (5, 2, 1):
+            (found,) = changed_scores(queries, most=most)
+            assert found == ChangedScores("with_docs", "baseline", lost[:most], won[:most])
 
 
 def test_equal_changes_stand_in_the_order_of_metrics_and_of_samples(tmp_path: Path) -> None:
@@ -58,8 +64,8 @@ def test_equal_changes_stand_in_the_order_of_metrics_and_of_samples(tmp_path: Pa
         for name in ("q3", "q1", "q2"):
             response = response_event(name, condition)
             log += [response, judgment_event(response, scores)]
-    with projections.connect([write_log(tmp_path / "log.jsonl", log)]) as connection:
-        (found,) = changed_scores(Queries(connection), most=2)
+    with asked(tmp_path, log) as queries:
+        (found,) = changed_scores(queries, most=2)
     assert [(each.sample_id, each.metric) for each in found.lost] == [("q1", "clarity"), ("q2", "clarity")]
 
 
@@ -70,6 +76,6 @@ def test_conditions_stand_in_the_order_of_the_config(tmp_path: Path) -> None:
     for condition, clarity in zip(names, (3, 2, 1), strict=True):
         response = response_event("q1", condition)
         log += [response, judgment_event(response, {"clarity": clarity, "hit": 1})]
-    with projections.connect([write_log(tmp_path / "log.jsonl", log)]) as connection:
-        found = changed_scores(Queries(connection), names)
+    with asked(tmp_path, log) as queries:
+        found = changed_scores(queries, names)
     assert [each.condition for each in found] == ["zeta", "alpha"]

@@ -31,6 +31,6 @@ def test_a_path_is_no_field_that_nobody_has(tmp_path: Path, field: str, said: st
     answer = response_event()
     answer["sample"]["meta"] = {"level": 1}
     log = write_log(tmp_path / "log.jsonl", [answer])
-    with projections.connect([log]) as connection, pytest.raises(UsageError) as caught:
+    with projections.connect([log], tools=False, asked=("samples",)) as connection, pytest.raises(UsageError) as caught:
         check_known(connection, ["question", field])
     assert str(caught.value) == f"--by {field}: {said}"

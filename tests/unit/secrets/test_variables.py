@@ -11,7 +11,7 @@ from html import escape
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from keval.errors import EnvironmentLacksError
@@ -183,15 +183,17 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-@given(spelling=st.sampled_from([*SPELLINGS]), value=SECRET)
-def test_a_value_is_found_however_it_is_spelt(spelling: str, value: str) -> None:
+@settings(max_examples=4)  # what is looked for is made anew for each value, which takes most of the time
+@given(value=SECRET)
+def test_a_value_is_found_however_it_is_spelt(value: str) -> None:
     """Its name stands in its place, and what is left of an encoding are a few letters at its ends."""
     secrets = Secrets({"NAME": value})
     secrets.resolve("${NAME}")
-    spelt = SPELLINGS[spelling](value)
-    assert secrets.names_in(spelt) == {"NAME"}
-    left = secrets.redact(spelt).split("${NAME}")
-    assert sum(map(len, left)) <= 20, left
+    for name, spelling in SPELLINGS.items():
+        spelt = spelling(value)
+        assert secrets.names_in(spelt) == {"NAME"}, name
+        left = secrets.redact(spelt).split("${NAME}")
+        assert sum(map(len, left)) <= 20, (name, left)
 
 
 @pytest.mark.parametrize("value", ["ghp_" + 5 * "0123456789ABCDEF", "s3cr3t-token+x"])

@@ -20,6 +20,9 @@ KINDS = {"s1": "how", "s2": "how", "s3": "how", "s4": "why", "s5": "why"}
 
 BY_KIND = Asked(by=("kind of question",))
 
+SAMPLES = ("samples",)
+"""What tells of fields."""
+
 
 def grouped() -> list[JsonObject]:
     """Return the worked example, in which all samples but one are of a kind."""
@@ -124,7 +127,7 @@ def test_a_sample_is_in_the_group_of_each_element_of_a_list(tmp_path: Path) -> N
         if body.get("level") == "group" and body["condition"] == "A"
     ]
     assert groups == [("cli", "false", 2), ("cli", "true", 1), ("sql", "false", 1)]
-    with projections.connect([write_log(tmp_path / "log.jsonl", events)]) as connection:
+    with projections.connect([write_log(tmp_path / "log.jsonl", events)], tools=False, asked=SAMPLES) as connection:
         assert ungrouped(connection, ["tags"]) == 3
         assert ungrouped(connection, ["tags", "hard"]) == 3
 
@@ -133,7 +136,7 @@ def test_a_sample_is_in_the_group_of_each_element_of_a_list(tmp_path: Path) -> N
 @pytest.mark.parametrize(("field", "count"), [("kind of question", 1), ("nowhere", 6), ("hard", 0)])
 def test_samples_without_the_field_are_counted(tmp_path: Path, field: str, count: int) -> None:
     """What is null or absent is in no group, and it is known how many samples that are."""
-    with projections.connect([write_log(tmp_path / "log.jsonl", grouped())]) as connection:
+    with projections.connect([write_log(tmp_path / "log.jsonl", grouped())], tools=False, asked=SAMPLES) as connection:
         assert ungrouped(connection, [field]) == count
         assert known_fields(connection) == ["answer", "hard", "id", "kind of question", "question"]
 
@@ -147,5 +150,5 @@ def test_it_is_known_whether_a_path_leads_into_a_sample(tmp_path: Path, path: li
     for event in events:
         if event["type"] == "response":
             event["sample"]["meta"] = {"level": 1, "tags": ["a", "b"]}
-    with projections.connect([write_log(tmp_path / "log.jsonl", events)]) as connection:
+    with projections.connect([write_log(tmp_path / "log.jsonl", events)], tools=False, asked=SAMPLES) as connection:
         assert leads_inside(connection, path) == leads
