@@ -126,7 +126,9 @@ def main() -> None:
         os._exit(code)  # a thread is still at work, perhaps in DuckDB: Python's end would wait for it, or abort
     # At the end Python looks through all that the command has imported and made. DuckDB's binding needs that: it
     # complains on stderr of objects of its own that were never collected.
-    if "duckdb" not in sys.modules:
+    if "duckdb" in sys.modules:
+        gc.unfreeze()
+    else:
         gc.freeze()
     sys.exit(code)
 

@@ -66,12 +66,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_runtest_logfinish() -> None:
-    """Do so again where a test had work done, at whose end all is looked through again."""
-    if not gc.get_freeze_count():
-        gc.freeze()
-
-
 def pytest_sessionfinish() -> None:
     """Let cycles be found that tests left: pytest tells what was not closed."""
     gc.unfreeze()

@@ -16,12 +16,17 @@ THRESHOLDS = (50_000, 20, 1_000)
 
 @contextmanager
 def seldom_collected() -> Iterator[None]:
-    """Collect seldom until left, and leave out what was there before: modules and a config stay anyway."""
+    """Collect seldom until left, and leave out what was there before: modules and a config stay anyway.
+
+    Where the process left something out already, all stays so: Python cannot take back a part of it.
+    """
     before = gc.get_threshold()
+    leaves_out = gc.get_freeze_count() > 0
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if not leaves_out:
+            gc.unfreeze()
