@@ -53,6 +53,8 @@ select (select is_separable from stored.is_separable)
     )
     and not exists (from judged anti join pair using (condition_id, agent_id, judge_id))
     and not exists (from scored anti join named using (judge_id, metric))
+    -- A judge of which everything was taken back counts again, in all conditions, once it has judged anything.
+    and not exists (from rest.lines semi join stored.replaced_judges using (judge_id))
     -- What a mock run plans counts only as long as there is no real response.
     and (
         not exists (from stored.run_facts where mock)

@@ -194,6 +194,15 @@ def test_a_judge_that_no_run_named_for_a_condition_has_all_computed_again(
 
 
 @pytest.mark.slow
+def test_a_judge_that_was_taken_back_and_judges_again_has_all_computed_again(tmp_path: Path) -> None:
+    """It counts again in all conditions: also where the run that named it is stored already."""
+    added = run_event((), judges=[judge_entry(judge_id="j" * 24, name="added")])
+    judgment = judgment_event(ANSWERS[0], 2, judge_id="j" * 24)
+    log = [*LOG, added, judgment, retraction_event(judgment)]
+    again = judgment_event(ANSWERS[1], 4, judge_id="j" * 24)
+    assert not compare(tmp_path, [*log, again], len(log))
+
+
 def test_a_corrected_golden_answer_is_looked_for_in_what_was_stored(tmp_path: Path) -> None:
     """What the tools of older answers returned is compared with the golden answer as it is now."""
     answers = [with_more(response_event(name, text="two")) for name in ("q1", "q2")]
