@@ -32,16 +32,21 @@ def long_log(path: Path, sizes: Sequence[int]) -> Path:
     return write_log(path, events)
 
 
-def limited(*arguments: str | Path) -> str:
-    """Return what a command prints that has 2 GB of address space."""
-    done = subprocess.run(
+def run_within(size: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command that has so many bytes of address space."""
+    return subprocess.run(
         [sys.executable, "-m", "keval", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
     )
+
+
+def limited(*arguments: str | Path) -> str:
+    """Return what a command prints that has 2 GB of address space."""
+    done = run_within(ADDRESS_SPACE, *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -49,15 +54,7 @@ def limited(*arguments: str | Path) -> str:
 @pytest.mark.parametrize("size", [2**29, 2**30])
 def test_where_there_are_too_few_addresses_no_command_begins(size: int, tmp_path: Path) -> None:
     """Else numpy would end a gate with 1, which says that a rule is not met, and DuckDB would end it without a word."""
-    log = long_log(tmp_path / "log.jsonl", [1_000])
-    done = subprocess.run(
-        [sys.executable, "-m", "keval", "gate", log, "--rule", "missing <= 5%"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
-    )
+    done = run_within(size, "gate", long_log(tmp_path / "log.jsonl", [1_000]), "--rule", "missing <= 5%")
     assert (done.returncode, done.stdout) == (4, "")
     assert "`ulimit -v`" in done.stderr
 
