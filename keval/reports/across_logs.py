@@ -7,7 +7,7 @@ names that tell the logs apart, and the same SQL, tests and sentences do the res
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -70,6 +70,15 @@ NOTES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Differing:
+    """What is said of samples that are not the same in two logs."""
+
+    text: str
+    edited: tuple[str, ...] = ()
+    """Those that both logs have and that are left out, because they were edited in between."""
+
+
 def compare(  # noqa: PLR0913 - each says of something else what is asked
     logs: Sequence[LogFile],
     same: Sequence[tuple[str, str]] = (),
@@ -100,12 +109,15 @@ def compare(  # noqa: PLR0913 - each says of something else what is asked
         tables = _tables(sides)
         shared = _compared(connection, of_shared_samples(connection, tables), sides)
         if not shared:
-            raise InputError("no sample has scores by the same judge under two conditions that are compared", *samples)
-        found = _report(connection, sides, tables, shared, samples)
+            raise InputError(
+                "no sample has scores by the same judge under two conditions that are compared",
+                *(found.text for found in samples),
+            )
+        report = _report(connection, sides, tables, shared, samples)
     if strategy is None:
-        return found
+        return report
     scores = [replace(each, condition=side.named(each.condition)) for side in sides for each in side.house_scores]
-    return replace(found, house_scores=put_together(strategy, scores))
+    return replace(report, house_scores=put_together(strategy, scores))
 
 
 def _side(  # noqa: PLR0913 - as compare, which passes them on
@@ -157,7 +169,7 @@ def _conditions(side: Side) -> list[str]:
     return [condition.name for condition in side.report.conditions]
 
 
-def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[str]:
+def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[_Differing]:
     """Yield which samples are not compared: those that only one of two logs has, or that are another question there.
 
     Raises InputError if no question is the same.
@@ -171,7 +183,7 @@ def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[
             problem = f"{one.label} and {other.label} asked different questions under the same id: {named}"
             if not any(row["is_same"] and row["asked_in"] is None for row in found):
                 raise InputError(problem, f"{NOT_COMPARED}: keval generate CONFIG -o LOG asks what has changed")
-            yield f"{problem}; {NOT_COMPARED}, so they are left out"
+            yield _Differing(f"{problem}; {NOT_COMPARED}, so they are left out", tuple(edited))
         if not any(row["asked_in"] is None for row in found):
             there = ", ".join(_example(side, found) for side in (one, other))
             raise InputError(
@@ -183,7 +195,7 @@ def _samples(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[
             alone = [row["sample_id"] for row in found if row["asked_in"] == side.number]
             if alone:
                 named = first_of(alone, MOST_NAMED)
-                yield f"only {side.label} has answers to {named}; they are left out of its comparisons"
+                yield _Differing(f"only {side.label} has answers to {named}; they are left out of its comparisons")
 
 
 def _example(side: Side, found: Sequence[JsonObject]) -> str:
@@ -191,16 +203,16 @@ def _example(side: Side, found: Sequence[JsonObject]) -> str:
     return f"{side.label}: {next((row['sample_id'] for row in found if row['asked_in'] == side.number), 'none')}"
 
 
-def _moved(samples: Sequence[str]) -> Iterator[str]:
+def _moved(samples: Sequence[str]) -> Iterator[_Differing]:
     """Yield which samples are of one cluster in one log, and of another one in another."""
     if samples:
-        yield (
+        yield _Differing(
             f"the logs put {first_of(samples, MOST_NAMED)} into different clusters: those of a sample are one here, "
             "which can make intervals wider"
         )
 
 
-def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[str]:
+def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[_Differing]:
     """Leave out samples that are not the same in two logs, and yield those of which judges know something else."""
 
     def records(number: int, names: Sequence[str]) -> Mapping[str, JsonObject]:
@@ -210,17 +222,18 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[s
         leave_out_edited(connection, one.number, other.number)
         baselines = (pair_baselines(connection, f"log_{side.number}.facts") for side in (one, other))
         for judge_id in leave_out_other_baselines(connection, *baselines):
-            yield (
+            yield _Differing(
                 f"{one.label} and {other.label}: judge {judge_id[:8]} of pairs compared with another baseline in each; "
                 "it is left out"
             )
         edited = leave_out_edited_records(connection, one.number, other.number, records)
         for fields in dict.fromkeys(edited.values()):
-            names = first_of([name for name, its in edited.items() if its == fields], MOST_NAMED)
-            yield (
-                f"{one.label} and {other.label} were judged by other records of {names}, which differ in {fields}; "
-                f"they are left out: keval run, with the config and agent of {one.label} as they were and the new "
-                "dataset, judges its answers anew"
+            names = [name for name, its in edited.items() if its == fields]
+            yield _Differing(
+                f"{one.label} and {other.label} were judged by other records of {first_of(names, MOST_NAMED)}, which "
+                f"differ in {fields}; they are left out: keval run, with the config and agent of {one.label} as they "
+                "were and the new dataset, judges its answers anew",
+                tuple(names),
             )
 
 
@@ -268,11 +281,12 @@ def _report(
     sides: Sequence[Side],
     tables: Sequence[MetricTable],
     shared: Sequence[MetricTable],
-    samples: Sequence[str],
+    samples: Sequence[_Differing],
 ) -> Report:
     """Return the report: each log's own numbers of `tables`, and what is concluded from `shared` samples."""
     mock = any(side.report.mock for side in sides)
     small = tuple(across_doubts.small(sides, shared))
+    edited = {name for found in samples for name in found.edited}
     conditions = tuple(
         replace(condition, name=side.named(condition.name)) for side in sides for condition in side.report.conditions
     )
@@ -283,7 +297,7 @@ def _report(
         headlines=headlines(
             shared, is_incomplete=any(found.not_done for found in conditions), how_many=HOW_MANY_IN_ONE_LOG
         ),
-        read_with_care=read_with_care(shared, small),
+        read_with_care=read_with_care(shared, small, len(edited)),
         header=across_doubts.header(sides),
         conditions=conditions,
         metrics=tuple(_with_differences(tables, shared)),
@@ -293,6 +307,10 @@ def _report(
             replace(group, condition=side.named(group.condition)) for side in sides for group in side.report.failures
         ),
         retractions=tuple(found for side in sides for found in side.report.retractions),
-        warnings=(*across_doubts.differing(sides, samples), *small, *across_doubts.rest_of_each(sides)),
+        warnings=(
+            *across_doubts.differing(sides, [found.text for found in samples]),
+            *small,
+            *across_doubts.rest_of_each(sides),
+        ),
         notes=NOTES,
     )

@@ -18,14 +18,20 @@ CARE = {
 """What makes all conclusions doubtful, by the code of its warning."""
 
 
-def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarning]) -> str | None:
-    """Return what makes the conclusions doubtful in one line, None for nothing; `warnings` are of small numbers."""
+def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarning], edited: int = 0) -> str | None:
+    """Return what makes the conclusions doubtful in one line, None for nothing.
+
+    `warnings` are of small numbers; so many samples were `edited` between two logs, and are left out.
+    """
     codes = [found.code for found in warnings if found.code in CARE]
     if "fewest_samples" in codes and "few_samples" in codes:
         codes.remove("few_samples")  # of the smallest number only one is true
     of_all = {"one_repetition": _unrepeated, "one_judgment": _judged_once}
     parts = [of_all[code](tables) if code in of_all else CARE[code].format(**_fewest_samples(tables)) for code in codes]
     parts += [text for text in (_most_unscored(tables), _unequally_applicable(tables)) if text]
+    if edited:
+        were = "was edited between the logs and is" if edited == 1 else "were edited between the logs and are"
+        parts.append(f"{counted(edited, 'sample')} {were} left out.")
     return f"Read with care: {' '.join(parts)}" if parts else None
 
 

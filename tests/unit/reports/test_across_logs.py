@@ -230,6 +230,7 @@ def test_an_edited_question_is_left_out(tmp_path: Path, fails: bool) -> None:
         assert getattr(only(report), name) == getattr(only(without), name)
     (warning,) = (each for each in report.warnings if each.code == "different_samples")
     assert "asked different questions under the same id: q2; " in warning.text
+    assert "1 sample was edited between the logs and is left out." in str(report.read_with_care)
 
 
 def _asked_otherwise(event: JsonObject, sample: str, question: str) -> JsonObject:
@@ -259,6 +260,8 @@ def test_a_sample_that_judges_know_otherwise_is_left_out(tmp_path: Path, field: 
     assert only(report).n_paired == paired
     said = [warning.text for warning in report.warnings if warning.code == "different_samples"]
     assert [("other records of q2, which differ in answer" in text) for text in said] == [True] * (7 - paired)
+    told = "1 sample was edited between the logs and is left out." in str(report.read_with_care)
+    assert told == (paired < 7), "who reads the conclusion alone is told"
 
 
 @pytest.mark.slow

@@ -82,3 +82,10 @@ def test_it_is_said_that_only_some_judges_judged_once() -> None:
     tables = [table(found, scores=once), table(found, judge="other", judge_id="b", scores=twice)]
     told = str(read_with_care(tables, list(small_numbers(tables))))
     assert "Some judges judged each answer once: their own variation is not measured." in told
+
+
+def test_edited_samples_are_counted() -> None:
+    """How many are left out of a comparison of logs is said, however sure what is left."""
+    tables = [table(compared("higher", (0.5, 0.1, 0.9)))]
+    assert read_with_care(tables, [], 1) == "Read with care: 1 sample was edited between the logs and is left out."
+    assert read_with_care(tables, [], 2) == "Read with care: 2 samples were edited between the logs and are left out."
