@@ -108,6 +108,12 @@ def _of_runs(log: Path, prefixes: Sequence[str], *, skip_invalid: bool) -> _Retr
         )
     if not told:
         told.append(f"of {named} nothing counts that could be retracted; nothing was written")
+    if found.changed_samples:
+        stay = "stays" if found.changed_samples == 1 else "stay"
+        told.append(
+            f"{counted(found.changed_samples, 'sample')} {stay} as {named} recorded a change of the dataset: `keval "
+            f"generate CONFIG -o {quote(str(log))}` with the former dataset records the former one"
+        )
     if found.replaced:
         told.append(
             f"{counted(found.replaced, 'event')} of {named} had been replaced by later runs; to retract one of these, "

@@ -34,6 +34,8 @@ class OfRuns(NamedTuple):
     """What would count without them, in the order of the log: appended again, it does."""
     replaced: int
     """How many of their events later runs have replaced already."""
+    changed_samples: int
+    """How many samples stay as they changed them: what the dataset says is not retracted."""
 
 
 class _Version(NamedTuple):
@@ -93,14 +95,17 @@ def written_by(log: Path, prefixes: Sequence[str], warn: Warn, *, skip_invalid: 
     Raises UsageError if no run has such an id, or several have.
     """
     named = _Written()
+    changed: dict[str, str] = {}
     for event in _events(log, warn, skip_invalid=skip_invalid):
+        if event["type"] == "sample_change":
+            changed[event["sample"]["id"]] = event["run_id"]
         if event["run_id"].startswith(tuple(prefixes)):
             named.add(event)
     runs = list(dict.fromkeys(_run(log, prefix, named.keys) for prefix in prefixes))
     keys = {key for run_id in runs for key in named.keys[run_id]}
     answers = {answer for run_id in runs for answer in named.answers[run_id]}
     histories = _histories(_events(log, lambda _: None, skip_invalid=skip_invalid), keys, answers)
-    return _without(runs, keys, histories)
+    return OfRuns(runs, *_without(runs, keys, histories), sum(run_id in runs for run_id in changed.values()))
 
 
 @dataclass(slots=True)
@@ -177,8 +182,13 @@ def _last(versions: Sequence[_Version], runs: Collection[str] = ()) -> _Version 
     return next(reversed(real or left), None)
 
 
-def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key, _History]) -> OfRuns:
-    """Return what takes back these runs, of the histories of what they wrote and of what is about their answers."""
+def _without(
+    runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key, _History]
+) -> tuple[list[Key], list[JsonObject], int]:
+    """Return what takes back these runs, of the histories of what they wrote and of what is about their answers.
+
+    What is retracted, what is restored, and how many events had been replaced, as in `OfRuns`.
+    """
     own = {key: each for key, each in histories.items() if key in keys}
     retracted = {key for key, each in own.items() if _is_of(_last(each.standing), runs)}
     taken = retracted | {key for key, each in own.items() if not each.standing and each.of(runs)}
@@ -197,9 +207,7 @@ def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key,
     ]
     replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
     in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
-    return OfRuns(
-        runs, [key for key in histories if key in retracted], [version.event for version in in_order], replaced
-    )
+    return [key for key in histories if key in retracted], [version.event for version in in_order], replaced
 
 
 def _went_with_answer(version: _Version, gone: Mapping[str, float], texts: Mapping[str, str | None]) -> bool:

@@ -208,3 +208,15 @@ def test_a_retraction_that_was_cut_off_goes_on(keval: Keval, tmp_path: Path) -> 
         in keval("retract", log, "--run", "r2", "--reason", "why").stderr
     )
     assert log.read_bytes().splitlines(keepends=True)[-1] == whole[-1]
+
+
+def test_a_sample_that_a_run_changed_is_said_to_stay(keval: Keval, tmp_path: Path) -> None:
+    """The corrected golden answer is the dataset's, not the run's: nobody may think that it was taken back."""
+    answer = response_event(run_id="first")
+    judged = [judgment_event(answer, score, run_id=run_id) for score, run_id in ((4, "first"), (2, "second"))]
+    changes = [sample_change_event(sample(), "answer", run_id=run_id) for run_id in ("second", "third")]
+    for written, said in ((changes[:1], True), (changes, False)):
+        log = write_log(tmp_path / "run.jsonl", [answer, judged[0], *written, judged[1]])
+        done = keval("retract", log, "--run", "second", "--reason", "the correction was wrong")
+        assert "retracted 1 judgment of run second" in done.stderr
+        assert ("1 sample stays as run second recorded a change of the dataset" in done.stderr) == said
