@@ -72,6 +72,9 @@ class LiveWork:
         self._pairs = pairs
         self._judged = self._past.judged(mock=work.request.mock)
         self._brought: set[str] = set()
+        """What the judges were asked, as `_asked` says it."""
+        self._is_late = False
+        """Whether a judgment came in of what they were asked already."""
         self._feed = JobFeed()
         self._session: Session | None = None
         self._reached: Session | None = None
@@ -82,6 +85,8 @@ class LiveWork:
         """Take note of an event; a response is brought to the judges."""
         event, before = line.event, self._past.newest
         self._past.add(event)
+        if event["type"] == "judgment":
+            self._warn_if_late(event)
         if self._session is not None:
             self._session.ledger.earlier_usd = self._past.spent_today(mock=self._session.mock).usd
         if event["type"] == "run" and event["conditions"]:
@@ -95,6 +100,15 @@ class LiveWork:
         if self._working is None:
             await self._begin_session(group)
         await self._bring(self._jobs_of(line))
+
+    def _warn_if_late(self, judgment: JsonObject) -> None:
+        """Say once that answers are judged again whose judgments stand behind them."""
+        if not self._is_late and judgment["id"] in self._judged and _answers(judgment) in self._brought:
+            self._is_late = True
+            self._work.warn(
+                "judgments come in behind their answers, which are judged again here: end it with Ctrl-C, and `keval "
+                "judge LOG` judges only what is missing"
+            )
 
     async def _bring(self, brought: Iterable[Job]) -> None:
         """Bring jobs to the judges, each once."""
@@ -150,6 +164,12 @@ class LiveWork:
 def _asked(job: Job) -> str:
     """Return what tells a job from others: the id of a judgment says of a pair only whose the other answer is."""
     return job.judgment_id if job.other is None else f"{job.judgment_id} {answer_sha256(job.other['text'])}"
+
+
+def _answers(judgment: JsonObject) -> str:
+    """Return what tells the job that a judgment would have answered, as `_asked` does."""
+    other = judgment.get("other_answer_sha256")
+    return str(judgment["id"]) if other is None else f"{judgment['id']} {other}"
 
 
 def _other_work(before: JsonObject, run: JsonObject) -> bool:

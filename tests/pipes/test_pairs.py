@@ -25,6 +25,9 @@ def test_a_pipe_and_a_log_judge_the_same_pairs(folder: Path) -> None:
     assert piped.returncode == 0, piped.stderr
     assert shell("keval judge answers.jsonl --mock", folder).returncode == 0
     assert preferences(folder / "piped.jsonl") == preferences(folder / "answers.jsonl") == PREFERENCES
+    assert "behind their answers" not in piped.stderr
+    again = shell("cat answers.jsonl | keval judge --mock > again.jsonl", folder)
+    assert again.stderr.count("judgments come in behind their answers") == 1
 
 
 @pytest.mark.slow

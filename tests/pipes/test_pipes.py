@@ -245,6 +245,19 @@ def test_rejudging_needs_no_agent_and_a_second_call_adds_nothing(folder: Path) -
 
 
 @pytest.mark.slow
+def test_a_judge_says_once_that_judgments_stand_behind_their_answers(finished: Path) -> None:
+    """Who sends a judged log through a pipe pays for it again, and is told; judgments that come first are kept."""
+    late = shell("cat plumbing.jsonl | keval judge > again.jsonl", finished)
+    assert (late.returncode, late.stderr.count("judgments come in behind their answers")) == (0, 1), late.stderr
+    early = shell(
+        '(grep -v \'"type":"response"\' plumbing.jsonl; grep \'"type":"response"\' plumbing.jsonl) > early.jsonl'
+        " && cat early.jsonl | keval judge | cmp - early.jsonl",
+        finished,
+    )
+    assert (early.returncode, "behind their answers" in early.stderr) == (0, False), early.stderr
+
+
+@pytest.mark.slow
 def test_cat_is_a_merge(finished: Path) -> None:
     """Two copies of one log, concatenated, give the numbers of one."""
     once = shell("keval report plumbing.jsonl -f csv", finished)
