@@ -141,7 +141,7 @@ def composed(
             *stopping(queries.connection),
             *mixed_answers.warnings(queries),
             *(
-                warnings.incomplete(conditions, None if imported else does_rest)
+                warnings.incomplete(queries, conditions, None if imported else does_rest)
                 if conditions
                 else warnings.unfinished(tables)
             ),

@@ -16,16 +16,20 @@ from keval.reports.tool_use import ToolUse
 from keval.stats.conclusions import ALPHA
 
 
-def incomplete(conditions: Sequence[ConditionSummary], does_rest: str | None) -> Iterator[ReportWarning]:
+def incomplete(
+    queries: Queries, conditions: Sequence[ConditionSummary], does_rest: str | None
+) -> Iterator[ReportWarning]:
     """Yield what must be read before any number: that planned answers are not done, and the command that does them."""
     lacking = [found for found in conditions if found.not_done]
     if lacking:
         planned = sum(found.planned or 0 for found in conditions)
         where = ", ".join(f"{found.name} {found.not_done}" for found in lacking)
         not_done = sum(found.not_done or 0 for found in lacking)
+        other = _by_earlier_agents(queries)
         yield ReportWarning(
             "incomplete",
             f"INCOMPLETE: {not_done} of {planned} planned answers are not done ({where})."
+            + (f" {_of_earlier_agents(other)}." if other else "")
             + (f" {does_rest} does what is missing." if does_rest else ""),
         )
 
@@ -136,7 +140,7 @@ def others(
     yield from _order_dependent(queries)
     yield from _merged_out_of_order(queries)
     yield from _left_out(queries)
-    yield from _older(queries, bodies)
+    yield from _older(queries, conditions, bodies)
     if len(header.files) > 1:
         yield from _answered_in_several_logs(queries)
 
@@ -232,21 +236,39 @@ def _merged_out_of_order(queries: Queries) -> Iterator[ReportWarning]:
         )
 
 
-def _older(queries: Queries, bodies: Sequence[JsonObject]) -> Iterator[ReportWarning]:
+def _by_earlier_agents(queries: Queries) -> Counter[str]:
+    """Return how many answers to today's conditions are by an agent before it was changed, by condition."""
+    answers: Counter[str] = Counter()
+    for row in queries.ask("older_conditions"):
+        if row["same"] and row["answers"]:
+            answers[row["condition"]] += row["answers"]
+    return answers
+
+
+def _of_earlier_agents(answers: Counter[str]) -> str:
+    """Return what is said of the answers of earlier agents."""
+    each = ", ".join(f"{name} {number:,}" for name, number in answers.items())
+    count = "1 answer" if answers.total() == 1 else f"{answers.total():,} answers"
+    return f"{count} by the agent before it was changed {'is' if answers.total() == 1 else 'are'} not counted ({each})"
+
+
+def _older(
+    queries: Queries, conditions: Sequence[ConditionSummary], bodies: Sequence[JsonObject]
+) -> Iterator[ReportWarning]:
     older = [(row["condition"], row["same"]) for row in queries.ask("older_conditions")] or [
         (name, False)
         for name, _ in dict.fromkeys(
             (body["condition"], body["condition_id"]) for body in bodies if not body["current"]
         )
     ]
-    for is_same, what in (
-        (False, "conditions that the newest run dropped or changed are not shown"),
-        (True, "answers of an agent before it was changed are not shown, of these conditions"),
-    ):
-        names = [name for name, same in older if same is is_same]
-        if names:
-            told = ", ".join(dict.fromkeys(names))
-            yield ReportWarning("older_conditions", f"{what}: {len(names)} ({told})")
+    if names := [name for name, is_same in older if not is_same]:
+        told = ", ".join(dict.fromkeys(names))
+        yield ReportWarning(
+            "older_conditions",
+            f"conditions that the newest run dropped or changed are not shown: {len(names)} ({told})",
+        )
+    if (answers := _by_earlier_agents(queries)) and not any(found.not_done for found in conditions):
+        yield ReportWarning("older_agents", _of_earlier_agents(answers))
     judged: Counter[str] = Counter()
     for row in queries.ask("replaced_judges"):
         judged[row["judge"]] += row["judgments"]

@@ -518,11 +518,29 @@ def test_older_versions_of_a_condition_are_counted_and_not_pooled(tmp_path: Path
 def test_answers_of_an_agent_that_was_changed_are_told_as_such(tmp_path: Path) -> None:
     """The condition is there and shown; what is not shown is what the agent of before answered under it."""
     agent_id = "0" * 24
-    before = run_event(samples=1)
+    run = run_event(("baseline",), samples=1)
+    before = run_event(("baseline",), samples=1)
     before["agent"] |= {"agent_id": agent_id}
-    found = built([before, response_event("q1", agent_id=agent_id), run_event(samples=1), *judged("q1", 5)], tmp_path)
-    assert "answers of an agent before it was changed are not shown, of these conditions: 1 (baseline)" in text(found)
+    found = built([before, response_event("q1", agent_id=agent_id), run, *judged("q1", 5)], tmp_path)
+    told = "1 answer by the agent before it was changed is not counted (baseline 1)"
+    assert [warning.text for warning in found.warnings if warning.code == "older_agents"] == [told]
+    assert "dropped or changed" not in text(found)
     assert "or has otherwise" not in text(found)
+
+
+@pytest.mark.slow
+def test_what_an_earlier_agent_answered_is_told_where_its_tasks_are_not_done(tmp_path: Path) -> None:
+    """Who reads that much is missing learns at once why the answers that are there do not count."""
+    run, before = run_event(("baseline",), samples=2), run_event(("baseline",), samples=2)
+    before["agent"] |= {"agent_id": "0" * 24}
+    answers = [response_event(name, agent_id="0" * 24) for name in ("q1", "q2")]
+    found = built([before, *answers, run, response_event("q1")], tmp_path)
+    said = next(warning.text for warning in found.warnings_first if warning.code == "incomplete")
+    assert said == (
+        "INCOMPLETE: 1 of 2 planned answers are not done (baseline 1). 2 answers by the agent before it was changed "
+        "are not counted (baseline 2). keval run CONFIG does what is missing."
+    )
+    assert "older_agents" not in codes(found)
 
 
 @pytest.mark.slow
