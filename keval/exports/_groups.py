@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from keval.counted import counted, first_of
 from keval.exports._blocks import Cell, Lines, Section, Table
 from keval.readable import NOTHING, count, interval, number, probability
-from keval.reports.conclusions import within
+from keval.reports.conclusions import FEW_CLUSTERS, UNRELIABLE_CLUSTERS, statistic, within
 from keval.reports.groups import GroupedMetric, GroupScore
 
 COLUMNS = ("condition", "samples", "mean", "95 % CI", "difference", "95 % CI", "p", "p adjusted", "conclusion")
+
+MOST_NAMED = 5
+"""Groups that are named before the rest is counted."""
 
 
 def groups(found: GroupedMetric) -> Section:
     """Return the section of one metric: a row per group and condition."""
     rows = tuple(_row(each, found) for each in found.scores)
     heading = f"By {', '.join(found.fields)} (exploratory): {found.metric}, judge {found.judge}"
-    return Section(heading, (Table((", ".join(found.fields), *COLUMNS), rows), Lines(((_said(found),),))))
+    said = (_said(found), *_few_clusters(found))
+    return Section(heading, (Table((", ".join(found.fields), *COLUMNS), rows), Lines(tuple((each,) for each in said))))
 
 
 def _said(found: GroupedMetric) -> str:
@@ -25,6 +32,19 @@ def _said(found: GroupedMetric) -> str:
         f"Groups explore: of {found.comparisons} comparisons of groups some differ by luck. The second p is adjusted "
         "for all of them by Benjamini and Hochberg's method; the conclusions rest on the first."
     )
+
+
+def _few_clusters(found: GroupedMetric) -> Iterator[str]:
+    """Yield in which groups there are too few clusters for what rests on them."""
+    few: dict[str, int] = {}
+    for each in found.scores:
+        clusters = statistic(each.score, "n_clusters")
+        if clusters and clusters < FEW_CLUSTERS:
+            name = ", ".join(each.by.values())
+            few[name] = min(clusters, few.get(name, clusters))
+    if few:
+        told = first_of([f"{name}: {counted(number, 'cluster')}" for name, number in few.items()], MOST_NAMED)
+        yield f"Groups of {UNRELIABLE_CLUSTERS} ({told})."
 
 
 def _row(each: GroupScore, found: GroupedMetric) -> tuple[Cell, ...]:

@@ -28,6 +28,10 @@ FEW_SAMPLES = 30
 """With fewer samples an interval is wide and approximate."""
 
 FEW_CLUSTERS = 10
+
+UNRELIABLE_CLUSTERS = (
+    f"fewer than {FEW_CLUSTERS} clusters: their standard error, and intervals that rest on it, are unreliable"
+)
 """With fewer clusters their standard error is unreliable."""
 
 _TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples"
@@ -328,7 +332,7 @@ _SMALL = (
     ),
     _Small(
         "few_clusters",
-        f"fewer than {FEW_CLUSTERS} clusters: their standard error, and intervals that rest on it, are unreliable",
+        UNRELIABLE_CLUSTERS,
         lambda score: 0 < (statistic(score, "n_clusters") or 0) < FEW_CLUSTERS,
         lambda _, score: f"{score.condition}, {counted(statistic(score, 'n_clusters'), 'cluster')}",
     ),

@@ -153,7 +153,7 @@ class Facts:
             score.mean,
             lower,
             upper,
-            of=counted(score.n_samples, "sample"),
+            of=f"{counted(score.n_samples, 'sample')}{_in_clusters(score)}",
             unknown=score.reasons.get("mean" if score.mean is None else "ci_lower"),
             worst=score.mean_lower if lacking else None,
             best=score.mean_upper if lacking else None,
@@ -312,13 +312,19 @@ def _as_found(found: Difference) -> Found:
         found.difference,
         found.ci_lower,
         found.ci_upper,
-        of=f"{counted(found.n_paired, 'sample')} paired",
+        of=f"{counted(found.n_paired, 'sample')} paired{_in_clusters(found)}",
         unknown=why,
         conclusion=found.conclusion,
         doubt=found.reasons.get("conclusion"),
         qualification=found.qualification,
         level=found.ci_level,
     )
+
+
+def _in_clusters(found: ConditionScore | Difference) -> str:
+    """Return in how many clusters samples are, on which an interval rests; nothing where each is one of its own."""
+    clusters = statistic(found, "n_clusters")
+    return "" if clusters is None else f" in {counted(clusters, 'cluster')}"
 
 
 def _of_all_ways(found: ConditionTrials, *, every: bool) -> Found:

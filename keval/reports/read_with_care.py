@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from keval.counted import counted
-from keval.reports.conclusions import ConditionScore, MetricTable, ReportWarning, statistic
+from keval.reports.conclusions import FEW_CLUSTERS, ConditionScore, MetricTable, ReportWarning, statistic
 from keval.reports.sentences import metric_name
 from keval.stats.conclusions import MOST_MISSING
 
 CARE = {
     "fewest_samples": "{samples}, so no interval is shown{there}.",
     "few_samples": "{samples}, so intervals are wide{there}.",
+    "few_clusters": f"Fewer than {FEW_CLUSTERS} clusters, so intervals are unreliable.",
     "one_repetition": "No sample has two scored repetitions: run-to-run variation is not measured.",
     "one_judgment": "One judgment per answer: the judge's own variation is not measured.",
 }
@@ -24,8 +25,10 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
     `warnings` are of small numbers; so many samples were `edited` between two logs, and are left out.
     """
     codes = [found.code for found in warnings if found.code in CARE]
-    if "fewest_samples" in codes and "few_samples" in codes:
-        codes.remove("few_samples")  # of the smallest number only one is true
+    if (
+        "fewest_samples" in codes
+    ):  # of the smallest number only one is true, and where no interval is, none is unreliable
+        codes = [code for code in codes if code not in {"few_samples", "few_clusters"}]
     of_all = {"one_repetition": _unrepeated, "one_judgment": _judged_once}
     parts = [of_all[code](tables) if code in of_all else CARE[code].format(**_fewest_samples(tables)) for code in codes]
     parts += [text for text in (_most_unscored(tables), _unequally_applicable(tables)) if text]

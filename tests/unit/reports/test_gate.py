@@ -556,6 +556,15 @@ def test_an_earlier_log_is_compared_as_by_compare(tmp_path: Path, clusters: str)
     ((difference,),) = (table.differences for table in compared.metrics)
     assert (gate.value, gate.lower, gate.upper) == (difference.difference, difference.ci_lower, difference.ci_upper)
     assert (difference.conclusion, gate.verdict) == (("borderline", "cannot tell") if clusters else ("higher", "met"))
+    assert gate.of == ("7 samples paired in 3 clusters" if clusters else "7 samples paired")
+
+
+def test_a_mean_says_in_how_many_clusters_its_samples_are(tmp_path: Path) -> None:
+    """Its interval rests on them, however many samples there are."""
+    log = asked_alone(tmp_path / "log.jsonl", (1, 2, 1, 2, 1, 2, 3), clusters="aabbccc")
+    with projections.connect([log], texts=False) as connection:
+        (found,) = held(Facts(connection, {}), "completeness >= 1")
+    assert found.of == "7 samples in 3 clusters"
 
 
 @pytest.mark.slow

@@ -89,3 +89,13 @@ def test_edited_samples_are_counted() -> None:
     tables = [table(compared("higher", (0.5, 0.1, 0.9)))]
     assert read_with_care(tables, [], 1) == "Read with care: 1 sample was edited between the logs and is left out."
     assert read_with_care(tables, [], 2) == "Read with care: 2 samples were edited between the logs and are left out."
+
+
+def test_few_clusters_make_intervals_doubtful() -> None:
+    """However many samples there are; where there is no interval, nothing is said of it."""
+    care = "Fewer than 10 clusters, so intervals are unreliable."
+    in_clusters = {name: {"other_statistics": {"n_clusters": 8}} for name in ("baseline", "with_docs")}
+    for samples, said in ((40, True), (3, False)):
+        scores = {name: {**each, "n_samples": samples} for name, each in in_clusters.items()}
+        tables = [table(compared("higher", (0.5, 0.1, 0.9), n_paired=samples), scores=scores)]
+        assert (care in str(read_with_care(tables, list(small_numbers(tables))))) == said
