@@ -51,6 +51,8 @@ class Ledger:
     """By account (the id of a condition, of a judge): the highest cost seen so far, at least the assumed one."""
     free: set[str] = field(default_factory=set)
     """Accounts on which nothing is spent, as far as anybody knew at first."""
+    untold: set[str] = field(default_factory=set)
+    """Accounts of which nobody knows what they cost until one of their attempts says it."""
     enough: asyncio.Event | None = None
     """Set when the budget is reached; None: the event that stops all work is. With it, what is free goes on."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
@@ -84,7 +86,7 @@ class Ledger:
         async with self._turn:
             while not stop.is_set() and not self.refused:
                 cost = self._may_cost(account, times)
-                if self._fits(cost):
+                if self._fits(account, cost):
                     return Reservation(self, account, cost, times)
                 if self.in_flight:
                     self._settled.clear()
@@ -119,8 +121,11 @@ class Ledger:
     def _is_unlimited(self) -> bool:
         return self.limit_usd is None and self.daily_usd is None
 
-    def _fits(self, more_usd: float) -> bool:
-        return self.spent_usd + self.reserved_usd + more_usd <= self._most_usd() + NOISE_USD
+    def _fits(self, account: str, more_usd: float) -> bool:
+        spent = self.spent_usd + self.reserved_usd
+        if account in self.untold and not more_usd:  # what is left may be enough; nothing is not
+            return spent < self._most_usd() - NOISE_USD
+        return spent + more_usd <= self._most_usd() + NOISE_USD
 
     def _most_usd(self) -> float:
         """Return the most that this command may spend by both budgets."""
@@ -131,7 +136,11 @@ class Ledger:
         """Raise BudgetReachedError if an item was refused."""
         if not self.refused:
             return
-        spent = f"{self._told_spent()}, and the next item may cost ${self.largest_refused_usd:.4f}"
+        dearest = self.largest_refused_usd
+        next_item = (
+            f"the next item may cost ${dearest:.4f}" if dearest else "the next item says only afterwards what it costs"
+        )
+        spent = f"{self._told_spent()}, and {next_item}"
         if self.limit_usd is not None and self._most_usd() == self.limit_usd:
             told = f"budget_usd {self.limit_usd:g} is reached: {spent}"
             then = f"{self._to_raise('budget_usd')}{_AGAIN}, and may spend as much once more"
@@ -184,6 +193,7 @@ class Reservation:
             ledger.unknown_usd += self.usd
         ledger.spent_on_usd[account] = ledger.spent_on_usd.get(account, 0.0) + booked
         if cost_usd is not None:
+            ledger.untold.discard(account)
             ledger.max_cost_usd[account] = max(ledger.max_cost_usd.get(account, 0.0), cost_usd / self._times)
 
     def __enter__(self) -> Self:

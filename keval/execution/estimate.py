@@ -109,12 +109,14 @@ def ledger(items: Iterable[Estimate], execution: Execution, today: Spent, warn: 
     if execution.daily_budget_usd is not None and today.unknown:
         warn(f"daily_budget_usd: what {today.unknown} of today's attempts cost is unknown; they count as nothing")
     made = Ledger(execution.budget_usd, execution.daily_budget_usd, today.usd)
-    own = []
+    own: list[str] = []
     for item in items:
         made.assume(item.account, item.max_cost_usd, item.name)
         if item.free:
             made.free.add(item.account)
-        own += [item.name] if item.each_usd is None and item.max_cost_usd is not None else []
+        if item.each_usd is None and item.max_cost_usd is not None:
+            made.untold.add(item.account)
+            own.append(item.name)
     limit = "budget_usd" if execution.budget_usd is not None else "daily_budget_usd"
     if own and (execution.budget_usd, execution.daily_budget_usd) != (None, None):
         warn(

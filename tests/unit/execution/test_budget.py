@@ -257,6 +257,21 @@ async def test_what_costs_nothing_needs_no_budget() -> None:
     assert await ledger.reserve("exact_match", asyncio.Event()) is not None
 
 
+@pytest.mark.parametrize(("earlier", "begins"), [(0.99, True), (1.0, False), (2.0, False)])
+async def test_what_says_its_cost_only_afterwards_begins_where_anything_is_left(earlier: float, begins: bool) -> None:
+    """Nobody knows what it costs, so nothing begins on a day that is spent, as after an edit of a program."""
+    ledger = Ledger(daily_usd=1.0, earlier_usd=earlier, untold={"program"})
+    ledger.assume("program", 0.0, "program")
+    reservation = await ledger.reserve("program", asyncio.Event())
+    assert (reservation is not None) == begins
+    if reservation is None:
+        with pytest.raises(BudgetReachedError, match="the next item says only afterwards what it costs"):
+            ledger.check()
+    else:
+        reservation.settle(0.0)
+        assert not ledger.untold, "who said that it costs nothing is believed"
+
+
 @pytest.mark.parametrize("cost", [0.05, 0.1, 0.2])
 def test_a_budget_is_spent_to_the_cent(cost: float) -> None:
     """Twenty, ten or five items of equal cost fit into one dollar, whatever the floats add up to."""
