@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from keval.counted import counted
 from keval.errors import InputError, UsageError
 from keval.metric_names import names
 from keval.nearest import near
@@ -140,7 +141,7 @@ def _level(rule: Level, now: Facts, before: Facts | None) -> Iterator[_Asked]:
 def _groups(rule: Rule, table: MetricTable, now: Facts) -> Iterator[tuple[str, MetricTable | None]]:
     """Yield a metric of all samples, or of each group that a rule asks for, with what is said of the group.
 
-    None for a group in which it has no score.
+    None for a group in which it has no score, and for samples of which no record says the group.
     """
     if rule.by is None:
         yield "", table
@@ -151,6 +152,8 @@ def _groups(rule: Rule, table: MetricTable, now: Facts) -> Iterator[tuple[str, M
     for value, tables in found.items():
         same = (each for each in tables if (each.judge_id, each.metric) == (table.judge_id, table.metric))
         yield f", {rule.by}={cut(value)}", next(same, None)
+    if now.never_asked:
+        yield f", {rule.by} of {counted(now.never_asked, 'sample')} never asked", None
 
 
 def _beside(
@@ -182,14 +185,14 @@ def _quantity(rule: Level, now: Facts, condition: str) -> Found:
     name, number = rule.quantity.name, rule.quantity.number or 1
     if name == "latency pNN":
         return now.latency(condition, number)
-    counted: dict[str, Callable[[str], Found]] = {
+    by_count: dict[str, Callable[[str], Found]] = {
         "missing": now.missing,
         "failures": now.failures,
         "tool errors": now.tool_errors,
         "cost per answer": now.cost_per_answer,
     }
-    if name in counted:
-        return counted[name](condition)
+    if name in by_count:
+        return by_count[name](condition)
     return now.passes(condition, number, every=name != "pass@K")  # the pass rate is pass^1
 
 

@@ -116,6 +116,13 @@ class Facts:
         return self._groups[field]
 
     @cached_property
+    def never_asked(self) -> int:
+        """How many planned samples nobody was asked, where they are so many that they could turn what groups show."""
+        (row,) = self.queries.ask("never_asked")
+        number: int = row["never_asked"]
+        return number if number > MOST_MISSING * row["planned"] else 0
+
+    @cached_property
     def conditions(self) -> list[str]:
         """The conditions in the config's order."""
         return [row["condition"] for row in self._answers(0.5)]

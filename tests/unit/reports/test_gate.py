@@ -25,6 +25,7 @@ from tests.builders import (
     judge_entry,
     judge_failure_event,
     judgment_event,
+    plan_event,
     response_event,
     run_event,
     write_log,
@@ -330,6 +331,33 @@ def test_a_group_without_scores_of_a_metric_is_one_of_which_nobody_can_tell(tmp_
         ]  # fmt: skip
         with pytest.raises(UsageError, match="no metric is called 'c'"):
             held(facts, "c >= 3 for each topic")
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_group_that_nobody_judged_or_asked_is_not_passed_over(tmp_path: Path, asked: bool) -> None:
+    """However good the other groups are: without a score in it nobody can tell whether it meets the rule."""
+    names = ("baseline", "with_docs")
+    samples = [{"id": f"q{n}", "question": f"Why {n}?", "answer": "!", "topic": f"t{n // 5}"} for n in range(10)]
+    answers = {name: [response_event(each["id"], name, sample=each) for each in samples] for name in names}
+    plan = plan_event([answer["question_id"] for answer in answers["baseline"]])
+    judged = [event for name in names for answer in answers[name][:5] for event in (answer, judgment_event(answer, 4))]
+    rest = [answer for name in names for answer in answers[name][5:]] if asked else []
+    log = [run_event(names, samples=10, plan_id=plan["plan_id"]), plan, *judged, *rest]
+    with projections.connect([write_log(tmp_path / "run.jsonl", log)]) as connection:
+        rules = ("completeness >= 3 for each topic", "with_docs not lower than baseline by 1 for each topic")
+        found = held(Facts(connection, {}), *rules, on_mean=True)
+    there, why = (
+        ("topic=t1", "no judgments") if asked else ("topic of 5 samples never asked", "no scores in this group")
+    )
+    assert [(each.about, each.verdict) for each in found] == [
+        ("baseline, rubric/completeness, topic=t0", "met"),
+        ("with_docs, rubric/completeness, topic=t0", "met"),
+        (f"baseline, rubric/completeness, {there}", "cannot tell"),
+        (f"with_docs, rubric/completeness, {there}", "cannot tell"),
+        ("with_docs minus baseline, rubric/completeness, topic=t0", "met"),
+        (f"with_docs minus baseline, rubric/completeness, {there}", "cannot tell"),
+    ]
+    assert found[2].why == why
 
 
 def test_groups_are_compared_within_one_log(tmp_path: Path) -> None:
