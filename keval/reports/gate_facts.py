@@ -245,7 +245,7 @@ class Facts:
 
     def passes(self, condition: str, k: int, *, every: bool) -> Found:
         """Return pass^k, or pass@k, of a condition's samples; of one trial both are the pass rate."""
-        if (nobody := self._nobody_decides) is not None:
+        if (nobody := self._nobody_decides or self._not_begun) is not None:
             return unknown(nobody)
         found = self._trials(condition, k)
         if found is None:
@@ -272,6 +272,12 @@ class Facts:
         if len(silent) < len(judged):
             return None
         return f"nothing says from which score an answer passes; --pass-from {(silent or ['METRIC'])[0]}=SCORE does"
+
+    @cached_property
+    def _not_begun(self) -> str | None:
+        """Which judges have not begun, though they may decide what passes; None if there is none."""
+        names = [str(row["judge"]) for row in self.queries.ask("judges_not_begun")]
+        return f"not judged yet by {', '.join(names)}: keval judge LOG" if names else None
 
     @cached_property
     def _by_several(self) -> str:

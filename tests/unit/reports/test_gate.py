@@ -392,6 +392,32 @@ def test_where_several_metrics_decide_what_passes_they_are_named(tmp_path: Path)
         assert [each.value for each in held(one, "pass rate >= 0.1")] == [1]
 
 
+@pytest.mark.parametrize(("model", "done", "why"), [
+    (None, [], "not judged yet by exact_match: keval judge LOG"),
+    (None, ["q0"], "not known of 1 of 2 samples"),
+    (None, ["q0", "q1"], None),
+    ("a-model", [], None),
+])  # fmt: skip
+def test_a_judge_that_has_not_begun_may_decide_what_passes(
+    tmp_path: Path, model: str | None, done: Sequence[str], why: str | None
+) -> None:
+    """A program says by itself what passes, at first to nobody; a model's score passes only from one that is named."""
+    exact = judge_entry([{**METRICS[0], "name": "exact"}], name="exact_match", judge_id="b" * 24) | {"model": model}
+    events: list[JsonObject] = [
+        run_event(["plain"], samples=2, judges=[judge_entry([{**METRICS[0], "pass_from": 4}]), exact])
+    ]
+    for name in ("q0", "q1"):
+        answer = response_event(name, "plain")
+        events += [answer, judgment_event(answer, 5)]
+        if name in done:
+            verdict = judgment_event(answer, {"exact": 5}, judge_id="b" * 24)
+            verdict["scores"]["exact"]["passed"] = True
+            events.append(verdict)
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)], texts=False) as connection:
+        (found,) = held(Facts(connection, {}), "pass rate >= 0.6", on_mean=True)
+    assert (found.verdict, found.why) == (("met", found.why) if why is None else ("cannot tell", why))
+
+
 @pytest.mark.slow
 def test_a_missing_score_leaves_open_only_what_it_could_turn_round(tmp_path: Path) -> None:
     """With 1 of 16 scores missing 14 or 15 of 16 trials pass; k trials that were never planned stay unknown."""
