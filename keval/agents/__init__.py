@@ -119,6 +119,13 @@ class AgentError(ItemError):
         self.partial = partial
 
 
+class HeldUpError(AgentError):
+    """Something else held up the agent, so that its time-out says nothing of its answer."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("infra_error", message)
+
+
 class OpenAgent(Protocol):
     """An agent that is ready to answer the tasks of a run."""
 

@@ -1,8 +1,9 @@
 """Calls a Python function of yours once per task: `query(user_query, system_prompt, mcp_servers)`.
 
-It may be a coroutine function; any other runs in a thread of its own. It returns the answer, or a mapping with `text`
-and what else it knows: `usage`, `cost_usd`, `tool_calls`, `sources`, `models`. It runs inside keval, so nothing is
-hidden from it and `--mock` does not reach what it asks; what is to be sealed off is a program for `command`.
+It may be a coroutine function, which must not block; any other runs in a thread of its own. It returns the answer, or
+a mapping with `text` and what else it knows: `usage`, `cost_usd`, `tool_calls`, `sources`, `models`. It runs inside
+keval, so nothing is hidden from it and `--mock` does not reach what it asks; what is to be sealed off is a program for
+`command`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from keval.agents import Agent, AgentError, Answer, OpenAgent, Prompt
+from keval.agents import Agent, AgentError, Answer, HeldUpError, OpenAgent, Prompt
 from keval.agents._function_result import read_result
 from keval.errors import EnvironmentLacksError, PluginError
 from keval.plugins import option
 from keval.processes import functions, local_files
+from keval.processes.coroutines import StalledError
 from keval.processes.local_files import LocalFile
 
 GIVEN = ("the question", "the system prompt", "the MCP servers")
@@ -77,6 +79,8 @@ class Python(Agent):
             returned = await functions.called(query, prompt.question, prompt.system_prompt, servers)
         except AgentError:
             raise
+        except StalledError as error:  # it may be another one that blocks: the answer is not to blame
+            raise HeldUpError(f"{error}; {self.function} has to await, or to be a plain function") from error
         except (Exception, SystemExit) as error:
             raise AgentError("agent_error", functions.told(error)) from error
         return read_result(returned, tuple(servers), tool_calls=self.reports_tool_calls)

@@ -24,6 +24,7 @@ from keval.judges import Case, Context, JudgeError, Judgment
 from keval.judges._own_code import OUTPUT_BYTES, OwnCodeJudge, given
 from keval.plugins import option
 from keval.processes import functions
+from keval.processes.coroutines import StalledError
 from keval.processes.local_files import sha256_of
 
 
@@ -90,6 +91,8 @@ class Python(OwnCodeJudge):
         except Exception as error:  # the user's code: whatever it raises is about this response only
             if isinstance(error, TimeoutError) and limit.expired():
                 told = f"{self.function} took longer than timeout_s, {self.timeout_s:g} s"
+            elif isinstance(error, StalledError):
+                told = f"{error}; {self.function} has to await, or to be a plain function"
             else:
                 told = f"{self.function}: {functions.told(error)}"
             raise JudgeError("judge_error", told) from error

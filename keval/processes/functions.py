@@ -14,7 +14,7 @@ import inspect
 import sys
 import threading
 import traceback
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -23,15 +23,13 @@ from typing import Any
 
 from keval.counted import counted
 from keval.errors import EnvironmentLacksError, PluginError
+from keval.processes import coroutines
 
 _from_files: dict[tuple[Path, str], ModuleType] = {}
 """Modules by the path and the hash of their file: an edited file is another module."""
 
 _entered: list[None] = []
 """One entry for each who lets functions print to stderr now."""
-
-GRACE_S = 5.0
-"""How long a coroutine may take to end once it is cancelled."""
 
 _stdout = sys.stdout
 """Where the others print."""
@@ -98,12 +96,13 @@ def _no_module(module: str) -> str:
 
 
 async def called(function: Callable[..., Any], *arguments: object) -> object:
-    """Call a function: a coroutine function here, any other in a new thread, however many there are.
+    """Call a function: a coroutine function in the loop of these, any other in a new thread, however many there are.
 
     A thread cannot be ended: one that nobody waits for any more runs on. So does a coroutine that refuses to end.
+    Raises StalledError as `coroutines.awaited`.
     """
     if inspect.iscoroutinefunction(function):
-        return await _apart(function(*arguments))
+        return await coroutines.awaited(function(*arguments))
     loop = asyncio.get_running_loop()
     done: asyncio.Future[object] = loop.create_future()
 
@@ -116,66 +115,14 @@ async def called(function: Callable[..., Any], *arguments: object) -> object:
         try:
             value = function(*arguments)
         except BaseException as error:  # noqa: BLE001 - it is raised where the function is awaited
-            settle, value = done.set_exception, _raisable(error)
+            settle, value = done.set_exception, coroutines.raisable(error)
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(tell, settle, value)
 
     # A daemon: one that never returns must not keep keval from ending.
     threading.Thread(target=work, name="keval-function", daemon=True).start()
     returned = await done
-    return await _apart(returned) if inspect.isawaitable(returned) else returned
-
-
-async def _apart(returned: Awaitable[object]) -> object:
-    """Wait in a task of its own: one that cancels itself is not taken for one that we cancel."""
-    task = asyncio.create_task(_awaited(returned))
-    try:
-        await asyncio.wait({task})
-    except asyncio.CancelledError:
-        await _cancelled(task)
-        if not task.done() or task.cancelled():
-            raise
-    return task.result()
-
-
-async def _cancelled(task: asyncio.Task[object]) -> None:
-    """Cancel a task, and wait a while for its end."""
-    task.cancel()
-    try:
-        await asyncio.wait({task}, timeout=GRACE_S)
-    finally:
-        if not task.done():  # the loop would wait for it when all else is done: decision 105
-            asyncio._unregister_task(task)  # noqa: SLF001 - asyncio's documentation has it, for who makes tasks
-            # What Python would say of it at the end is about no line of keval's or of the user's.
-            task._log_destroy_pending = False  # type: ignore[attr-defined] # noqa: SLF001 - as asyncio.gather does
-            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-
-
-async def _awaited(returned: Awaitable[object]) -> object:
-    running = asyncio.current_task()
-    try:
-        return await returned
-    except (Exception, asyncio.CancelledError):
-        raise  # a cancellation may be ours: only who waits can tell
-    except BaseException as error:  # it is raised again, but as what ends no run
-        if isinstance(error, GeneratorExit) and _current_task() is not running:
-            raise  # it is not the function's: nobody waits any more, and this is closed
-        raise _raisable(error) from error
-
-
-def _current_task() -> asyncio.Task[object] | None:
-    try:
-        return asyncio.current_task()
-    except RuntimeError:  # no loop is running
-        return None
-
-
-def _raisable(error: BaseException) -> BaseException:
-    """Return what may be raised where a function is awaited: a call of `sys.exit` ends the function, not the run."""
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
-        return error
-    made = RuntimeError(f"{type(error).__name__}: {error}")
-    return made.with_traceback(error.__traceback__)
+    return await coroutines.awaited(returned) if inspect.isawaitable(returned) else returned
 
 
 def told(error: BaseException) -> str:

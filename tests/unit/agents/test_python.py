@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from keval.agents import AgentError
+from keval.agents import AgentError, HeldUpError
 from keval.agents.python import Python
 from keval.config.plugin_options import identity
 from keval.errors import PluginError
+from keval.processes import coroutines, functions
 from tests.conftest import Keval
 from tests.prompts import prompt
 
@@ -46,6 +47,11 @@ both = threading.Barrier(40)
 def meets(user_query, system_prompt, mcp_servers):
     both.wait(30)
     return "met"
+
+is_over = threading.Event()
+async def blocks(user_query, system_prompt, mcp_servers):
+    is_over.wait(60)
+    return user_query
 """
 
 
@@ -58,7 +64,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["waits", "called"])
 async def test_a_coroutine_function_is_awaited(folder: Path, name: str) -> None:
-    """It runs on keval's event loop, as an object that can be called does in the end."""
+    """As an object that can be called is in the end."""
     answer = await Python(function=f"mine.py:{name}").answer(prompt(folder, folder=folder))
     assert answer.text == "What is a kiwi?"
 
@@ -119,6 +125,25 @@ def test_what_the_function_depends_on_is_part_of_the_agent(folder: Path) -> None
     assert "'kb.md' finds no file" in str(Python(function="mine.py:tells", files=("kb.md",)).missing(folder, {}))
     plain = {"function": "mine.py:tells"}
     assert identity(Python, plain | {"files": []}) == identity(Python, plain)
+
+
+async def test_who_waits_for_a_function_that_blocks_is_not_to_blame(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that awaits came to no end in its time: that is no bad answer of its condition, and says what to mend."""
+    monkeypatch.setattr(coroutines, "STALLED_S", 0.2)
+    is_over = functions.load("mine.py:blocks", folder).__globals__["is_over"]
+    ours = prompt(folder, folder=folder)
+    blocking = asyncio.ensure_future(Python(function="mine.py:blocks").answer(ours))
+    waiting = asyncio.ensure_future(Python(function="mine.py:waits").answer(ours))
+    await asyncio.sleep(0.6)
+    waiting.cancel()
+    await asyncio.sleep(0)
+    is_over.set()
+    with pytest.raises(HeldUpError, match=r"mine\.py:waits has to await, or to be a plain function") as told:
+        await waiting
+    assert told.value.kind == "infra_error"
+    assert (await blocking).text == ours.question
 
 
 async def test_what_a_function_prints_is_no_data(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keval.agents import Agent, AgentError, Answer, Prompt
+from keval.agents import Agent, AgentError, Answer, HeldUpError, Prompt
 from keval.execution.answering import Answerer
 from keval.execution.specs import AnswerSpec, Failed
 from keval.failure_kinds import AgentFailureKind
@@ -89,6 +89,17 @@ async def test_an_agent_that_fails_when_its_time_is_over_had_no_more_time(agent:
     answerer = Answerer(agent=agent, folder=Path(), env={}, secrets=Secrets({}), timeout_s=0.01)
     outcome = await answerer.answer(AnswerSpec(("Q",), "", {}, 1, "r1"))
     assert (outcome.failed, outcome.known.text) == (Failed("timeout", "no answer: 0.01 s in all"), text)
+    if outcome.workspace is not None:
+        answerer.workspaces.remove(outcome.workspace)
+    await answerer.close()
+
+
+async def test_an_agent_that_something_else_held_up_did_not_answer_badly() -> None:
+    """Its time is over, and the failure is not the agent's: the time-out would count as the worst answer."""
+    agent = Clumsy(error=HeldUpError("an async function blocks"))
+    answerer = Answerer(agent=agent, folder=Path(), env={}, secrets=Secrets({}), timeout_s=0.01)
+    outcome = await answerer.answer(AnswerSpec(("Q",), "", {}, 1, "r1"))
+    assert outcome.failed == Failed("infra_error", "an async function blocks")
     if outcome.workspace is not None:
         answerer.workspaces.remove(outcome.workspace)
     await answerer.close()

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import asyncio
-import gc
 from pathlib import Path
 
 import pytest
@@ -88,101 +86,6 @@ def test_what_names_no_function_is_refused(written: str) -> None:
     """It is a mistake of the config, whatever files there are."""
     with pytest.raises(ValueError, match="names no function"):
         functions.check_form(written)
-
-
-def test_a_function_that_cancels_itself_cancels_nobody_who_waits() -> None:
-    """The worker goes on, and the cancellation is told as what the function raised."""
-
-    async def itself() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        task.cancel()
-        await asyncio.sleep(0)
-
-    async def worker() -> int:
-        with pytest.raises(asyncio.CancelledError):
-            await functions.called(itself)
-        task = asyncio.current_task()
-        assert task is not None
-        return task.cancelling()
-
-    assert asyncio.run(worker()) == 0
-
-
-def test_a_coroutine_that_raises_what_closes_one_ends_like_any_other() -> None:
-    """`GeneratorExit` of its own is an error of the function; one that closes it stays what it is."""
-
-    async def leaves() -> None:
-        raise GeneratorExit
-
-    with pytest.raises(RuntimeError, match="GeneratorExit"):
-        asyncio.run(functions.called(leaves))
-
-
-def test_who_is_cancelled_cancels_the_function() -> None:
-    """It does not run on unseen."""
-    seen = []
-
-    async def waits() -> None:
-        try:
-            await asyncio.sleep(3600)
-        finally:
-            seen.append("ended")
-
-    async def main() -> None:
-        waiting = asyncio.ensure_future(functions.called(waits))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-
-    asyncio.run(main())
-    assert seen == ["ended"]
-
-
-def test_a_function_that_refuses_to_end_holds_nobody_up(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Neither who waits for it nor the end of the run, as a bare `except` around each call would; nothing is said."""
-    monkeypatch.setattr(functions, "GRACE_S", 0.05)
-
-    async def refuses() -> None:
-        while True:
-            try:
-                await asyncio.sleep(3600)
-            except asyncio.CancelledError:
-                continue
-
-    async def main() -> None:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05):
-                await functions.called(refuses)
-
-    asyncio.run(main())
-    gc.collect()
-    assert caplog.text == ""
-
-
-def test_what_a_function_returns_when_it_is_cancelled_is_not_lost() -> None:
-    """An answer that comes while it is ended may have been paid for."""
-
-    async def returns() -> str:
-        try:
-            await asyncio.sleep(3600)
-        except asyncio.CancelledError:
-            return "late"
-        return "early"
-
-    async def main() -> object:
-        waiting = asyncio.ensure_future(functions.called(returns))
-        for _ in range(3):
-            await asyncio.sleep(0)
-        waiting.cancel()
-        return await waiting
-
-    assert asyncio.run(main()) == "late"
 
 
 @pytest.mark.parametrize("name", ["yaml", "test"])
