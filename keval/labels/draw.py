@@ -94,6 +94,8 @@ class Entry:
     """How it was drawn, as labels say it."""
     asks: str | None = None
     """What the metric asks, as its judge says it; None where the judge does not, or nobody is to score."""
+    is_continuous: bool = False
+    """Whether the metric's scores may lie between whole numbers, as its judge says it."""
     also: tuple[str, ...] = ()
     """The other judges with a metric of this name and scale: a person's score is for all of them."""
 
@@ -115,8 +117,8 @@ def draw(connection: DuckDBPyConnection, log: Path, wanted: Wanted) -> list[Entr
     found: Iterable[JsonObject] = () if query is None else rows(connection, query)
     if wanted.scores:
         found = _asked_once(row for row in found if _is_asked_about(row, wanted))
-    asks = _asked_by_metrics(connection, log) if wanted.scores else {}
-    return [_entry(row, log, wanted.draw, asks) for row in found]
+    metrics = _metrics(connection, log) if wanted.scores else {}
+    return [_entry(row, log, wanted.draw, metrics.get((row["judge_id"], row["metric"]), {})) for row in found]
 
 
 def check_metrics(connection: DuckDBPyConnection, wanted: Wanted) -> None:
@@ -151,11 +153,11 @@ def _asked_once(found: Iterable[JsonObject]) -> Iterable[JsonObject]:
     return by_scale.values()
 
 
-def _asked_by_metrics(connection: DuckDBPyConnection, log: Path) -> Mapping[tuple[str, str], str | None]:
-    """Return what each metric of a judge asks, by the judge's id and its name, as the newest run says it."""
+def _metrics(connection: DuckDBPyConnection, log: Path) -> Mapping[tuple[str, str], JsonObject]:
+    """Return what the newest run says of each metric of a judge, by the judge's id and its name."""
     runs = (event_at(log, row["line_offset"]) for row in rows(connection, load("labels", "judges_of_runs")))
     return {
-        (judge["judge_id"], metric["name"]): metric.get("description")
+        (judge["judge_id"], metric["name"]): metric
         for run in runs
         for judge in run["judges"]
         for metric in judge["metrics"]
@@ -193,7 +195,7 @@ def _quota(row: JsonObject, share: int) -> str:
     return f"({ids}, {row['series']}, {row['passed']}, {literal(row['by'])}, {share})"
 
 
-def _entry(row: JsonObject, log: Path, drawn: JsonObject, asks: Mapping[tuple[str, str], str | None]) -> Entry:
+def _entry(row: JsonObject, log: Path, drawn: JsonObject, metric: JsonObject) -> Entry:
     response = event_at(log, row["line_offset"])
     newest = record_at(log, row["record_offset"])
     # A corrected golden answer is that of all answers to the question, also of those before it.
@@ -206,6 +208,7 @@ def _entry(row: JsonObject, log: Path, drawn: JsonObject, asks: Mapping[tuple[st
         answer=response["text"],
         tools=tuple(turn["name"] for turn in response["turns"] if turn["type"] == "tool_call"),
         draw=drawn,
-        asks=asks.get((row["judge_id"], row["metric"])),
+        asks=metric.get("description"),
+        is_continuous=metric.get("type") == "continuous",
         also=row.get("also", ()),
     )

@@ -74,7 +74,12 @@ def _place(labelling: Labelling, given: str | None) -> int | None:
 
 
 def _scores(entry: Entry) -> tuple[str, ...]:
-    """Return the scores that have a button."""
-    if not entry.min.is_integer() or not entry.max.is_integer() or entry.max - entry.min >= MOST_BUTTONS:
+    """Return the scores that have a button: none where a score may lie between two."""
+    if (
+        entry.is_continuous
+        or not entry.min.is_integer()
+        or not entry.max.is_integer()
+        or entry.max - entry.min >= MOST_BUTTONS
+    ):
         return ()
     return tuple(map(str, range(int(entry.min), int(entry.max) + 1)))

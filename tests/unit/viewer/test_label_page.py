@@ -152,16 +152,17 @@ def test_other_pages_are_only_read(method: str, unlabelled: tuple[Path, TestClie
 
 
 @pytest.mark.slow
-def test_a_scale_that_is_no_row_of_buttons_has_a_field(tmp_path: Path) -> None:
-    """One from 0 to 1, say."""
-    metric = {"name": "share", "min": 0, "max": 1.5}
+@pytest.mark.parametrize(("highest", "kind"), [(1.5, "ordinal"), (1, "continuous")])
+def test_a_scale_that_is_no_row_of_buttons_has_a_field(tmp_path: Path, highest: float, kind: str) -> None:
+    """One that ends between whole numbers, or one on which scores may lie between them, such as a share."""
+    metric = {"name": "share", "min": 0, "max": highest, "type": kind}
     answer = response_event()
     judged = judgment_event(answer)
-    judged["scores"] = {"share": {"score": 0.5, "reasoning": "r", "min": 0, "max": 1.5, "passed": None}}
+    judged["scores"] = {"share": {"score": 0.5, "reasoning": "r", "min": 0, "max": highest, "passed": None}}
     log = write_log(tmp_path / "run.jsonl", [run_event(judges=[judge_entry([metric])]), answer, judged])
     with browsing(log, labelling=Labelling.of(log, "ada", 4, print, skip_invalid=False)) as browser:
         page = browser.get("/label").text
-        assert '<input type="number" step="any" name="score" min="0.0" max="1.5" required>' in page
+        assert f'<input type="number" step="any" name="score" min="0.0" max="{highest:.1f}" required>' in page
         browser.post("/label", data={**fields(page), "score": "0.25"}, headers=ORIGIN)
     assert labels(log)[0]["scores"] == {"share": 0.25}
 
