@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 @click.option("--unverified", is_flag=True, help="Only answers in which a judge found claims that it could not verify.")
 @click.option("--regressed", is_flag=True,
               help="Only samples that scored lower than under the baseline, with its answers.")  # fmt: skip
-@click.option("--worst", type=click.IntRange(min=1), metavar="N", help="Only the N tasks with the lowest scores.")
+@click.option(
+    "--worst", type=click.IntRange(1, 10_000_000), metavar="N", help="Only the N tasks with the lowest scores."
+)
 @click.option("--metric", "metrics", metavar="[JUDGE/]METRIC", multiple=True,
               help="Let --worst and --regressed go by this metric; may be repeated (default: by all).")  # fmt: skip
 @click.option("-f", "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text",

@@ -221,18 +221,19 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[_
     for one, other in combinations(sides, 2):
         leave_out_edited(connection, one.number, other.number)
         baselines = (pair_baselines(connection, f"log_{side.number}.facts") for side in (one, other))
+        judges = {judge.judge_id: judge.name for side in (one, other) for judge in side.report.header.judges}
         for judge_id in leave_out_other_baselines(connection, *baselines):
             yield _Differing(
-                f"{one.label} and {other.label}: judge {judge_id[:8]} of pairs compared with another baseline in each; "
-                "it is left out"
+                f"{one.label} and {other.label}: judge {judges.get(judge_id, judge_id[:8])} compared answers with "
+                "those of another baseline in each, be it that its prompt or its agent was edited; it is left out"
             )
         edited = leave_out_edited_records(connection, one.number, other.number, records)
         for fields in dict.fromkeys(edited.values()):
             names = [name for name, its in edited.items() if its == fields]
             yield _Differing(
                 f"{one.label} and {other.label} were judged by other records of {first_of(names, MOST_NAMED)}, which "
-                f"differ in {fields}; they are left out: keval run, with the config and agent of {one.label} as they "
-                "were and the new dataset, judges its answers anew",
+                f"differ in {fields}; they are left out: keval run --no-retry-failed, with the config and agent of "
+                f"{one.label} as they were and the new dataset, judges its answers anew",
                 tuple(names),
             )
 

@@ -41,4 +41,4 @@ def test_preferences_over_two_baselines_are_not_compared(tmp_path: Path) -> None
     assert all(found.n_paired == 7 for found in compare([first, again]).metrics[0].differences)
     with pytest.raises(InputError) as refused:
         compare([first, worse])
-    assert f"judge {JUDGE_ID[:8]} of pairs compared with another baseline in each; it is left out" in str(refused.value)
+    assert "judge rubric compared answers with those of another baseline in each" in str(refused.value)
