@@ -84,7 +84,7 @@ def described(info: ServerInfo) -> str:
 
 def _print_plan(items: Sequence[Estimate], config_path: Path, prices: Prices, *, has_answers: bool, mock: bool) -> None:
     for item in items:
-        say(f"plan      {item.name}: {counted(item.number, 'call')}, {_cost(item)}")
+        say(f"plan      {item.name}: {counted(item.number * item.calls_each, 'call')}, {_cost(item)}")
     unknown = [item.name for item in items if item.cost_usd is None]
     total = sum(item.cost_usd or 0.0 for item in items)
     without = f"; not counted, as their price is unknown: {', '.join(unknown)}" if unknown else ""

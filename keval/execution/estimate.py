@@ -34,6 +34,8 @@ class Estimate:
     measured: bool
     free: bool = False
     """Whether none of them can cost anything."""
+    calls_each: int = 1
+    """How many calls one of them takes: a judge of pairs asks in both orders."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -75,7 +77,8 @@ def estimate_judgments(
         number = judge.judgments_of(responses)
         if judge.judge.uses_models:
             assumed = known_sum([prices.cost_usd(model, ASSUMED_JUDGMENT) for model in judge.judge.calls])
-            yield _estimate_of(judge.name, judge.judge_id, number, so_far.of_judgments(judge.judge_id), assumed)
+            found = _estimate_of(judge.name, judge.judge_id, number, so_far.of_judgments(judge.judge_id), assumed)
+            yield replace(found, calls_each=len(judge.judge.calls) or 1)
         else:
             yield _free(judge.name, judge.judge_id, number)
 

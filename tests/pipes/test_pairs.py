@@ -69,6 +69,7 @@ def test_a_run_says_which_pairs_it_will_judge(folder: Path) -> None:
     made = (folder / "log.jsonl").read_text().count('"type":"judgment"') - before
     line = f"responses of earlier runs lack judgments, which will be made: {made} by pairwise"
     assert line in checked
+    assert "pairwise: 8 calls, " in checked, "four pairs beside those of the baseline with itself, in both orders"
     assert line in again
     assert made == 6
 
