@@ -12,7 +12,7 @@ from keval.reports.queries import Queries
 from keval.stats.declared import Declared
 from keval.stats.intervals import LEVEL
 
-_OF_FIXED_SAMPLES = "Intervals are {level} intervals: Student's t over samples."
+_OF_FIXED_SAMPLES = "Intervals are {level} intervals: Student's t over {cases}."
 _OF_RULE = (
     "Intervals of differences are {level} intervals, those of the rule by which the run stops, and hold however often "
     "was looked."
@@ -52,20 +52,22 @@ def _how_failures_count(bodies: Sequence[JsonObject]) -> str:
 
 
 def _of_numbers(header: Header, tables: Sequence[MetricTable], failures: str, *, measured: bool) -> Iterator[str]:
+    methods = {score.ci_method for table in tables for score in table.scores if score.ci_lower is not None}
+    is_clustered = any(method.endswith("clustered") for method in methods)
     if tables:
         yield "A mean is the mean of the samples' means: each sample weighs the same, however often it was answered."
         yield failures
         by_rule = [each.ci_level for table in tables for each in table.differences if each.until is not None]
         said = _OF_RULE if by_rule else _OF_FIXED_SAMPLES
         level = f"{100 * (by_rule[0] if by_rule else LEVEL):g} %"
+        cases = "clusters of samples" if is_clustered else "samples"
         yield (
-            f"{said.format(level=level)} Differences are paired by sample; whether two conditions differ is read from "
-            "their difference, never from two intervals."
+            f"{said.format(level=level, cases=cases)} Differences are paired by sample; whether two conditions differ "
+            "is read from their difference, never from two intervals."
         )
-    methods = {score.ci_method for table in tables for score in table.scores if score.ci_lower is not None}
     if any(method.startswith("wilson") for method in methods):
         yield "The interval of a pass rate is Wilson's, over as many independent cases as vary like the samples."
-    if any(method.endswith("clustered") for method in methods):
+    if is_clustered:
         yield "Samples that belong together are one cluster; intervals and tests rest on the clusters."
     if not measured and tables:
         yield (

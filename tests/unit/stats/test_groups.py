@@ -117,6 +117,7 @@ def test_a_group_of_few_clusters_is_told_below_its_numbers(tmp_path: Path) -> No
         text = Text(width=200).render(compose(connection, by=("kind of question",))).decode()
     assert "Groups of fewer than 10 clusters: " in text
     assert "(how: 3 clusters, why: 2 clusters)" in text
+    assert "Student's t over clusters of samples." in text
 
 
 @pytest.mark.slow
