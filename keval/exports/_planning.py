@@ -178,8 +178,16 @@ def _cautions(plan: Plan) -> Iterator[str]:
         yield "one repetition: what more of them would add is not known"
     elif found.judgments is None:
         yield "one judgment per response: what more of them would add is not known"
+    if found.responses is not None and not found.samples:
+        yield (
+            "samples 0.00: less than what repetitions put into the differences, so that 0 is taken; what is there may "
+            "find smaller differences than said"
+        )
     if plan.reached:
         return
+    if plan.pilot.clusters:
+        size = plan.pilot.now.samples / plan.pilot.clusters
+        yield f"more samples are more clusters, each as large as those of the pilot: {size:.3g} samples on average"
     if unpriced:
         options = [
             f"--cost-{what}"

@@ -129,9 +129,21 @@ def test_samples_in_clusters_vary_by_their_larger_error(tmp_path: Path) -> None:
     assert (found("aabb").components, found("aabb").reason) == (None, "samples without a cluster: 2")
     # The t test of three clusters has 2 degrees, and so has the variance that was found.
     assert any("6 samples in 3 clusters" in line for line in Plans([plan(found("aabbcc"), Aim(4))]).as_text())
+    told = list(Plans([plan(found("aabbcc"), Aim(1))]).as_text())
+    assert "note: more samples are more clusters, each as large as those of the pilot: 2 samples on average" in told
     varies, planned = components.variance(1), plan(found("aabbcc"), Aim(4))
     assert planned.power == pytest.approx(power(4, varies, 6, 0.05, clusters=3))
     assert planned.samples_if_unlucky == samples_needed(varies * reach_of_variance(3, 0.8), Aim(4, cluster_size=2))
+
+
+@pytest.mark.slow
+def test_a_variance_that_is_taken_for_none_is_said(tmp_path: Path) -> None:
+    """Samples differ less than their repetitions make them: the plan promises less of what is there than a report."""
+    repeated: list[list[list[float]]] = [[[3], [1]], [[1], [3]], [[2], [4]], [[4], [2]], [[3], [2]], [[2], [3]]]
+    pilot = pilot_of(tmp_path / "run.jsonl", {"baseline": repeated, "with_docs": repeated[::-1]})
+    assert pilot.components is not None
+    assert pilot.components.samples == 0
+    assert any(line.startswith("note: samples 0.00: ") for line in Plans([plan(pilot, Aim(1))]).as_text())
 
 
 @pytest.mark.slow
