@@ -57,6 +57,7 @@ SHARED = (
     "run_facts",
     "plans",
     "replaced_judges",
+    "judges_of_earlier_imports",
     "current_judges",
     "config_conditions",
     "pair_judges",

@@ -6,8 +6,8 @@
 -- same_answer: it judged the present text; of a pair both texts, the other one of a response that is current too.
 -- same_sample: it was given what it would be given of the sample now; wherever in the log it stands: a judgment may have
 -- been begun before what it is about changed.
--- as_now: by a judge that the newest run still has, in the share that it judges now; of a pair, with the baseline that the
--- judge compares with now.
+-- as_now: by a judge that the newest run, or import of the condition, still has, in the share that it judges now; of a pair,
+-- with the baseline that the judge compares with now.
 -- current: all three, of a response that is current.
 with response as (
     select
@@ -21,6 +21,7 @@ judgment as (
     select
         j.position, j.response_id, j.condition_id, j.agent_id, j.repetition,
         j.judge_id not in (from replaced_judges)
+            and i.judge_id is null
             and if(o.condition_id is null, e.judge_id is null, coalesce(list_contains(b.baselines, o.condition_id), true))
             and session.in_share(d.seed, d.below, j.repetition, j.sample_id)
             as as_now,
@@ -32,6 +33,7 @@ judgment as (
     from latest as j
     left join response as r on r.id = j.response_id
     left join sampling as d on d.judge_id = j.judge_id
+    left join judges_of_earlier_imports as i on i.judge_id = j.judge_id and i.condition_id = j.condition_id
     left join (
         select * from response
         where id in (select other_response_id from events where other_response_id is not null)

@@ -8,6 +8,7 @@ with pairs as (
     from (
         select agent, unnest(map_values(conditions)) as condition, judges from run_facts
     ), unnest(judges) as judging(judge)
+    where (condition.condition_id, judge.judge_id) not in (select (condition_id, judge_id) from judges_of_earlier_imports)
     union
     select c.condition_id, c.agent_id, m.judge_id
     from conditions as c, metrics as m

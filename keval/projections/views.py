@@ -26,6 +26,7 @@ DERIVED = {
     "run_facts": "TABLE",
     "plans": "TABLE",
     "replaced_judges": "TABLE",
+    "judges_of_earlier_imports": "TABLE",
     "current_judges": "TABLE",
     "sampling": "TABLE",
     "config_conditions": "TABLE",

@@ -110,6 +110,14 @@ def test_an_earlier_file_that_is_imported_again_counts_again(tmp_path: Path) -> 
         assert means(tmp_path) == {"a": pytest.approx(1 / 3)}
 
 
+def test_another_mapping_takes_the_place_of_the_one_before_under_its_own_condition_alone(tmp_path: Path) -> None:
+    """A file that is imported anew with a corrected scale has no scores of both; the judge still counts elsewhere."""
+    for condition, mapping in (("a", MAPPING), ("b", MAPPING), ("a", MAPPING.replace("max: 1", "max: 2"))):
+        imported(tmp_path, rows(condition, [1]), mapping)
+    scales = ask(tmp_path / "log.jsonl", "select condition, max, mean from condition_scores order by all")
+    assert scales == [{"condition": "a", "max": 2, "mean": 1}, {"condition": "b", "max": 1, "mean": 1}]
+
+
 def test_the_order_of_metrics_makes_no_other_judge(tmp_path: Path) -> None:
     """Tools write scores in the order in which they come."""
     both = "metrics: {match: {score: {field: match}, min: 0, max: 1}, n: {score: {field: n}, min: 0, max: 1}}"
