@@ -19,6 +19,7 @@ from keval.reports.conclusions import ConditionScore, Difference, MetricTable, s
 from keval.stats.conclusions import Conclusion, is_below_alpha
 from keval.stats.intervals import FEWEST_SAMPLES
 from keval.stats.reasons import NOTHING_SCORED
+from keval.stats.stopped_run import DESCRIPTIVE
 
 ONE_CONDITION = "One condition: nothing is compared."
 
@@ -223,6 +224,9 @@ def _open(each: _Compared) -> str | None:
         return None
     if conclusion == "no difference shown":
         return f"No difference shown on {{metrics}}: this does not say they are equal. {each.how_many}"
+    if each.found.reasons.get("conclusion") == DESCRIPTIVE:
+        names = _escaped(f"{each.found.condition} and {each.found.baseline}")
+        return f"Cannot tell between {names} on {{metrics}}: {DESCRIPTIVE}."
     reason = _untold(each) if conclusion == "cannot tell" else None
     return _escaped(_said(each)) if reason is None else f"Cannot tell on {{metrics}}: {_escaped(reason)}"
 

@@ -11,6 +11,7 @@ import pytest
 from keval.reports.conclusions import Difference, MetricTable
 from keval.reports.sentences import HOW_MANY, HOW_MANY_IN_ONE_LOG, headlines
 from keval.stats.reasons import NOTHING_SCORED
+from keval.stats.stopped_run import DESCRIPTIVE
 from tests.reports import Scores, compared, difference, score, table
 
 
@@ -309,6 +310,18 @@ def test_a_reason_that_several_metrics_share_is_told_once() -> None:
         "Cannot tell on facts, clarity: 12 % of with_docs (mcp_not_ready 36) was not measured, and it could turn the "
         "result round. keval run CONFIG asks again."
     )
+
+
+def test_metrics_that_do_not_decide_when_a_run_stops_stand_in_one_sentence() -> None:
+    """Their differences are in the line; of each condition it is said once that they conclude nothing."""
+    plain = {"reasons": {"conclusion": DESCRIPTIVE}}
+    tables = [
+        table(compared("cannot tell", (shown, None, None), **plain), name)
+        for name, shown in (("clarity", 0.5), ("tone", 0.25))
+    ]
+    (found,) = headlines([table(compared("higher", (0.5, 0.2, 0.8))), *tables])
+    (note,) = found.notes
+    assert note == f"Cannot tell between with_docs and baseline on clarity, tone: {DESCRIPTIVE}."
 
 
 def test_of_several_metrics_on_which_nothing_can_be_told_each_says_why() -> None:
