@@ -291,10 +291,20 @@ def _explained(error: ValidationError) -> list[Problem]:
         known = schema["properties"]
         unknown = [key for key in instance if key not in known]
         near = [key for key in known if key not in instance]
-        return [_problem((*keys, key), f"unknown key {_shown(key)}{nearest.hint(key, near)}") for key in unknown]
+        return [
+            _problem((*keys, key), f"unknown key {_shown(key)}{_belongs(key, known) or nearest.hint(key, near)}")
+            for key in unknown
+        ]
     if "propertyNames" in list(error.absolute_schema_path)[-3:-1]:  # with its rules, or with a $ref to them
         keys = (*keys, instance)
     return [_problem(keys, _message(str(error.validator), instance, schema) or error.message)]
+
+
+def _belongs(key: str, known: Mapping[str, Any]) -> str:
+    """Return the end of a message: the one known key under which this one may stand; nothing where there is none."""
+    objects = {name: schema for name, schema in known.items() if isinstance(schema, dict)}
+    sections = [name for name, schema in objects.items() if key in schema.get("properties", ())]
+    return f"; it belongs under {sections[0]!r}" if len(sections) == 1 else ""
 
 
 def _message(keyword: str, instance: object, schema: Mapping[str, Any]) -> str | None:

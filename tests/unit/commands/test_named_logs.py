@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keval.commands.named_logs import paths_of
-from keval.errors import InputError
+from keval.errors import InputError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -42,3 +42,9 @@ def test_a_pattern_that_nothing_matches_is_an_error() -> None:
     """It is said, and no report is made of nothing."""
     with pytest.raises(InputError, match=r"none/\*\.jsonl: no file matches this pattern"):
         paths_of(["none/*.jsonl"])
+
+
+def test_an_empty_name_is_an_error() -> None:
+    """A variable that a shell does not know is no folder."""
+    with pytest.raises(UsageError, match="the name of a log is empty"):
+        paths_of(["a.jsonl", ""])

@@ -181,6 +181,7 @@ def test_three_mistakes_are_three_lines(folder: Path) -> None:
             "  paht: questions.jsonl",
             "4: $.dataset.paht: unknown key 'paht'; did you mean 'path'?",
         ),
+        ("agent:", "budget_usd: 3\nagent:", "5: $.budget_usd: unknown key 'budget_usd'; it belongs under 'execution'"),
         ("path: questions.jsonl", "path: questions.jsonl\n  question_key: answer", "3: $.dataset: question_key and"),
         ("type: echo", "type: ehco", "6: $.agent.type: unknown agent 'ehco'; did you mean 'echo'?"),
         ("type: echo", "type: 3", "6: $.agent.type: expected a string, found 3"),
