@@ -119,13 +119,6 @@ class AgentError(ItemError):
         self.partial = partial
 
 
-class HeldUpError(AgentError):
-    """Something else held up the agent, so that its time-out says nothing of its answer."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__("infra_error", message)
-
-
 class OpenAgent(Protocol):
     """An agent that is ready to answer the tasks of a run."""
 
@@ -209,6 +202,13 @@ class Agent(ABC):
     def file_patterns(self) -> tuple[str, ...]:
         """What names files that the answers depend on, beside those that other options name."""
         return getattr(self, "files", ())
+
+    def held_up(self, folder: Path, since_s: float) -> str | None:  # noqa: ARG002 - for subclasses
+        """Return what has held up its answers since then, by the monotonic clock; None for nothing.
+
+        Asked of an answer whose time is over: where it was held up, nobody can tell whether it would have come.
+        """
+        return None
 
     async def unreachable(self) -> str | None:
         """Return why whoever answers cannot be reached, without asking for an answer; None if nothing is known of that.

@@ -9,17 +9,16 @@ keval, so nothing is hidden from it and `--mock` does not reach what it asks; wh
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from keval.agents import Agent, AgentError, Answer, HeldUpError, OpenAgent, Prompt
+from keval.agents import Agent, AgentError, Answer, OpenAgent, Prompt
 from keval.agents._function_result import read_result
 from keval.errors import EnvironmentLacksError, PluginError
 from keval.plugins import option
-from keval.processes import functions, local_files
-from keval.processes.coroutines import StalledError
+from keval.processes import coroutines, functions, local_files
 from keval.processes.local_files import LocalFile
 
 GIVEN = ("the question", "the system prompt", "the MCP servers")
@@ -62,6 +61,13 @@ class Python(Agent):
         function = () if path is None else local_files.named_by(["", str(path)], folder)
         return (*function, *local_files.matching(self.files, folder))
 
+    def held_up(self, folder: Path, since_s: float) -> str | None:
+        """Return that an async function blocked the others, be it this one."""
+        with suppress(EnvironmentLacksError, PluginError):
+            if functions.is_async(functions.load(self.function, folder)) and coroutines.stood_still(since_s):
+                return functions.blocked(self.function)
+        return None
+
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[OpenAgent]:
         """Yield the agent; what its function prints goes to stderr, because stdout is data."""
@@ -79,8 +85,6 @@ class Python(Agent):
             returned = await functions.called(query, prompt.question, prompt.system_prompt, servers)
         except AgentError:
             raise
-        except StalledError as error:  # it may be another one that blocks: the answer is not to blame
-            raise HeldUpError(f"{error}; {self.function} has to await, or to be a plain function") from error
         except (Exception, SystemExit) as error:
             raise AgentError("agent_error", functions.told(error)) from error
         return read_result(returned, tuple(servers), tool_calls=self.reports_tool_calls)

@@ -111,8 +111,8 @@ def _of_runs(log: Path, prefixes: Sequence[str], *, skip_invalid: bool) -> _Retr
     if found.changed_samples:
         stay = "stays" if found.changed_samples == 1 else "stay"
         told.append(
-            f"{counted(found.changed_samples, 'sample')} {stay} as {named} recorded a change of the dataset: `keval "
-            f"generate CONFIG -o {quote(str(log))}` with the former dataset records the former one"
+            f"{counted(found.changed_samples, 'sample')} {stay} as {named} recorded a change of the dataset: with the "
+            f"former one `keval generate CONFIG --no-retry-failed -o {quote(str(log))}`, or the import, takes it back"
         )
     if found.replaced:
         told.append(

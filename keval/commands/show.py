@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
+MOST_WORST = 10_000_000
+"""Tasks that can be asked for: more than a log has, and a number that DuckDB takes."""
+
+
 @click.command(epilog="Example: keval show run.jsonl --sample merge-logs --condition with_docs --repetition 1")
 @click.argument("log", metavar="[LOG]", required=False, type=PATH_OR_STDIN)
 @click.argument("event_id", metavar="[ID]", required=False)
@@ -42,7 +46,7 @@ if TYPE_CHECKING:
 @click.option("--regressed", is_flag=True,
               help="Only samples that scored lower than under the baseline, with its answers.")  # fmt: skip
 @click.option(
-    "--worst", type=click.IntRange(1, 10_000_000), metavar="N", help="Only the N tasks with the lowest scores."
+    "--worst", type=click.IntRange(1, MOST_WORST), metavar="N", help="Only the N tasks with the lowest scores."
 )
 @click.option("--metric", "metrics", metavar="[JUDGE/]METRIC", multiple=True,
               help="Let --worst and --regressed go by this metric; may be repeated (default: by all).")  # fmt: skip

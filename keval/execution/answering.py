@@ -16,7 +16,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keval.agents import Agent, AgentError, Answer, HeldUpError, OpenAgent, Prompt
+from keval.agents import Agent, AgentError, Answer, OpenAgent, Prompt
 from keval.errors import EnvironmentLacksError
 from keval.execution.deadlines import Deadlines
 from keval.execution.plugin_errors import FOREIGN, is_cancelled_by_us
@@ -141,11 +141,13 @@ class Answerer:
             pass
         except AgentError as error:
             so_far = error.partial = error.partial or so_far
-            if isinstance(error, HeldUpError) or not limit.has_passed:
+            if not limit.has_passed:
                 raise
             # What failed is the agent's clean-up: it has no answer because it was cancelled.
         in_all = limit.at_s == end
         told = f"{timeout_s:g} s in all" if in_all else f"{self.idle_timeout_s:g} s without a heartbeat"
+        if (held_up := self.agent.held_up(self.folder, began)) is not None:
+            raise AgentError("infra_error", f"no answer: {told}; {held_up}", partial=so_far)
         raise AgentError("timeout", f"no answer: {told}", partial=so_far)
 
     async def _ask(self, prompt: Prompt) -> Answer:

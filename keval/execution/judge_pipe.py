@@ -103,7 +103,7 @@ class LiveWork:
 
     def _warn_if_late(self, judgment: JsonObject) -> None:
         """Say once that answers are judged again whose judgments stand behind them."""
-        if not self._is_late and judgment["id"] in self._judged and _answers(judgment) in self._brought:
+        if not self._is_late and judgment["id"] in self._judged and _said(judgment) in self._brought:
             self._is_late = True
             self._work.warn(
                 "judgments come in behind their answers, which are judged again here: end it with Ctrl-C, and `keval "
@@ -162,14 +162,18 @@ class LiveWork:
 
 
 def _asked(job: Job) -> str:
-    """Return what tells a job from others: the id of a judgment says of a pair only whose the other answer is."""
-    return job.judgment_id if job.other is None else f"{job.judgment_id} {answer_sha256(job.other['text'])}"
+    """Return what tells a job from others."""
+    return _key(job.judgment_id, None if job.other is None else answer_sha256(job.other["text"]))
 
 
-def _answers(judgment: JsonObject) -> str:
-    """Return what tells the job that a judgment would have answered, as `_asked` does."""
-    other = judgment.get("other_answer_sha256")
-    return str(judgment["id"]) if other is None else f"{judgment['id']} {other}"
+def _said(judgment: JsonObject) -> str:
+    """Return what tells the job of a judgment from others."""
+    return _key(judgment["id"], judgment.get("other_answer_sha256"))
+
+
+def _key(judgment_id: str, other_sha256: str | None) -> str:
+    """Return an id with the hash of the other answer: that of a judgment of a pair says only whose it is."""
+    return judgment_id if other_sha256 is None else f"{judgment_id} {other_sha256}"
 
 
 def _other_work(before: JsonObject, run: JsonObject) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keval.errors import Warn
 from keval.execution import interrupt
-from keval.processes import tree
+from keval.processes import coroutines, tree
 
 
 async def end_orphans(log: Path | None, warn: Warn) -> None:
@@ -28,7 +28,10 @@ def leaving_nothing(main: Callable[[asyncio.Event], Awaitable[None]], warn: Warn
         finally:
             await tree.to_the_end(_end_unmarked(warn))
 
-    interrupt.run(to_the_end, warn)
+    try:
+        interrupt.run(to_the_end, warn)
+    finally:
+        coroutines.end_all()
 
 
 async def _end_unmarked(warn: Warn) -> None:

@@ -39,7 +39,7 @@ def _few_clusters(found: GroupedMetric) -> Iterator[str]:
     few: dict[str, int] = {}
     for each in found.scores:
         clusters = statistic(each.score, "n_clusters")
-        if clusters and clusters < FEW_CLUSTERS:
+        if clusters and clusters < FEW_CLUSTERS and each.score.ci_lower is not None:
             name = ", ".join(each.by.values())
             few[name] = min(clusters, few.get(name, clusters))
     if few:

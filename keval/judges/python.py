@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,8 +24,7 @@ from keval.errors import EnvironmentLacksError, PluginError, UsageError
 from keval.judges import Case, Context, JudgeError, Judgment
 from keval.judges._own_code import OUTPUT_BYTES, OwnCodeJudge, given
 from keval.plugins import option
-from keval.processes import functions
-from keval.processes.coroutines import StalledError
+from keval.processes import coroutines, functions
 from keval.processes.local_files import sha256_of
 
 
@@ -83,16 +83,19 @@ class Python(OwnCodeJudge):
             raise JudgeError("judge_error", str(error)) from error
         # A copy: what the function does to it concerns nobody else.
         call = functions.called(function, orjson.loads(orjson.dumps(given(case))))
-        limit = asyncio.timeout(self.timeout_s)
+        limit, began_s = asyncio.timeout(self.timeout_s), time.monotonic()
         try:
             with functions.printing_to_stderr():
                 async with limit:
                     returned = await call
         except Exception as error:  # the user's code: whatever it raises is about this response only
             if isinstance(error, TimeoutError) and limit.expired():
-                told = f"{self.function} took longer than timeout_s, {self.timeout_s:g} s"
-            elif isinstance(error, StalledError):
-                told = f"{error}; {self.function} has to await, or to be a plain function"
+                is_held_up = functions.is_async(function) and coroutines.stood_still(began_s)
+                told = (
+                    functions.blocked(self.function)
+                    if is_held_up
+                    else f"{self.function} took longer than timeout_s, {self.timeout_s:g} s"
+                )
             else:
                 told = f"{self.function}: {functions.told(error)}"
             raise JudgeError("judge_error", told) from error

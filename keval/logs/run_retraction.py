@@ -34,7 +34,7 @@ class OfRuns(NamedTuple):
     """What would count without them, in the order of the log: appended again, it does."""
     replaced: int
     """How many of their events later runs have replaced already."""
-    changed_samples: int
+    changed_samples: int = 0
     """How many samples stay as they changed them: what the dataset says is not retracted."""
 
 
@@ -105,7 +105,7 @@ def written_by(log: Path, prefixes: Sequence[str], warn: Warn, *, skip_invalid: 
     keys = {key for run_id in runs for key in named.keys[run_id]}
     answers = {answer for run_id in runs for answer in named.answers[run_id]}
     histories = _histories(_events(log, lambda _: None, skip_invalid=skip_invalid), keys, answers)
-    return OfRuns(runs, *_without(runs, keys, histories), sum(run_id in runs for run_id in changed.values()))
+    return _without(runs, keys, histories)._replace(changed_samples=sum(map(runs.__contains__, changed.values())))
 
 
 @dataclass(slots=True)
@@ -182,13 +182,8 @@ def _last(versions: Sequence[_Version], runs: Collection[str] = ()) -> _Version 
     return next(reversed(real or left), None)
 
 
-def _without(
-    runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key, _History]
-) -> tuple[list[Key], list[JsonObject], int]:
-    """Return what takes back these runs, of the histories of what they wrote and of what is about their answers.
-
-    What is retracted, what is restored, and how many events had been replaced, as in `OfRuns`.
-    """
+def _without(runs: Sequence[str], keys: Collection[Key], histories: Mapping[Key, _History]) -> OfRuns:
+    """Return what takes back these runs, of the histories of what they wrote and of what is about their answers."""
     own = {key: each for key, each in histories.items() if key in keys}
     retracted = {key for key, each in own.items() if _is_of(_last(each.standing), runs)}
     taken = retracted | {key for key, each in own.items() if not each.standing and each.of(runs)}
@@ -207,7 +202,9 @@ def _without(
     ]
     replaced = sum(any(_is_of(each, runs) for each in own[key].standing) for key in own.keys() - retracted)
     in_order = sorted(restored, key=lambda version: version.place)  # an answer comes before what is about it
-    return [key for key in histories if key in retracted], [version.event for version in in_order], replaced
+    return OfRuns(
+        runs, [key for key in histories if key in retracted], [version.event for version in in_order], replaced
+    )
 
 
 def _went_with_answer(version: _Version, gone: Mapping[str, float], texts: Mapping[str, str | None]) -> bool:

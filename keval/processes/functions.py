@@ -95,11 +95,20 @@ def _no_module(module: str) -> str:
     return f"there is no module {module} in the config's folder or among the installed ones"
 
 
+def is_async(function: Callable[..., Any]) -> bool:
+    """Return whether a function, or an object that can be called, is a coroutine function."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def blocked(written: str) -> str:
+    """Return what is said of an async function that came to no end, as something blocked it or it blocked others."""
+    return f"an async function blocked the others: {written} has to await, or to be a plain function"
+
+
 async def called(function: Callable[..., Any], *arguments: object) -> object:
-    """Call a function: a coroutine function in the loop of these, any other in a new thread, however many there are.
+    """Call a function: a coroutine function in the event loop of the user's, any other in a new thread of its own.
 
     A thread cannot be ended: one that nobody waits for any more runs on. So does a coroutine that refuses to end.
-    Raises StalledError as `coroutines.awaited`.
     """
     if inspect.iscoroutinefunction(function):
         return await coroutines.awaited(function(*arguments))

@@ -28,11 +28,12 @@ FEW_SAMPLES = 30
 """With fewer samples an interval is wide and approximate."""
 
 FEW_CLUSTERS = 10
+"""With fewer clusters their standard error is unreliable."""
 
 UNRELIABLE_CLUSTERS = (
     f"fewer than {FEW_CLUSTERS} clusters: their standard error, and intervals that rest on it, are unreliable"
 )
-"""With fewer clusters their standard error is unreliable."""
+"""What is said where there are few."""
 
 _TOO_FEW = f"fewer than {FEWEST_SAMPLES} samples"
 

@@ -25,10 +25,10 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
     `warnings` are of small numbers; so many samples were `edited` between two logs, and are left out.
     """
     codes = [found.code for found in warnings if found.code in CARE]
-    if (
-        "fewest_samples" in codes
-    ):  # of the smallest number only one is true, and where no interval is, none is unreliable
-        codes = [code for code in codes if code not in {"few_samples", "few_clusters"}]
+    if "fewest_samples" in codes and "few_samples" in codes:
+        codes.remove("few_samples")  # of the smallest number only one is true
+    if "few_clusters" in codes and not any(_has_unreliable_interval(table) for table in tables):
+        codes.remove("few_clusters")
     of_all = {"one_repetition": _unrepeated, "one_judgment": _judged_once}
     parts = [of_all[code](tables) if code in of_all else CARE[code].format(**_fewest_samples(tables)) for code in codes]
     parts += [text for text in (_most_unscored(tables), _unequally_applicable(tables)) if text]
@@ -36,6 +36,14 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
         were = "was edited between the logs and is" if edited == 1 else "were edited between the logs and are"
         parts.append(f"{counted(edited, 'sample')} {were} left out.")
     return f"Read with care: {' '.join(parts)}" if parts else None
+
+
+def _has_unreliable_interval(table: MetricTable) -> bool:
+    """Return whether an interval of some mean rests on few clusters."""
+    return any(
+        score.ci_lower is not None and (statistic(score, "n_clusters") or FEW_CLUSTERS) < FEW_CLUSTERS
+        for score in table.scores
+    )
 
 
 def _fewest_samples(tables: Sequence[MetricTable]) -> dict[str, str]:

@@ -25,7 +25,8 @@ def incomplete(
         planned = sum(found.planned or 0 for found in conditions)
         where = ", ".join(f"{found.name} {found.not_done}" for found in lacking)
         not_done = sum(found.not_done or 0 for found in lacking)
-        other = _by_earlier_agents(queries)
+        names = {found.name for found in lacking}
+        other = Counter({name: times for name, times in _by_earlier_agents(queries).items() if name in names})
         yield ReportWarning(
             "incomplete",
             f"INCOMPLETE: {not_done} of {planned} planned answers are not done ({where})."

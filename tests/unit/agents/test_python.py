@@ -3,11 +3,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from keval.agents import AgentError, HeldUpError
+from keval.agents import AgentError
 from keval.agents.python import Python
 from keval.config.plugin_options import identity
 from keval.errors import PluginError
@@ -127,23 +128,21 @@ def test_what_the_function_depends_on_is_part_of_the_agent(folder: Path) -> None
     assert identity(Python, plain | {"files": []}) == identity(Python, plain)
 
 
+@pytest.mark.parametrize(("name", "is_held_up"), [("waits", True), ("called", True), ("tells", False)])
 async def test_who_waits_for_a_function_that_blocks_is_not_to_blame(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_held_up: bool
 ) -> None:
-    """One that awaits came to no end in its time: that is no bad answer of its condition, and says what to mend."""
+    """An async one cannot come to its end beside it, which says what to mend; a plain one has a thread of its own."""
     monkeypatch.setattr(coroutines, "STALLED_S", 0.2)
-    is_over = functions.load("mine.py:blocks", folder).__globals__["is_over"]
-    ours = prompt(folder, folder=folder)
-    blocking = asyncio.ensure_future(Python(function="mine.py:blocks").answer(ours))
-    waiting = asyncio.ensure_future(Python(function="mine.py:waits").answer(ours))
+    is_over, began_s = functions.load("mine.py:blocks", folder).__globals__["is_over"], time.monotonic()
+    asked = prompt(folder, folder=folder)
+    blocking = asyncio.ensure_future(Python(function="mine.py:blocks").answer(asked))
     await asyncio.sleep(0.6)
-    waiting.cancel()
-    await asyncio.sleep(0)
+    held_up = Python(function=f"mine.py:{name}").held_up(folder, began_s)
     is_over.set()
-    with pytest.raises(HeldUpError, match=r"mine\.py:waits has to await, or to be a plain function") as told:
-        await waiting
-    assert told.value.kind == "infra_error"
-    assert (await blocking).text == ours.question
+    assert (await blocking).text == asked.question
+    told = f"an async function blocked the others: mine.py:{name} has to await, or to be a plain function"
+    assert held_up == (told if is_held_up else None)
 
 
 async def test_what_a_function_prints_is_no_data(capsys: pytest.CaptureFixture[str]) -> None:

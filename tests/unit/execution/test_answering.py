@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from keval.agents import Agent, AgentError, Answer, HeldUpError, Prompt
+from keval.agents import Agent, AgentError, Answer, Prompt
 from keval.execution.answering import Answerer
 from keval.execution.specs import AnswerSpec, Failed
 from keval.failure_kinds import AgentFailureKind
@@ -94,12 +95,20 @@ async def test_an_agent_that_fails_when_its_time_is_over_had_no_more_time(agent:
     await answerer.close()
 
 
+@dataclass(frozen=True, kw_only=True)
+class HeldUp(Clumsy):
+    """An agent that something else holds up."""
+
+    def held_up(self, folder: Path, since_s: float) -> str | None:
+        return f"held up in {folder} for {time.monotonic() - since_s:.0f} s"
+
+
 async def test_an_agent_that_something_else_held_up_did_not_answer_badly() -> None:
-    """Its time is over, and the failure is not the agent's: the time-out would count as the worst answer."""
-    agent = Clumsy(error=HeldUpError("an async function blocks"))
+    """Its time is over, and nobody can tell whether it would have answered: a time-out counts as the worst answer."""
+    agent = HeldUp(error=AgentError("agent_error", "no end"))
     answerer = Answerer(agent=agent, folder=Path(), env={}, secrets=Secrets({}), timeout_s=0.01)
     outcome = await answerer.answer(AnswerSpec(("Q",), "", {}, 1, "r1"))
-    assert outcome.failed == Failed("infra_error", "an async function blocks")
+    assert outcome.failed == Failed("infra_error", "no answer: 0.01 s in all; held up in . for 0 s")
     if outcome.workspace is not None:
         answerer.workspaces.remove(outcome.workspace)
     await answerer.close()

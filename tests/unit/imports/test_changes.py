@@ -7,12 +7,14 @@ from pathlib import Path
 import orjson
 import pytest
 
+from keval import projections
 from keval.config.import_mapping import load
 from keval.execution.disk_map import DiskMap
 from keval.ids import JsonObject
 from keval.imports.changes import ImportedChanges
 from keval.imports.importing import AnswerFile, import_answers
 from keval.logs.writer import open_log
+from keval.reports.builder import compose
 from tests.builders import ask, judgment_event, response_event
 
 MAPPING = """
@@ -116,6 +118,9 @@ def test_another_mapping_takes_the_place_of_the_one_before_under_its_own_conditi
         imported(tmp_path, rows(condition, [1]), mapping)
     scales = ask(tmp_path / "log.jsonl", "select condition, max, mean from condition_scores order by all")
     assert scales == [{"condition": "a", "max": 2, "mean": 1}, {"condition": "b", "max": 1, "mean": 1}]
+    with projections.connect([tmp_path / "log.jsonl"]) as connection:
+        told = [warning.text for warning in compose(connection).warnings if warning.code == "older_judges"]
+    assert [text.partition(": ")[2] for text in told] == ["1 (tool 1); --all takes them"]
 
 
 def test_the_order_of_metrics_makes_no_other_judge(tmp_path: Path) -> None:

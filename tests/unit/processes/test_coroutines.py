@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from keval.processes import coroutines
-from keval.processes.coroutines import StalledError, awaited
+from keval.processes.coroutines import awaited
 
 
 async def cancelled_once_begun(called: Callable[[], Coroutine[Any, Any, object]], begun: threading.Event) -> object:
@@ -119,7 +119,7 @@ def test_what_calls_share_belongs_to_one_loop() -> None:
 
 
 def test_a_function_that_blocks_holds_up_no_work_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A time-out holds, our loop goes on, and who waited in vain beside the function is told that something blocks."""
+    """A time-out holds and our loop goes on, and it is known that those of the user's did not."""
     monkeypatch.setattr(coroutines, "STALLED_S", 0.2)
     begun, is_over = threading.Event(), threading.Event()
 
@@ -128,19 +128,103 @@ def test_a_function_that_blocks_holds_up_no_work_of_ours(monkeypatch: pytest.Mon
         is_over.wait(60)
         return "late"
 
-    async def main() -> float:
+    async def main() -> None:
+        began_s = time.monotonic()
         blocking = asyncio.ensure_future(awaited(blocks()))
         await asyncio.to_thread(begun.wait, 30)
         beside = asyncio.ensure_future(awaited(asyncio.sleep(0)))
-        before = time.monotonic()
         await asyncio.sleep(0.6)
-        waited_s = time.monotonic() - before
+        assert coroutines.stood_still(began_s)
         beside.cancel()
         await asyncio.sleep(0)
         is_over.set()
-        with pytest.raises(StalledError, match="no other one went on"):
+        with pytest.raises(asyncio.CancelledError):
             await beside
         assert await blocking == "late"
-        return waited_s
+        assert coroutines.stood_still(began_s), "so it did, though it goes on now"
 
-    assert asyncio.run(main()) < 30
+    asyncio.run(main())
+
+
+def test_a_loop_that_goes_on_never_stood_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it is a little late: a time-out of a function that only takes long is its own."""
+    monkeypatch.setattr(coroutines, "_BEAT_S", 0.001)
+    began_s = time.monotonic()
+
+    async def is_a_little_late() -> None:
+        for _ in range(12):
+            time.sleep(0.1)  # noqa: ASYNC251 - what is tested
+            await asyncio.sleep(0)
+
+    asyncio.run(awaited(is_a_little_late()))
+    assert not coroutines.stood_still(began_s)
+
+
+@pytest.mark.parametrize("ends", ["exits", "stops"])
+def test_what_ends_the_loop_ends_its_own_call_alone(ends: str) -> None:
+    """A task of the user's that calls `sys.exit`, or stops the loop, leaves it to those that come later."""
+
+    async def helper() -> None:
+        if ends == "exits":
+            raise SystemExit(3)
+        asyncio.get_running_loop().stop()
+
+    async def calls() -> None:
+        await asyncio.gather(helper())
+
+    async def fine() -> str:
+        return "fine"
+
+    if ends == "exits":
+        with pytest.raises(RuntimeError, match="SystemExit: 3"):
+            asyncio.run(awaited(calls()))
+    else:
+        asyncio.run(awaited(calls()))
+    assert asyncio.run(awaited(fine())) == "fine"
+
+
+def test_what_fails_after_nobody_waits_is_told_nobody(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its time-out was told, and at the end Python has nothing to say of it."""
+    monkeypatch.setattr(coroutines, "GRACE_S", 0.05)
+    is_left = threading.Event()
+
+    async def fails() -> None:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            await asyncio.to_thread(is_left.wait, 30)
+            raise ValueError from None
+
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await awaited(fails())
+        is_left.set()
+        await asyncio.sleep(0.2)
+
+    asyncio.run(main())
+    gc.collect()
+    assert caplog.text == ""
+
+
+def test_what_runs_on_has_its_clean_up_at_the_end() -> None:
+    """A task that a function left behind, such as one that sends traces, is cancelled as its loop's end would do it."""
+    ended = threading.Event()
+    kept = []
+
+    async def background() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            ended.set()
+
+    async def begins() -> None:
+        kept.append(asyncio.create_task(background()))
+        await asyncio.sleep(0)
+
+    asyncio.run(awaited(begins()))
+    assert not ended.is_set()
+    coroutines.end_all()
+    assert ended.is_set()

@@ -403,9 +403,10 @@ def test_a_judge_that_has_not_begun_may_decide_what_passes(
 ) -> None:
     """A program says by itself what passes, at first to nobody; a model's score passes only from one that is named."""
     exact = judge_entry([{**METRICS[0], "name": "exact"}], name="exact_match", judge_id="b" * 24) | {"model": model}
-    events: list[JsonObject] = [
-        run_event(["plain"], samples=2, judges=[judge_entry([{**METRICS[0], "pass_from": 4}]), exact])
-    ]
+    run = run_event(["plain"], samples=2, judges=[judge_entry([{**METRICS[0], "pass_from": 4}]), exact])
+    # What it said of an earlier agent says nothing of this one.
+    earlier = response_event("q0", "plain", agent_id="0" * 24)
+    events: list[JsonObject] = [earlier, judgment_event(earlier, {"exact": 5}, judge_id="b" * 24), run]
     for name in ("q0", "q1"):
         answer = response_event(name, "plain")
         events += [answer, judgment_event(answer, 5)]

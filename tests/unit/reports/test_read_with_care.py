@@ -95,7 +95,7 @@ def test_few_clusters_make_intervals_doubtful() -> None:
     """However many samples there are; where there is no interval, nothing is said of it."""
     care = "Fewer than 10 clusters, so intervals are unreliable."
     in_clusters = {name: {"other_statistics": {"n_clusters": 8}} for name in ("baseline", "with_docs")}
-    for samples, said in ((40, True), (3, False)):
-        scores = {name: {**each, "n_samples": samples} for name, each in in_clusters.items()}
+    for samples, lower, said in ((40, 2.0, True), (3, None, False)):
+        scores = {name: {**each, "n_samples": samples, "ci_lower": lower} for name, each in in_clusters.items()}
         tables = [table(compared("higher", (0.5, 0.1, 0.9), n_paired=samples), scores=scores)]
         assert (care in str(read_with_care(tables, list(small_numbers(tables))))) == said
