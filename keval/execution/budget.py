@@ -47,6 +47,8 @@ class Ledger:
     """Attempts that were not begun because they did not fit."""
     largest_refused_usd: float = 0.0
     """The most that one of them might have cost."""
+    refused_untold: bool = False
+    """Whether one of them says only afterwards what it costs."""
     max_cost_usd: dict[str, float] = field(default_factory=dict)
     """By account (the id of a condition, of a judge): the highest cost seen so far, at least the assumed one."""
     free: set[str] = field(default_factory=set)
@@ -94,6 +96,7 @@ class Ledger:
                 else:
                     self.refused += 1
                     self.largest_refused_usd = max(self.largest_refused_usd, cost)
+                    self.refused_untold |= account in self.untold
                     (self.enough or stop).set()
         await asyncio.sleep(0)  # all that is left may be refused in a row, and a user must be able to end that
         return None

@@ -1,5 +1,5 @@
 -- One row per judge of the newest config that asks no model and has answers to judge, and that has neither judged nor failed to
--- judge any answer that counts: whether an answer passes may be for it to say.
+-- judge any answer that counts, nor has another version of it: whether an answer passes may be for it to say.
 with newest as (
     select unnest(judges) as judge
     from (select judges from run_facts where cardinality(conditions) > 0 and command <> 'import' order by rank desc limit 1)
@@ -11,5 +11,7 @@ select judge.name as judge
 from newest
 where judge.model is null and coalesce(len(judge.models), 0) = 0
     and judge.judge_id in (select judge_id from current where state = 'not_done')
-    and judge.judge_id not in (select judge_id from current where n_judgments > 0 or state = 'not_measured')
+    and judge.name not in (
+        select name from current_judges semi join (from current where n_judgments > 0 or state = 'not_measured') using (judge_id)
+    )
 order by judge

@@ -419,6 +419,20 @@ def test_a_judge_that_has_not_begun_may_decide_what_passes(
     assert (found.verdict, found.why) == (("met", found.why) if why is None else ("cannot tell", why))
 
 
+def test_another_version_of_a_judge_has_begun_for_it(tmp_path: Path) -> None:
+    """A program that was mended and judged by `keval judge -j` says what passes; the config's own will not judge."""
+    metrics = [{**METRICS[0], "pass_from": 4}]
+    old, new = (judge_entry(metrics, judge_id=each * 24) | {"model": None} for each in "bc")
+    answer = response_event("q0", "plain")
+    log = [
+        run_event(["plain"], samples=1, judges=[old]), answer, run_event((), judges=[new]),
+        judgment_event(answer, 5, judge_id="c" * 24),
+    ]  # fmt: skip
+    with projections.connect([write_log(tmp_path / "run.jsonl", log)], texts=False) as connection:
+        (found,) = held(Facts(connection, {}), "pass rate >= 0.6", on_mean=True)
+    assert (found.verdict, found.value) == ("met", 1)
+
+
 @pytest.mark.slow
 def test_a_missing_score_leaves_open_only_what_it_could_turn_round(tmp_path: Path) -> None:
     """With 1 of 16 scores missing 14 or 15 of 16 trials pass; k trials that were never planned stay unknown."""
