@@ -139,11 +139,10 @@ class Ledger:
         """Raise BudgetReachedError if an item was refused."""
         if not self.refused:
             return
-        dearest = self.largest_refused_usd
-        next_item = (
-            f"the next item may cost ${dearest:.4f}" if dearest else "the next item says only afterwards what it costs"
-        )
-        spent = f"{self._told_spent()}, and {next_item}"
+        next_item = f"may cost ${self.largest_refused_usd:.4f}"
+        if self.refused_untold and not self.largest_refused_usd:
+            next_item = "says only afterwards what it costs"
+        spent = f"{self._told_spent()}, and the next item {next_item}"
         if self.limit_usd is not None and self._most_usd() == self.limit_usd:
             told = f"budget_usd {self.limit_usd:g} is reached: {spent}"
             then = f"{self._to_raise('budget_usd')}{_AGAIN}, and may spend as much once more"

@@ -272,6 +272,15 @@ async def test_what_says_its_cost_only_afterwards_begins_where_anything_is_left(
         assert not ledger.untold, "who said that it costs nothing is believed"
 
 
+async def test_what_is_known_to_cost_nothing_is_not_called_unknown() -> None:
+    """Where more was spent than there was, even that is refused, with what it costs."""
+    ledger = Ledger(limit_usd=1.0, spent_usd=2.0)
+    ledger.assume("item", 0.0, "item")
+    assert await ledger.reserve("item", asyncio.Event()) is None
+    with pytest.raises(BudgetReachedError, match=r"the next item may cost \$0\.0000"):
+        ledger.check()
+
+
 @pytest.mark.parametrize("cost", [0.05, 0.1, 0.2])
 def test_a_budget_is_spent_to_the_cent(cost: float) -> None:
     """Twenty, ten or five items of equal cost fit into one dollar, whatever the floats add up to."""
