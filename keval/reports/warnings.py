@@ -25,8 +25,7 @@ def incomplete(
         planned = sum(found.planned or 0 for found in conditions)
         where = ", ".join(f"{found.name} {found.not_done}" for found in lacking)
         not_done = sum(found.not_done or 0 for found in lacking)
-        names = {found.name for found in lacking}
-        other = Counter({name: times for name, times in _by_earlier_agents(queries).items() if name in names})
+        other = _by_earlier_agents(queries, lacking)
         yield ReportWarning(
             "incomplete",
             f"INCOMPLETE: {not_done} of {planned} planned answers are not done ({where})."
@@ -237,11 +236,12 @@ def _merged_out_of_order(queries: Queries) -> Iterator[ReportWarning]:
         )
 
 
-def _by_earlier_agents(queries: Queries) -> Counter[str]:
-    """Return how many answers to today's conditions are by an agent before it was changed, by condition."""
+def _by_earlier_agents(queries: Queries, conditions: Sequence[ConditionSummary]) -> Counter[str]:
+    """Return how many answers to these conditions are by an agent before it was changed, by condition."""
     answers: Counter[str] = Counter()
+    names = {found.name for found in conditions}
     for row in queries.ask("older_conditions"):
-        if row["same"] and row["answers"]:
+        if row["same"] and row["answers"] and row["condition"] in names:
             answers[row["condition"]] += row["answers"]
     return answers
 
@@ -268,7 +268,8 @@ def _older(
             "older_conditions",
             f"conditions that the newest run dropped or changed are not shown: {len(names)} ({told})",
         )
-    if (answers := _by_earlier_agents(queries)) and not any(found.not_done for found in conditions):
+    # Of those that lack answers it stands above all numbers.
+    if answers := _by_earlier_agents(queries, [found for found in conditions if not found.not_done]):
         yield ReportWarning("older_agents", _of_earlier_agents(answers))
     judged: Counter[str] = Counter()
     for row in queries.ask("replaced_judges"):

@@ -544,6 +544,18 @@ def test_what_an_earlier_agent_answered_is_told_where_its_tasks_are_not_done(tmp
 
 
 @pytest.mark.slow
+def test_what_an_earlier_agent_answered_is_told_of_each_condition_once(tmp_path: Path) -> None:
+    """Above all numbers where answers are missing, among the warnings where none is."""
+    run, before = run_event(BOTH, samples=1), run_event(BOTH, samples=1)
+    before["agent"] |= {"agent_id": "0" * 24}
+    earlier = [response_event("q1", name, agent_id="0" * 24) for name in BOTH]
+    found = built([before, *earlier, run, response_event("q1")], tmp_path)
+    told = {warning.code: warning.text for warning in (*found.warnings_first, *found.warnings)}
+    assert "is not counted (with_docs 1)" in told["incomplete"]
+    assert told["older_agents"].endswith("is not counted (baseline 1)")
+
+
+@pytest.mark.slow
 def test_judgments_by_judges_that_were_replaced_are_counted_by_judge(tmp_path: Path) -> None:
     """A judge was edited after it had judged two answers: the number is that of its judgments."""
     answers = [response_event(name) for name in ("q1", "q2")]
