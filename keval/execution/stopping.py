@@ -233,7 +233,7 @@ def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> St
     decided_before = finished.advance()
     return Stopping(
         prepared=prepared, rule=rule, is_new=known is None, finished=finished, tasks=tasks,
-        failed_before=failed, ended=past.newest_end(mock=request.mock),
+        failed_before=failed, ended=None if known is None else past.newest_end(known),
         decided_before=decided_before, said=past.decided(),
     )  # fmt: skip
 

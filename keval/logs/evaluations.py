@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 OPEN_AT_ONCE = 200
 """Copies that are written at once: a process may have few files open."""
 
+DECLARATIONS = {"plan", "sample_change", "until_rule", "until_decided", "until_end"}
+"""Events that concern every config that has the same questions, or stops by the same rule."""
+
 
 @contextmanager
 def evaluations(logs: Sequence[LogFile], names: Sequence[str]) -> Iterator[list[list[LogFile]]]:
@@ -55,6 +58,10 @@ class _Owners:
     """The condition and agent of what has them, by its id."""
     keys_of_runs: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     """The same of what a run wrote: one that only judges belongs to what it judged."""
+    of_plans: dict[str, set[str]] = field(default_factory=dict)
+    """A log holds a plan once, whichever of its configs wrote it."""
+    of_rules: dict[str, set[str]] = field(default_factory=dict)
+    plans_of_questions: dict[str, set[str]] = field(default_factory=dict)
 
     def learn(self, event: JsonObject) -> None:
         """Note what a line says of whom it belongs to."""
@@ -62,15 +69,23 @@ class _Owners:
         if event["type"] == "run" and event.get("config_name") is not None:
             name = event["config_name"]
             self.of_runs[event["run_id"]] = name
+            self.of_plans.setdefault(event["plan_id"], set()).add(name)
             for condition in event["conditions"].values() if event["agent"] else ():
                 planned = condition["condition_id"], event["agent"]["agent_id"]
                 self.of_conditions.setdefault(planned, set()).add(name)
+        elif event["type"] == "plan":
+            for question_id in event["question_ids"]:
+                self.plans_of_questions.setdefault(question_id, set()).add(event["plan_id"])
+        elif event["type"] == "until_rule":
+            self.of_rules.setdefault(event["rule_id"], set()).add(event["config_name"])
         elif key is not None:
             self.of_events[event["id"]] = key
             self.keys_of_runs.setdefault(event["run_id"], set()).add(key)
 
     def of(self, event: JsonObject) -> Collection[str] | None:
         """Return the evaluations of an event; None for all."""
+        if event["type"] in DECLARATIONS:
+            return self._of_declaration(event) or None
         key = _key(event) or self.of_events.get(event.get("response_id") or event.get("target") or "")
         if key is not None and key in self.of_conditions:
             return self.of_conditions[key]
@@ -78,6 +93,14 @@ class _Owners:
             return {self.of_runs[event["run_id"]]}
         keys = self.keys_of_runs.get(event["run_id"], ())
         return set().union(*(self.of_conditions.get(each, ()) for each in keys)) or None
+
+    def _of_declaration(self, event: JsonObject) -> set[str]:
+        if event["type"] == "plan":
+            return self.of_plans.get(event["plan_id"], set())
+        if event["type"] == "sample_change":
+            plans = self.plans_of_questions.get(event["question_id"], ())
+            return set().union(*(self.of_plans.get(plan_id, ()) for plan_id in plans))
+        return self.of_rules.get(event["rule_id"], set())
 
 
 def _key(event: JsonObject) -> tuple[str, str] | None:

@@ -133,9 +133,10 @@ class Past:
         found = (event_at(self.log, line) for line in lines)
         return next((each for each in found if (each["config_name"], each["mock"]) == (config_name, mock)), None)
 
-    def newest_end(self, *, mock: bool) -> JsonObject | None:
-        """Return the event that says how the newest run ended that was to stop when decided; None if none does."""
-        lines = [line for (line,) in self.rows(load("logs", "newest_end", mock=str(mock)))]
+    def newest_end(self, rule: JsonObject) -> JsonObject | None:
+        """Return the event that says how the newest run ended that was to stop by the rule of an event, or None."""
+        named = {name: literal(rule[name]) for name in ("config_name", "rule_id")}
+        lines = [line for (line,) in self.rows(load("logs", "newest_end", mock=str(rule["mock"]), **named))]
         return next((event_at(self.log, line) for line in lines), None)
 
     def decided(self) -> dict[str, JsonObject]:

@@ -16,6 +16,6 @@ with question as (
 select condition_id, agent_id, question_id, max(repetitions) as repetitions
 from planned_conditions
 join question using (plan_id)
-left join stopped_conditions using (plan_id, agent_id, condition_id)
+left join stopped_conditions using (config_name, plan_id, agent_id, condition_id)
 where place <= coalesce(asked, place)
 group by condition_id, agent_id, question_id

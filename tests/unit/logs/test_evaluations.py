@@ -15,12 +15,13 @@ from keval.logs.evaluations import evaluations
 from keval.projections.log_file import LogFile
 
 
-def run(run_id: str, name: str | None, *conditions: str) -> dict[str, object]:
+def run(run_id: str, name: str | None, *conditions: str, plan_id: str | None = None) -> dict[str, object]:
     """Return the run event of a config; of no config it plans nothing."""
     planned = {each: {"condition_id": f"{each}-id"} for each in conditions}
     agent = {"agent_id": "agent"} if name else None
     return {
         "type": "run", "id": run_id, "run_id": run_id, "config_name": name, "conditions": planned, "agent": agent,
+        "plan_id": plan_id,
     }  # fmt: skip
 
 
@@ -48,6 +49,29 @@ def test_each_evaluation_has_what_its_config_asked_for_and_what_was_said_of_it(t
         found = [[orjson.loads(line)["id"] for file in part for line in file.read()] for part in parts]
         assert {file.name for part in parts for file in part} == {"both.jsonl"}
     assert found == [["r1", "a", "b", "r3", "j", "t", "l", "u"], ["a", "r2", "l", "u"]]
+
+
+def test_what_several_configs_share_is_in_each_of_them_whoever_wrote_it(tmp_path: Path) -> None:
+    """A log holds a plan, a changed sample and a stopping rule once, as the first config that needs it writes it."""
+    of_rule = {"plan_id": "p1", "rule_id": "law-rule"}
+    events = [
+        run("r1", "law", "plain", plan_id="p1"),
+        {"type": "plan", "run_id": "r1", "id": "p1", "plan_id": "p1", "question_ids": ["q1", "q2"]},
+        {"type": "until_rule", "run_id": "r1", "id": "rule", "config_name": "law", **of_rule},
+        run("r2", "tax", "plain", plan_id="p1"),
+        run("r3", "art", "plain", plan_id="p2"),
+        {"type": "plan", "run_id": "r3", "id": "p2", "plan_id": "p2", "question_ids": ["q3"]},
+        {"type": "sample_change", "run_id": "r1", "id": "changed", "question_id": "q2"},
+        {"type": "until_decided", "run_id": "without-a-run-line", "id": "decided", **of_rule},
+        {"type": "until_end", "run_id": "without-a-run-line", "id": "end", **of_rule},
+    ]
+    log = tmp_path / "all.jsonl"
+    log.write_bytes(b"".join(orjson.dumps(event) + b"\n" for event in events))
+    with evaluations([LogFile(log, "all.jsonl")], ["law", "tax", "art"]) as parts:
+        found = [[orjson.loads(line)["id"] for file in part for line in file.read()] for part in parts]
+    assert found == [
+        ["r1", "p1", "rule", "changed", "decided", "end"], ["p1", "r2", "changed"], ["r3", "p2"],
+    ]  # fmt: skip
 
 
 def test_a_log_without_an_own_line_of_an_evaluation_is_none_of_its_logs(tmp_path: Path) -> None:

@@ -133,13 +133,18 @@ def end_event(*, mock: bool) -> JsonObject:
 
 
 def test_how_a_run_ended_stays_true_when_a_mock_run_follows() -> None:
-    """It is what the newest run of its kind says; a real run that follows is another one."""
+    """It is what the newest run of its kind and config says, by its rule; a real run that follows is another one."""
     real, mock = end_event(mock=False), end_event(mock=True)
     events = [run_event(), ANSWER, real, run_event(run_id="mock", mock=True), mock]
-    with past_of(events) as past:
-        assert (past.newest_end(mock=False), past.newest_end(mock=True)) == (real, mock)
-    with past_of([*events, run_event(config_name="another")]) as past:
-        assert (past.newest_end(mock=False), past.newest_end(mock=True)) == (None, mock)
+    rules = [{"config_name": "test", "rule_id": "b" * 16, "mock": kind} for kind in (False, True)]
+    anothers = {**real, "id": "end-of-another", "rule_id": "c" * 16}
+    for more, expected in (
+        ([], [real, mock]),
+        ([run_event(config_name="another"), anothers], [real, mock]),
+        ([run_event(run_id="again", seed=1)], [None, mock]),
+    ):
+        with past_of([*events, *more]) as past:
+            assert [past.newest_end(rule) for rule in rules] == expected
 
 
 def test_agents_that_do_not_report_their_tool_calls_are_known_by_their_runs() -> None:

@@ -12,6 +12,7 @@ from keval import cli, projections
 from keval.config.until_section import Given
 from keval.errors import BudgetReachedError
 from keval.ids import JsonObject
+from keval.logs.evaluations import evaluations
 from keval.projections.log_file import as_log_file
 from keval.reports.across_logs import compare
 from keval.reports.gate_facts import Facts
@@ -144,6 +145,31 @@ def test_that_one_of_two_logs_stopped_is_enough(tmp_path: Path, stopped: str) ->
         facts = Facts(now, {})
         since = facts.since(Facts(before, {}), facts.tables[0], "other")
     assert (since.value is None, since.lower, since.unknown) == (False, None, DESCRIPTIVE)
+
+
+@pytest.mark.slow
+def test_two_configs_with_the_same_questions_stop_each_by_its_own_rule(tmp_path: Path) -> None:
+    """In a log of both, a report of each says what one of its own log says; and neither cuts what the other planned."""
+    first, both, alone = tmp_path / "first", tmp_path / "both.jsonl", tmp_path / "alone.jsonl"
+    first.mkdir()
+    config, another = write_evaluation(first), write_evaluation(tmp_path)
+    written = another.read_text()
+    another.write_text(
+        written.replace("name: until", "name: another").replace('"plain"}', '"bare"}').replace('"other"}', '"full"}')
+    )
+    run(config, both, Drawn(config, CLEAR))
+    _, [decided] = bodies(both)
+    others = Drawn(another, {"bare": 0.3, "full": 0.9}, seed=1)
+    run(another, both, others)
+    run(another, alone, others)
+    _, [expected] = bodies(alone)
+    assert decided["until"]["n"] != expected["until"]["n"]
+    with evaluations([as_log_file(both)], ["until", "another"]) as parts:
+        apart = [bodies(file.path) for [file] in parts]
+    assert [comparison["until"] for _, [comparison] in apart] == [decided["until"], expected["until"]]
+    run(config, both, Drawn(config, CLEAR))
+    for each in (*apart, bodies(both)):
+        assert {found["not_done"] for found in each[0]} == {0}
 
 
 @pytest.mark.slow
