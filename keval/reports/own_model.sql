@@ -1,6 +1,7 @@
 -- One row per judge, metric and sample: how much more than other raters the judge gives answers of its own model, minus how
 -- much more it gives answers of other models. Other raters are judges of other models, and people, by the same metric and
--- scale; without them, a good model could not be told from a favoured one.
+-- scale; without them, a good model could not be told from a favoured one. Judges of pairs compare an answer with the same other one,
+-- and what was given without asking anybody is not theirs.
 -- own, others: how many models of answers of each kind the judge scored; difference is null without both, or without another
 -- rater.
 with judge as (
@@ -8,29 +9,30 @@ with judge as (
 ),
 score as (
     select
-        m.place, s.judge_id, m.judge, s.metric, m.min, m.max, s.sample_id, s.response_id, j.model,
+        m.place, s.judge_id, m.judge, s.metric, m.min, m.max, s.sample_id, s.response_id, s.other_response_id as other, j.model,
         r.models as answered_by, avg(s.score) as score
     from score_facts as s
     join conditions as c using (condition_id, agent_id)
     join metrics as m using (judge_id, metric)
     join response_facts as r on r.position = s.answer
     left join judge as j using (judge_id)
-    where s.score is not null and c.current and len(r.models) > 0
+    where s.score is not null and s.is_asked and c.current and len(r.models) > 0
     group by all
 ),
-other as (
-    select a.judge_id, a.metric, a.response_id, avg(b.score) as score
+by_others as (
+    select a.judge_id, a.metric, a.response_id, a.other, avg(b.score) as score
     from score as a
     join (
-        select response_id, metric, min, max, model, score from score
+        select response_id, metric, min, max, model, score, other, false as is_person from score
         union all
-        select p.response_id, p.metric, s.min, s.max, null, p.score
+        select p.response_id, p.metric, s.min, s.max, null, p.score, null, true
         from session.people_scores as p
         join (select distinct response_id, metric, min, max from score) as s using (response_id, metric)
         where p.score between s.min and s.max
     ) as b using (response_id, metric, min, max)
     where a.model is not null and b.model is distinct from a.model and not list_contains(a.answered_by, b.model) is true
-    group by a.judge_id, a.metric, a.response_id
+        and (b.is_person or b.other is not distinct from a.other)
+    group by a.judge_id, a.metric, a.response_id, a.other
 ),
 of_sample as (
     select
@@ -41,7 +43,8 @@ of_sample as (
         bool_or(not list_contains(s.answered_by, s.model)) as has_others,
         count(o.score) > 0 as has_raters
     from score as s
-    left join other as o using (judge_id, metric, response_id)
+    left join by_others as o
+        on o.judge_id = s.judge_id and o.metric = s.metric and o.response_id = s.response_id and o.other is not distinct from s.other
     where s.model is not null
     group by s.place, s.judge, s.judge_id, s.metric, s.sample_id
 )

@@ -127,6 +127,14 @@ def own_model_events(favour: float, *, sonnet_too: bool = True) -> list[JsonObje
     return events
 
 
+def paired(event: JsonObject, *, is_same: bool) -> JsonObject:
+    """Return a judgment as one of a pair; of an answer compared with itself nobody was asked."""
+    if event["type"] == "response":
+        return event
+    outcome = {"verdict": "tie", "order_dependent": None if is_same else False, "in_order": None, "same_text": is_same}
+    return event | {"judge": event["judge"] | {"type": "pairwise"}, "outcome": outcome}
+
+
 @pytest.mark.slow
 def test_a_judge_that_prefers_its_own_model(tmp_path: Path) -> None:
     """What it gives its own model above what another judge gives, minus the same of other models' answers."""
@@ -136,5 +144,7 @@ def test_a_judge_that_prefers_its_own_model(tmp_path: Path) -> None:
     alone = found(tmp_path, own_model_events(1, sonnet_too=False))["own model"]
     assert alone.value is None
     assert alone.sentence.startswith("cannot tell: nobody else scored these answers by this metric")
+    nobody_asked = [paired(event, is_same=event["condition"] == "baseline") for event in own_model_events(1)]
+    assert found(tmp_path, nobody_asked)["own model"].reason == "no answer is of the judge's own model"
     none = [event for event in own_model_events(0) if event.get("condition") != "baseline"]
     assert found(tmp_path, none)["own model"].reason == "no answer is of the judge's own model"
