@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from keval.ids import JsonObject
+from keval.passing import SLACK
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.questions import as_text, messages
@@ -29,7 +30,7 @@ def instances(
     `shared` is what all of them have in common, `of_models` whether a judge, by its id, asks a model.
     """
     ids = {"condition_id": literal(condition.condition_id), "agent_id": literal(condition.agent_id)}
-    for row in rows(connection, load("formats", "eee_answers", **ids)):
+    for row in rows(connection, load("formats", "eee_answers", pass_slack=str(SLACK), **ids)):
         answer = row | {name: orjson.loads(row[name]) for name in ("sample", "scores")}
         known = shared | _answer(answer)
         for score in answer["scores"]:

@@ -12,7 +12,7 @@ join (
         to_json(list(
             {
                 judge: judge, judge_id: judge_id, metric: metric, score: score, max: max,
-                passed: coalesce(passed, score >= pass_from - 1e-6),
+                passed: coalesce(passed, score >= pass_from - $pass_slack),
                 replicate: replicate, judgment_id: judgment_id, reasoning: reasoning
             }
             order by position, metric

@@ -20,6 +20,7 @@ import orjson
 
 from keval.formats import Format, Source
 from keval.ids import JsonObject
+from keval.passing import SLACK
 from keval.plugins import option
 from keval.projections import rows
 from keval.projections.sql_file import load
@@ -101,7 +102,7 @@ def _rows(connection: DuckDBPyConnection) -> Iterator[JsonObject]:
     """Yield what becomes a span, in the order of the log, part by part."""
     for part in rows(connection, load("formats", "span_parts", most=str(BYTES_PER_QUERY))):
         first, last = str(part["first"]), str(part["last"])
-        yield from rows(connection, load("formats", "spans", first=first, last=last))
+        yield from rows(connection, load("formats", "spans", first=first, last=last, pass_slack=str(SLACK)))
 
 
 def _told(row: JsonObject) -> JsonObject:

@@ -26,7 +26,7 @@ scored as (
         to_json(list(
             {
                 judge: judge, judge_id: judge_id, metric: metric, score: score, reasoning: reasoning, time: j.time,
-                judgment_id: judgment_id, replicate: replicate, passed: coalesce(passed, score >= pass_from - 1e-6)
+                judgment_id: judgment_id, replicate: replicate, passed: coalesce(passed, score >= pass_from - $pass_slack)
             }
             order by s.position, metric
         ))::varchar as scores

@@ -21,6 +21,7 @@ from keval.documents.mapping import Rule, UnfitError, kind, look_up
 from keval.execution.tasks import question_id
 from keval.failure_kinds import FAILURE_KINDS
 from keval.ids import JsonObject, digest, sample_sha256
+from keval.passing import passes
 from keval.usage import LARGEST_COST_USD, LARGEST_COUNT
 
 NONE = (None, "")
@@ -348,7 +349,7 @@ def _arguments(value: object) -> JsonObject | None:
 
 
 def _score(record: JsonObject, name: str, metric: ForeignMetric, problems: list[str]) -> JsonObject:
-    low, high, passes = (metric.scale[key] for key in ("min", "max", "pass_from"))
+    low, high, pass_from = (metric.scale[key] for key in ("min", "max", "pass_from"))
     score, reasoning, why_none = None, None, NO_SCORE
     try:
         value = metric.score.of(record)
@@ -361,6 +362,6 @@ def _score(record: JsonObject, name: str, metric: ForeignMetric, problems: list[
         reasoning = None if metric.reasoning is None else _name(metric.reasoning.of(record))
     except UnfitError as error:
         problems.append(f"{name}: {error}")
-    passed = None if passes is None or score is None else score >= passes
+    passed = None if pass_from is None or score is None else passes(score, pass_from)
     why = {} if score is not None else {"not_applicable": why_none}
     return {"score": score, "reasoning": reasoning, "min": low, "max": high, "passed": passed, **why}

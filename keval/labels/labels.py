@@ -15,6 +15,7 @@ from keval.ids import JsonObject, digest
 from keval.labels.draw import Wanted
 from keval.labels.error_rates import ForeignCalibration, PassShare, RatesCorrection, corrected_by, rates_as_json
 from keval.logs.line_at import event_at
+from keval.passing import passes
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.reports.verdicts import READ as READ_FOR_VERDICTS
@@ -291,7 +292,7 @@ def _opinion(known: JsonObject, row: JsonObject) -> bool | None:
             return passed
         case "ambiguous":
             return None
-    return bool(known["scores"][row["metric"]] >= row["threshold"] - 1e-6) is passed  # as verdicts.sql has it
+    return passes(known["scores"][row["metric"]], row["threshold"]) is passed
 
 
 def _told(known: JsonObject, row: JsonObject) -> bool:

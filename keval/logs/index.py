@@ -22,9 +22,10 @@ import orjson
 
 from keval import documents, failure_kinds, projections, schema
 from keval.errors import EnvironmentLacksError
-from keval.logs import fingerprint
+from keval.logs import fingerprint, stream
 from keval.logs.check import Check
 from keval.logs.fingerprint import Fingerprint
+from keval.passing import SLACK
 from keval.processes import temporary
 from keval.projections.log_file import ChangedError, LogFile, Stored
 
@@ -261,9 +262,9 @@ def _let_read(path: Path, log: Path) -> None:
 @cache
 def _version() -> str:
     """Return the identity of all that decides what is in an index: how tables are made, and which lines are valid."""
-    tables = hashlib.sha256(repr(failure_kinds.view_rows()).encode())
+    tables = hashlib.sha256(repr((failure_kinds.view_rows(), SLACK)).encode())
     making, checking = Path(projections.__file__).parent, Path(documents.__file__).parent
-    rules = (*schema.locate().glob("*.json"), Path(schema.__file__), *checking.glob("event_*.py"))
+    rules = (*schema.locate().glob("*.json"), *map(Path, (schema.__file__, stream.__file__)), *checking.glob("*.py"))
     for file in sorted((*making.glob("*.sql"), *making.glob("*.py"), *rules)):
         tables.update(file.read_bytes())
     return f"{version('keval')} {version('duckdb')} {tables.hexdigest()[:24]}"

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from keval import failure_kinds
+from keval.passing import SLACK
 from keval.projections.log_file import LogFile
 from keval.projections.sql_file import literal, load
 
@@ -180,7 +181,7 @@ def definition(name: str, *, everything: bool = False, line: str = "null", file:
         failure_kinds=kinds,
         line=line,
         samples="sample_means",
-        passed=load("projections", "passed"),
+        passed=load("projections", "passed", pass_slack=str(SLACK)),
         turns=load("projections", "turns"),
         failed_attempts=load("projections", "failed_attempts"),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from keval.metric_names import full_name
+from keval.passing import SLACK
 from keval.projections import rows
 from keval.projections.sql_file import literal, load
 from keval.reports.thresholds import Scale, thresholds
@@ -26,7 +27,7 @@ def verdicts(connection: DuckDBPyConnection, pass_from: Mapping[str, float]) -> 
     """
     meant = thresholds(pass_from, _scales(connection)) if pass_from else {}
     given = ", ".join(f"({literal(name)}, {score!r}::double)" for name, score in meant.items())
-    passed = load("projections", "passed")
+    passed = load("projections", "passed", pass_slack=str(SLACK))
     return load("projections", "verdicts", given=given or "(null, null::double)", passed=passed)
 
 

@@ -61,6 +61,12 @@ def test_a_score_is_a_number_or_a_truth_value(tmp_path: Path, ok: object, score:
     assert reader(tmp_path).read({**ROW, "ok": ok}).scores["board"]["correct"]["score"] == score
 
 
+@pytest.mark.parametrize(("ok", "is_pass"), [(1, True), (1 - 1e-9, True), (0.99, False), (None, None)])
+def test_a_score_passes_as_it_does_in_a_report(tmp_path: Path, ok: float | None, is_pass: bool | None) -> None:
+    """Arithmetic with floats of whoever made the file is no reason to fail."""
+    assert reader(tmp_path).read({**ROW, "ok": ok}).scores["board"]["correct"]["passed"] is is_pass
+
+
 @pytest.mark.parametrize("ok", [None, ""])
 def test_a_score_that_is_not_there_is_not_the_worst_one(tmp_path: Path, ok: object) -> None:
     """It is missing, and that is no problem."""
