@@ -4,6 +4,7 @@
 -- differences: how often each difference occurs, without ties and as a share of the largest value, which is enough for tests
 -- that only ask for signs and ranks.
 -- n_clusters, unclustered, se_clustered: as in cluster_errors, of the differences; null if no config names a cluster_key.
+-- difference_lower, difference_upper: see pair_bounds; null where nothing is missing.
 -- flipped: how often each difference occurs that is flipped as one, a sample's or the sum of a cluster's; failures_flipped the
 -- same of the share of repetitions that the agent failed. These are of all samples that were scored, or failed, under both, also
 -- of those that have no value because the config excludes failures; none where one of these samples has no cluster.
@@ -85,11 +86,13 @@ select
     if(unclustered > 0 or n_clusters < 2, null,
         sqrt(if(k.squares <= ($noise * x.largest) ** 2, 0, k.squares) * n_clusters / (n_clusters - 1)) / x.n_paired
     ) as se_clustered,
+    y.difference_lower, y.difference_upper,
     coalesce(x.differences, map()) as differences,
     coalesce(if(n_clusters is null, x.differences, k.flipped), map()) as flipped,
     coalesce(if(n_clusters is null, x.failure_differences, k.failures_flipped), map()) as failures_flipped
 from compared as x
 left join clustered as k using (condition_id, baseline_id, agent_id, judge_id, metric)
+left join pair_bounds as y using (condition_id, baseline_id, agent_id, judge_id, metric)
 join conditions as c on c.condition_id = x.condition_id and c.agent_id = x.agent_id
 join conditions as b on b.condition_id = x.baseline_id and b.agent_id = x.agent_id
 join metrics as m on m.judge_id = x.judge_id and m.metric = x.metric

@@ -7,9 +7,13 @@ own_compared_series as (
     from main.compared_series as s, group_name as g
 ),
 conditions as (from own_conditions),
+series as (from own_series),
 sample_means as (from own_sample_means),
+planned_questions as (from own_planned_questions),
 compared_series as (from own_compared_series),
 paired_samples as ($paired_samples),
+condition_means as ($condition_means),
+pair_bounds as ($pair_bounds),
 compared as ($comparisons)
 select
     g."by",

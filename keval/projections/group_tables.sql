@@ -8,12 +8,16 @@ sample_group as (
 group_name as (
     select distinct number, "by" from sample_group
 ),
-planned as (
-    select q.condition_id, q.agent_id, g.number, sum(q.repetitions)::bigint as planned, count(*) as samples
-    from planned_questions as q
+own_planned_questions as (
+    select q.* replace (q.condition_id || ' ' || g.number as condition_id)
+    from main.planned_questions as q
     join (select sample_id, question_id from newest_samples join events using (position, sample_id)) as s using (question_id)
     join sample_group as g using (sample_id)
-    group by all
+),
+planned as (
+    select condition_id, agent_id, sum(repetitions)::bigint as planned, count(*) as samples
+    from own_planned_questions
+    group by condition_id, agent_id
 ),
 own_conditions as (
     select
@@ -23,7 +27,7 @@ own_conditions as (
         )
     from main.conditions as c
     cross join group_name as g
-    left join planned as p on p.condition_id = c.condition_id and p.agent_id = c.agent_id and p.number = g.number
+    left join planned as p on p.condition_id = c.condition_id || ' ' || g.number and p.agent_id = c.agent_id
 ),
 own_series as (
     select s.* replace (s.condition_id || ' ' || g.number as condition_id) from main.series as s, group_name as g

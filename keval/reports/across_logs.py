@@ -54,6 +54,8 @@ READ = (
     "judgment_facts",
     "metrics",
     "newest_samples",
+    "planned_questions",
+    "plans",
     "sample_means",
     "samples",
 )

@@ -51,8 +51,9 @@ def differences_since(
     the later one declares counts. Samples are paired by their id; one that is another question now, or of
     which a judge is given something else, has no partner. The connections have texts.
     """
-    copied = ("conditions", "metrics", "sample_means", "newest_samples", "condition_means")
+    copied = ("conditions", "metrics", "sample_means", "newest_samples", "planned_questions", "condition_means")
     queries = {name: f"from {name}" for name in copied}
+    queries["plans"] = "select plan_id from plans"
     queries["facts"] = load("reports", "since_questions")
     queries["judgment_facts"] = load("reports", "since_judges")
     told_apart = [

@@ -55,6 +55,8 @@ def put_side_by_side(connection: DuckDBPyConnection, labels: Sequence[str], pair
         made("OR REPLACE VIEW", "compared_series", load("reports", "across_series", pairs=f"values {values}"))
     )
     connection.execute(made("TABLE", "untried_samples", of_each("across_untried")))
+    connection.execute(made("TABLE", "known_questions", of_each("across_known_questions")))
+    connection.execute(made("TABLE", "planned_samples", of_each("across_planned")))
 
 
 def pair_samples(connection: DuckDBPyConnection) -> list[str]:
@@ -67,8 +69,10 @@ def pair_samples(connection: DuckDBPyConnection) -> list[str]:
     connection.execute("CREATE TABLE joined_clusters (cluster VARCHAR, joined VARCHAR)")
     connection.execute("INSERT INTO joined_clusters SELECT unnest(?), unnest(?)", [list(parts), list(parts.values())])
     connection.execute(made("OR REPLACE TABLE", "newest_samples", load("reports", "across_samples")))
-    for name in ("paired_samples", "comparisons"):
-        connection.execute(made("OR REPLACE VIEW", name, definition(name)))
+    connection.execute(made("OR REPLACE VIEW", "paired_samples", definition("paired_samples")))
+    bounds = load("projections", "pair_bounds", untried="untried_samples", planned="from planned_samples")
+    connection.execute(made("OR REPLACE VIEW", "pair_bounds", bounds))
+    connection.execute(made("OR REPLACE VIEW", "comparisons", definition("comparisons")))
     return [row["sample_id"] for row in moved]
 
 

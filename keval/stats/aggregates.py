@@ -17,7 +17,7 @@ from keval.projections.line_text import events_of
 from keval.projections.sql_file import load
 from keval.stats.asked import NOTHING, Asked
 from keval.stats.comparisons import with_tests
-from keval.stats.conclusions import concluded, missing_bounds
+from keval.stats.conclusions import concluded
 from keval.stats.condition_row import Completion, completion
 from keval.stats.declared import Declared, declared
 from keval.stats.friedman import friedman
@@ -121,11 +121,7 @@ def _concluded(tested: Sequence[JsonObject], scores: Sequence[JsonObject]) -> It
         method = "t" if row["n_clusters"] is None else "t_clustered"
         statistics = {name: each for name, each in PAIRED.items() if not each.asked_by or row.get(each.asked_by)}
         baseline, condition = (by_key.get(_key(row, name)) for name in ("baseline_id", "condition_id"))
-        bounded = {
-            **row,
-            "bounds": (None, None) if not (baseline and condition) else missing_bounds(baseline, condition),
-        }
-        body = _body("comparison", _OF_COMPARISON, statistics, bounded, {"ci_method": method})
+        body = _body("comparison", _OF_COMPARISON, statistics, row, {"ci_method": method})
         reasons = body.pop("reasons")
         yield body | concluded(body | {"reasons": reasons}, baseline, condition)
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from keval.ids import JsonObject
 from keval.readable import share
-from keval.stats.intervals import FEWEST_SAMPLES, LEVEL, Interval
+from keval.stats.intervals import FEWEST_SAMPLES, LEVEL
 from keval.stats.reasons import NOTHING_SCORED, TOO_FEW
 
 Conclusion = Literal[
@@ -32,7 +32,7 @@ def concluded(body: JsonObject, baseline: JsonObject | None, condition: JsonObje
     """
     conclusion, why = _shown(body)
     if conclusion != "cannot tell" and baseline is not None and condition is not None:
-        doubt = _doubt(conclusion, baseline, condition)
+        doubt = _doubt(conclusion, body, baseline, condition)
         if doubt is not None:
             conclusion, why = "cannot tell", doubt
     reasons = {**body["reasons"], **({} if why is None else {"conclusion": why})}
@@ -75,12 +75,12 @@ def _qualification(conclusion: Conclusion, body: JsonObject) -> str | None:
     return ", ".join(said) or None
 
 
-def _doubt(conclusion: Conclusion, baseline: JsonObject, condition: JsonObject) -> str | None:
+def _doubt(conclusion: Conclusion, body: JsonObject, baseline: JsonObject, condition: JsonObject) -> str | None:
     """Return why too much is missing for the conclusion to hold, or None; by Manski's worst case."""
     if conclusion.startswith("no difference") and not (baseline["scored"] and condition["scored"]):
         return NOTHING_SCORED
     lacking = [found for found in (baseline, condition) if missing_share(found) > MOST_MISSING]
-    if not lacking or _bounds_agree(conclusion, baseline, condition):
+    if not lacking or _bounds_agree(conclusion, body):
         return None
     shares = ", ".join(f"{found['condition']} {share(missing_share(found))}" for found in lacking)
     return f"answers not measured or not done: {shares}; they could change the result"
@@ -96,26 +96,8 @@ def missing_share(found: JsonObject) -> float:
     return float(missing / expected) if expected else 0.0
 
 
-def difference_bounds(baseline: JsonObject, condition: JsonObject) -> Interval:
-    """Return between what a difference lies whatever the missing answers would have scored (Manski's worst case).
-
-    Of `aggregate` bodies; two nulls where nothing was planned or tried under one of them.
-    """
-    ends = [found[name] for found in (condition, baseline) for name in ("mean_lower", "mean_upper")]
-    if None in ends:
-        return None, None
-    lower, upper, baseline_lower, baseline_upper = ends
-    return lower - baseline_upper, upper - baseline_lower
-
-
-def missing_bounds(baseline: JsonObject, condition: JsonObject) -> Interval:
-    """Return the same where an answer is missing, else two nulls."""
-    is_missing = missing_share(baseline) or missing_share(condition)
-    return difference_bounds(baseline, condition) if is_missing else (None, None)
-
-
-def _bounds_agree(conclusion: Conclusion, baseline: JsonObject, condition: JsonObject) -> bool:
-    lower, upper = difference_bounds(baseline, condition)
+def _bounds_agree(conclusion: Conclusion, body: JsonObject) -> bool:
+    lower, upper = body.get("difference_lower"), body.get("difference_upper")  # an older event has none
     if lower is None or upper is None:
         return False
-    return lower > 0 if conclusion == "higher" else conclusion == "lower" and upper < 0
+    return bool(lower > 0) if conclusion == "higher" else conclusion == "lower" and bool(upper < 0)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _COMPUTED = ("condition_means", "variance_components", "cluster_errors", "computed_means", "condition_scores")
 """The views that are computed once more, of groups."""
 
-_COMPARED = ("paired_samples", "comparisons")
+_COMPARED = ("paired_samples", "condition_means", "pair_bounds", "comparisons")
 """Those that differences are computed by."""
 
 

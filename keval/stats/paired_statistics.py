@@ -95,14 +95,12 @@ PAIRED = table((
             label="worst and best case", required=False, shown=False,
             description=f"The mean difference if what is missing of the condition had scored the {own}, and of the "
             f"baseline the {other}; null if nothing is missing.",
-            formula=formula,
-            why_null=reasons.nothing_missing, null_when="all answers were measured, or nothing was planned or tried",
-            compute=lambda row, place=place: row["bounds"][place],  # type: ignore[misc]  # the default binds it
+            formula="d̄ over the samples that are, or could be, a number under both (Manski 2003)",
+            why_null=reasons.nothing_missing,
+            null_when="all answers were measured, or no sample could be a number under both",
+            compute=lambda row, name=f"difference_{end}": row[name],  # type: ignore[misc]  # the default binds it
         )
-        for place, (end, own, other, formula) in enumerate((
-            ("lower", "minimum", "maximum", "the condition's `mean_lower` − the baseline's `mean_upper` (Manski 2003)"),
-            ("upper", "maximum", "minimum", "the condition's `mean_upper` − the baseline's `mean_lower`"),
-        ))
+        for end, own, other in (("lower", "minimum", "maximum"), ("upper", "maximum", "minimum"))
     ),
     Statistic(
         name="p", levels=COMPARISON, kind="share_or_null", unit="p", label="p", required=False,

@@ -56,7 +56,7 @@ def values(folder: Path, events: list[JsonObject], query: str) -> list[object]:
 
 
 FILES = {path.stem for path in Path(projections.__file__).parent.glob("*.sql")}
-EXPRESSIONS = {"passed", "in_share", "turns", "failed_attempts"}
+EXPRESSIONS = {"passed", "in_share", "turns", "failed_attempts", "planned_samples"}
 """Those that are no query, but what queries have in them."""
 
 

@@ -85,14 +85,14 @@ def test_a_condition_of_nothing_but_failures_is_like_no_other(scored: int, concl
 
 @pytest.mark.parametrize("state", ["not_measured", "not_done"])
 @pytest.mark.parametrize(
-    ("missing", "mean_lower", "conclusion"), [(4, 2.9, "higher"), (9, 2.9, "cannot tell"), (9, 3.1, "higher")]
+    ("missing", "worst", "conclusion"), [(4, -0.1, "higher"), (9, -0.1, "cannot tell"), (9, 0.1, "higher")]
 )
 def test_more_than_a_twentieth_missing_has_to_survive_the_worst_case(
-    state: str, missing: int, mean_lower: float, conclusion: str
+    state: str, missing: int, worst: float, conclusion: str
 ) -> None:
     """10 % that could turn the result round: nothing can be told; 4 %, or a better worst case: it stands."""
-    lacking = aggregate("docs", scored=90 - missing, mean_lower=mean_lower, mean_upper=3.7, **{state: missing})
-    found = concluded(body(), aggregate("baseline"), lacking)
+    lacking = aggregate("docs", scored=90 - missing, **{state: missing})
+    found = concluded(body(difference_lower=worst, difference_upper=0.7), aggregate("baseline"), lacking)
     assert found["conclusion"] == conclusion
     if conclusion == "cannot tell":
         why = "answers not measured or not done: docs 10 %; they could change the result"
