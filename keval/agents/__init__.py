@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from keval.errors import ItemError
 from keval.failure_kinds import AgentFailureKind
+from keval.models.prices import Prices, load
 from keval.models.services import Service
 from keval.processes.local_files import LocalFile
 from keval.usage import Usage
@@ -100,6 +101,8 @@ class Prompt:
     """Asks the agent's model in another way than each call by itself; only for an agent with a `batch_service`."""
     folder: Path = Path()
     """The config's folder, to which paths in an agent's options are relative."""
+    prices: Prices = field(default_factory=load)
+    """What models cost, for an agent that asks one itself."""
 
 
 class AgentError(ItemError):

@@ -14,7 +14,7 @@ from keval.documents.strict_json import DEEPEST_VALUE, is_deeper
 from keval.failure_kinds import AgentFailureKind
 from keval.ids import JsonObject
 from keval.models.http_statuses import CONTENT_REFUSED
-from keval.models.messages_api import Model, ModelError, Reply, ReplyTooLongError, total
+from keval.models.messages_api import Model, ModelError, Reply, ReplyTooLongError, at_own_price, total
 from keval.processes.servers import lacking
 from keval.tool_names import tool_part
 
@@ -96,7 +96,7 @@ class Conversation:
         while True:
             self._in_doubt = True
             self._prompt.heartbeat(self._so_far())  # should nothing else be heard of it
-            reply = await self._asked(tools)
+            reply = at_own_price(await self._asked(tools), self._model.name, self._prompt.prices)
             self._in_doubt = False
             self._replies.append(reply)
             self._messages.append({"role": "assistant", "content": list(reply.content)})

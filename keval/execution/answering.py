@@ -23,6 +23,7 @@ from keval.execution.plugin_errors import FOREIGN, is_cancelled_by_us
 from keval.execution.specs import AnswerSpec, Failed, Outcome
 from keval.execution.workspaces import Workspaces
 from keval.ids import JsonObject
+from keval.models.prices import Prices, load
 from keval.processes import machine
 from keval.processes.local_files import LocalFile
 from keval.processes.servers import expected_tools, launchable
@@ -75,6 +76,7 @@ class Answerer:
     files: Sequence[LocalFile] = ()
     """The files that made the agent what it was when the command began."""
     workspaces: Workspaces = field(default_factory=Workspaces, repr=False)
+    prices: Prices = field(default_factory=load)
     _opened: _Opened = field(default_factory=_Opened, repr=False)
     _deadlines: Deadlines = field(default_factory=Deadlines, repr=False)
 
@@ -183,6 +185,7 @@ class Answerer:
             env=self.env,
             heartbeat=heartbeat,
             asking=asking,
+            prices=self.prices,
         )
 
 

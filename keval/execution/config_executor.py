@@ -32,4 +32,5 @@ def config_answerer(prepared: Prepared, mark: Mapping[str, str]) -> Answerer:
         idle_timeout_s=config.execution.idle_timeout_s,
         files=config.agent.files,
         workspaces=Workspaces(config.agent.workspace.template),
+        prices=config.prices,
     )

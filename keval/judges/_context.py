@@ -11,7 +11,7 @@ import asyncio
 import random
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from string import Template
@@ -138,9 +138,7 @@ class Context:
                 retry_after_s=error.retry_after_s,
                 overloaded=error.overloaded,
             ) from error
-        if self.prices.is_own(model.name):
-            cost_usd = self.prices.cost_usd(model.name, reply.usage)
-            reply = replace(reply, cost_usd=None if cost_usd is None else cost_usd * reply.price_share)
+        reply = messages_api.at_own_price(reply, model.name, self.prices)
         self._calls.replies.append(reply)
         return reply
 

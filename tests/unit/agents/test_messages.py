@@ -18,6 +18,7 @@ from keval.events import encode
 from keval.execution.generation import turn_field
 from keval.execution.recording import usage_field
 from keval.mock import Mock
+from keval.models import prices
 from keval.processes import tree
 from keval.processes.servers import launchable
 from keval.usage import Usage
@@ -182,6 +183,21 @@ async def test_a_reply_that_is_too_long_is_not_read_to_its_end(tmp_path: Path) -
     assert error.message == "the reply is longer than 2000 bytes"
     assert error.partial is not None
     assert error.partial.cost_usd is None
+
+
+@pytest.mark.parametrize("named", [AGENT.model, "another"])
+async def test_the_configs_own_price_takes_the_place_of_the_shipped_one(tmp_path: Path, named: str) -> None:
+    """In what is known on the way, too, which is what a failure cost."""
+    own = prices.load({named: {"input": 1e6, "output": 0, "cache_read": 0, "cache_write_5m": 0}})
+    with ScriptedApi(call(SEARCH, "kiwi"), text("fruit")) as api:
+        known: list[Answer] = []
+        given = prompt(
+            tmp_path, api.env, servers={"docs": local(tmp_path, "docs.py")}, prices=own, heartbeat=known.append
+        )
+        answer = await AGENT.answer(given)
+    assert answer.usage
+    assert (answer.cost_usd == pytest.approx(answer.usage.input_tokens)) is (named != "another")
+    assert known[-1].cost_usd == answer.cost_usd
 
 
 async def test_what_is_known_before_a_request_says_that_it_may_cost(tmp_path: Path) -> None:

@@ -217,6 +217,14 @@ def test_nothing_is_left_open_when_the_loop_ends(mock: Mock) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.parametrize(("named", "cost_usd"), [("replied", 1.0), ("asked", 1.0), ("another", 0.5)])
+def test_a_configs_own_price_is_that_of_the_name_that_it_knows(named: str, cost_usd: float) -> None:
+    """Be it what a gateway is asked for, or what it says has answered; a batch costs its share of it."""
+    own = prices.load({named: {"input": 2e6, "output": 0}})
+    reply = Reply("", "end_turn", "replied", Usage(1, 2, 0, 0), 0.5, price_share=0.5)
+    assert messages_api.at_own_price(reply, "asked", own).cost_usd == cost_usd
+
+
 def test_tokens_and_costs_of_replies_are_added_up() -> None:
     """One that is unknown makes its sum unknown, and only its."""
     known = Reply("", "end_turn", "m", Usage(1, 2, 3, 4), 0.5)
