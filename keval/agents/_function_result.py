@@ -8,11 +8,15 @@ from typing import Any
 
 from keval.agents import AgentError, Answer, McpUse, Turn
 from keval.agents._json_output import as_answer
+from keval.secrets.excerpts import beginning_of
 from keval.tool_names import server_of
 from keval.usage import known_cost_usd, known_usage
 
 KEYS = ("text", "usage", "cost_usd", "tool_calls", "sources", "models")
 """What a returned mapping may hold; only `text` must be there."""
+
+CALL_HEAD = 200
+"""Characters that are quoted of a tool call that nobody understands."""
 
 
 def read_result(returned: object, servers: Sequence[str], *, tool_calls: bool) -> Answer:
@@ -52,7 +56,7 @@ def _list(told: Mapping[str, Any], key: str) -> Sequence[Any]:
 
 def _call(call: object, servers: Sequence[str]) -> Turn:
     if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
-        raise AgentError("agent_error", f"returned a tool call without a name: {call!r:.200}")
+        raise AgentError("agent_error", f"returned a tool call without a name: {beginning_of(repr(call), CALL_HEAD)}")
     name, result, given, error = _plain(call["name"]), call.get("result"), call.get("input"), call.get("error")
     if given is not None and not isinstance(given, Mapping):
         raise AgentError("agent_error", f"returned {type(given).__name__} as the input of {name}, not a mapping")

@@ -28,7 +28,7 @@ from keval.plugins import option
 from keval.processes import local_files, program, temporary
 from keval.processes.local_files import LocalFile
 from keval.processes.program import ProgramError
-from keval.secrets.excerpts import end_of
+from keval.secrets.excerpts import beginning_of, end_of
 
 if TYPE_CHECKING:
     from keval.agents._adapter import Adapter
@@ -315,7 +315,7 @@ def _check_ended_well(adapter: Adapter, events: Events, ended: program.Ended) ->
     if ended.exit_status:
         raise _failure(ended.exit_status, ended.stderr, has_begun=events.has_begun)
     if not events.is_understood:
-        begins = ended.stdout.decode(errors="replace").strip()[:STDOUT_HEAD]
+        begins = beginning_of(ended.stdout.decode(errors="replace").strip(), STDOUT_HEAD)
         told = f"nothing that it wrote is what the adapter {adapter.written['name']} reads"
         raise AgentError("infra_error", f"{told}; stdout {f'begins: {begins}' if begins else 'is empty'}")
 

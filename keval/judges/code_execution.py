@@ -31,6 +31,7 @@ from keval.errors import UsageError
 from keval.judges import Case, Context, Judge, JudgeError, Judgment, Metric, Score
 from keval.plugins import option
 from keval.processes import program, temporary
+from keval.secrets.excerpts import end_of
 
 METRIC = Metric("code_execution", 0, 1, type="binary")
 
@@ -196,7 +197,7 @@ def _judgment(ended: program.Ended, mark: str, *, bubblewrap: bool) -> Judgment:
     if said.get("mark") == mark:
         verdict, why = said["verdict"], said["why"]
     elif ended.exceeded is None:
-        complained = ended.stderr.decode(errors="replace").strip()[-EXCERPT:]
+        complained = end_of(ended.stderr.decode(errors="replace").strip(), EXCERPT)
         raise JudgeError("judge_error", f"the tests did not come to an end, {ended.how}: {complained}")
     else:
         verdict, why = "failed", f"exceeded {'timeout_s' if ended.exceeded == 'seconds' else 'the limit of output'}"
@@ -235,7 +236,7 @@ def _isolation(command: tuple[str, ...]) -> list[str] | str:
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
     lost = _said(tried.stdout).get("isolation")
-    return lost if isinstance(lost, list) else tried.stderr.decode(errors="replace").strip()[-EXCERPT:]
+    return lost if isinstance(lost, list) else end_of(tried.stderr.decode(errors="replace").strip(), EXCERPT)
 
 
 @cache

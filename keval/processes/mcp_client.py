@@ -132,6 +132,12 @@ def end_of_stderr(stderr: TextIO) -> str:
 
 def innermost(error: BaseException) -> str:
     """Return what went wrong in the end, where a library wraps it in groups."""
+    from pydantic import ValidationError
+
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    if isinstance(error, ValidationError):
+        # It would quote what was given with its middle cut out: no secret is found in that any more.
+        told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_input=False))
+        return f"{type(error).__name__}: {'; '.join(told)}"
     return f"{type(error).__name__}: {error}".removesuffix(": ")

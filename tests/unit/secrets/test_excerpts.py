@@ -1,12 +1,21 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.types import Implementation
+from pydantic import ValidationError
 
 from keval import schema
-from keval.agents.command import STDERR_TAIL, _failure
+from keval.agents import AgentError, _adapter
+from keval.agents._adapter_events import Events
+from keval.agents._function_result import read_result
+from keval.agents.command import STDERR_TAIL, _check_ended_well, _failure
 from keval.models.messages_api import LONGEST_MESSAGE
+from keval.processes.mcp_client import innermost
+from keval.processes.program import Ended
 from keval.secrets.excerpts import beginning_of, end_of, last_lines
 from keval.secrets.variables import Secrets
 
@@ -57,3 +66,22 @@ def test_the_end_of_a_programs_stderr_holds_no_part_of_a_secret(secrets: Secrets
     for length in range(STDERR_TAIL - len(KEY), STDERR_TAIL):
         said = _failure(1, (KEY + "." * length).encode()).message
         assert not part_of_it(said)
+
+
+@pytest.mark.parametrize("before", range(0, 260, 11))
+def test_what_an_agent_said_that_nobody_understands_is_quoted_without_a_part_of_a_secret(
+    secrets: Secrets, before: int
+) -> None:
+    """What a function returned as a tool call, what a program wrote, and a server's reply that is none."""
+    assert not secrets.is_empty
+    said = "." * before + KEY
+    with pytest.raises(AgentError) as error:
+        read_result({"text": "", "tool_calls": [{"input": said}]}, (), tool_calls=True)
+    assert not part_of_it(error.value.message)
+    adapter = _adapter.load(Path(_adapter.__file__).with_name("codex.adapter.yaml"))
+    with pytest.raises(AgentError) as error:
+        _check_ended_well(adapter, Events(adapter.written, ()), Ended(0, said.encode(), b""))
+    assert not part_of_it(error.value.message)
+    with pytest.raises(ValidationError) as refused:
+        Implementation.model_validate({"name": 1, "version": said, "icons": said})
+    assert not part_of_it(innermost(refused.value))
