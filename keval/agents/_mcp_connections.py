@@ -63,6 +63,8 @@ class Connection:
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())  # nobody may ask
         self._lost: str | None = None
+        self._probing: asyncio.Task[None] | None = None
+        """Whether it still answers, while that is not known: a call of it was broken off."""
         self._leave = asyncio.Event()
         self._task = asyncio.create_task(self._hold(server, env))
 
@@ -89,10 +91,30 @@ class Connection:
             raise LostError(self.lost)
         try:
             result, error = await self._client.call_tool(tool, dict(arguments)), None
+        except asyncio.CancelledError:
+            self._doubt()
+            raise
         except Exception as broken:  # noqa: BLE001 - a foreign server can break in any way; what counts is if it is there
             result, error = None, innermost(broken)
             await self._probe(error)
         return Called(result, error, round((time.monotonic() - began) * 1000))
+
+    def _doubt(self) -> None:
+        """Find out whether a server still answers whose call took longer than its task may.
+
+        One that does one thing at a time would keep every later task waiting for that call.
+        """
+        if not self._leave.is_set() and (self._probing is None or self._probing.done()):
+            self._probing = asyncio.create_task(self._probed())
+
+    async def _probed(self) -> None:
+        with suppress(LostError):  # it is told to whoever has the connection, or asks for it next
+            await self._probe("its task was over")
+
+    async def settled(self) -> None:
+        """Wait until it is known whether the server still answers."""
+        if self._probing is not None:
+            await asyncio.wait({self._probing})
 
     async def _probe(self, error: str) -> None:
         """Raise LostError when the server does not even list its tools: it is told by that, not by what it said."""
@@ -112,6 +134,8 @@ class Connection:
         """
         if self._client is None and not self._leave.is_set():
             self._task.cancel()
+        if self._probing is not None:
+            self._probing.cancel()
         self._leave.set()
 
     @property
@@ -121,6 +145,7 @@ class Connection:
 
     async def closed(self) -> None:
         """Wait until all that belonged to the connection is gone."""
+        await self.settled()
         await asyncio.wait({self._task})
 
     async def _hold(self, server: Mapping[str, Any], env: Mapping[str, str]) -> None:
@@ -159,6 +184,8 @@ class Connections:
     async def ready(self, name: str, server: Mapping[str, Any], env: Mapping[str, str], timeout_s: float) -> Connection:
         """Return the connection to a server when it is ready; makes it if there is none. Raises NotReadyError."""
         key = digest("connection", name, dict(server))
+        if key in self._current:
+            await self._current[key].settled()
         connection = self._current.get(key)
         if connection is None or connection.lost is not None:
             connection = Connection(server, env, first=connection is None)

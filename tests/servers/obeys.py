@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
@@ -16,7 +17,7 @@ app = MCPServer("obeys")
 
 
 @app.tool()
-def search(query: str) -> str:
+async def search(query: str) -> str:
     """Do what is asked."""
     what, _, text = query.partition(":")
     match what:
@@ -29,6 +30,10 @@ def search(query: str) -> str:
             os._exit(int(text))
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
+        case "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        case "sleep":
+            await anyio.sleep(float(text))
         case "later":
             threading.Timer(0.1, os._exit, [0]).start()
     return str(os.getpid())

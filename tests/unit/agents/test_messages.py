@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from keval.agents import AgentError, Answer, McpUse, Turn
+from keval.agents import AgentError, Answer, McpUse, Turn, _mcp_connections
 from keval.agents._mcp_connections import Connections, NotReadyError
 from keval.agents.messages import Messages
 from keval.events import encode
@@ -360,6 +360,36 @@ async def test_a_remote_server_that_is_gone_fails_the_task(tmp_path: Path, trans
         assert has_gone(int(server["url"].split(":")[2].split("/")[0]))
     assert (error.kind, error.retryable) == ("mcp_failed", True)
     assert "it does not answer any more" in error.message
+
+
+@pytest.mark.slow
+async def test_a_server_that_hangs_in_a_task_that_is_over_is_not_given_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would keep every later task waiting, and each would be the agent's failure; one that only was slow is kept."""
+    monkeypatch.setattr(_mcp_connections, "PROBE_S", 0.5)
+    asked = {"docs": local(tmp_path, "obeys.py")}
+
+    def script(_number: int, body: dict[str, Any]) -> Say:
+        question, *rest = body["messages"]
+        return text(rest[-1]["content"][0]["content"][0]["text"]) if rest else call(SEARCH, question["content"])
+
+    with ScriptedApi(script) as api:
+        async with AGENT.opened() as run:
+
+            async def pid(query: str) -> tuple[str, str]:
+                answer = await run.answer(prompt(tmp_path, api.env, question=query, servers=asked))
+                return answer.text, answer.mcp["docs"].status
+
+            first = await pid("x")
+            for query, is_kept in (("sleep:2", True), ("stop", False)):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(1.5):
+                        await pid(query)
+                again = await asyncio.gather(pid("x"), pid("x"))
+                assert {each == first for each in again} == {is_kept}
+        assert not own(tmp_path)
+    assert {status for _, status in again} == {"reconnected"}
 
 
 @pytest.mark.slow
