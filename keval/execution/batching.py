@@ -21,7 +21,7 @@ from keval.events import failure_id
 from keval.execution.batch_events import ENDED, IN_PROGRESS, REFUSED, SUBMITTING, Asker, Batch
 from keval.ids import HEX_DIGITS, JsonObject
 from keval.models.batches import MOST_BYTES, MOST_REQUESTS, BatchService, BatchState
-from keval.models.http_statuses import FIRST_SERVER_ERROR
+from keval.models.http_statuses import is_refused
 from keval.models.messages_api import ModelError
 
 Told = TypeVar("Told")
@@ -214,7 +214,7 @@ class AskerBatches:
                 return await self._service.create(requests)
             except ModelError as error:
                 told = error.message
-                is_certain = error.status is not None and error.status < FIRST_SERVER_ERROR
+                is_certain = error.status is not None and is_refused(error.status)
                 if is_certain and not error.retryable:
                     await self._write(batch, REFUSED)
                     raise _no_way_on(f"{self._name}: no batch was made: {told}") from error

@@ -25,7 +25,8 @@ def new_client(service: Service, key: str) -> Client:
 
     from keval.processes import web_connections
 
-    http_client = anthropic.DefaultAsyncHttpxClient(mounts=web_connections.mounts())
+    # To follow one would hand the headers and all that is asked to an address that nobody has named.
+    http_client = anthropic.DefaultAsyncHttpxClient(mounts=web_connections.mounts(), follow_redirects=False)
     client: Client
     if service.provider == "bedrock":
         client = anthropic.AsyncAnthropicBedrock(

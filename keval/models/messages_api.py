@@ -19,7 +19,7 @@ import orjson
 from keval.ids import JsonObject
 from keval.models import prices
 from keval.models.clients import is_login_error, new_client
-from keval.models.http_statuses import is_overloaded, passes
+from keval.models.http_statuses import is_overloaded, is_redirect, may_be_paid, passes
 from keval.models.retry_after import retry_after_s
 from keval.models.services import Service
 from keval.secrets.excerpts import beginning_of
@@ -74,7 +74,7 @@ class ModelError(Exception):
         self.overloaded = overloaded
         self.status = status
         """The HTTP status, None where there was none."""
-        self.is_free = is_free or status is not None
+        self.is_free = is_free
         """Whether the call is not paid for: it was refused or never sent. Of any other nobody knows what it costs."""
 
 
@@ -293,12 +293,15 @@ def _status_error(error: anthropic.APIStatusError) -> ModelError:
     retryable = passes(status)
     if retryable:
         advice = "the service failed or is busy"
+    elif is_redirect(status):
+        advice = f"the service sends on to {error.response.headers.get('location')}, which is not followed"
     return ModelError(
         beginning_of(f"{advice} (HTTP {status}): {error.api_message or error.message}", LONGEST_MESSAGE),
         retryable=retryable,
         retry_after_s=retry_after_s(error.response.headers),
         overloaded=is_overloaded(status),
         status=status,
+        is_free=not may_be_paid(status),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keval.models.http_statuses import is_overloaded, passes
+from keval.models.http_statuses import is_overloaded, is_refused, may_be_paid, passes
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,17 @@ def test_what_may_pass_is_asked_again_and_less_where_it_is_too_much(
 ) -> None:
     """What asks for fewer requests at once is also asked again."""
     assert (passes(status), is_overloaded(status)) == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "is_nothing_done", "is_paid"),
+    [
+        (307, True, False), (400, True, False), (408, False, True), (409, False, True), (429, True, False),
+        (500, False, False), (502, False, True), (504, False, True), (524, False, True), (529, False, False),
+    ],
+)  # fmt: skip
+def test_a_gateway_that_gave_up_says_nothing_of_what_is_behind_it(
+    status: int, *, is_nothing_done: bool, is_paid: bool
+) -> None:
+    """What it passed on may have been done, and paid for; what the service itself refuses is neither."""
+    assert (is_refused(status), may_be_paid(status)) == (is_nothing_done, is_paid)

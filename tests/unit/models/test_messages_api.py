@@ -297,6 +297,33 @@ def test_a_long_error_message_is_cut() -> None:
     assert len(messages_api.model_error(error).message) < 500
 
 
+async def test_nothing_is_sent_on_to_an_address_that_nobody_named() -> None:
+    """A redirect is an error with the address in it: headers and what is asked stay with the service of the config."""
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import RedirectResponse, Response
+    from starlette.routing import Route
+
+    from keval.processes.loopback_server import ServerThread
+
+    asked: list[str] = []
+
+    async def send_on(request: Request) -> Response:
+        asked.append(request.url.path)
+        return RedirectResponse("/elsewhere", 307)
+
+    routes = [Route(path, send_on, methods=["POST"]) for path in ("/v1/messages", "/elsewhere")]
+    server = ServerThread(Starlette(routes=routes))
+    try:
+        model = Model(name="claude-sonnet-5", max_tokens=10)
+        with pytest.raises(ModelError, match="sends on to /elsewhere, which is not followed") as error:
+            await model.ask({"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "k"}, system="", messages=[])
+    finally:
+        server.stop()
+    assert asked == ["/v1/messages"]
+    assert (error.value.retryable, error.value.is_free) == (False, True)
+
+
 async def test_a_refused_key_is_told_before_the_run(mock: Mock) -> None:
     """A key that the service takes is no refusal, a missing one is, and an unreachable service cannot tell."""
     assert await messages_api.refusal(mock.env, Service()) is None
