@@ -27,6 +27,9 @@ Connect = Callable[[str, Mapping[str, Any]], Awaitable[Connection]]
 LIMITS = ("max_tokens", "model_context_window_exceeded")
 """Why the model stops in the middle of what it says."""
 
+MOST_IDLE = 20
+"""How many times in a row a model may stop without a call of a tool that is there, and without being done."""
+
 
 class Conversation:
     """The task from its question to its answer; what is known of it in between is its record."""
@@ -93,6 +96,7 @@ class Conversation:
     async def _until_answered(self) -> Status:
         """Let model and tools take turns until the model is done with a message of the user."""
         tools = [_described(name, tool) for name, (_, tool) in self._tools.items()]
+        idle = 0
         while True:
             self._in_doubt = True
             self._prompt.heartbeat(self._so_far())  # should nothing else be heard of it
@@ -109,7 +113,8 @@ class Conversation:
             calls = [block for block in reply.content if block.get("type") == "tool_use"]
             if not calls and reply.stop_reason != "pause_turn":
                 return "answered"
-            if self._max_turns is not None and len(self._replies) >= self._max_turns:
+            idle = 0 if any(self._server_of(each) for each in calls) else idle + 1
+            if idle >= MOST_IDLE or (self._max_turns is not None and len(self._replies) >= self._max_turns):
                 self._turns += [_unanswered(call, self._server_of(call)) for call in calls]
                 return "limit"
             if calls:

@@ -33,7 +33,7 @@ NEVER_MADE: JsonObject = {"type": "never made"}
 """What stands for the result of a request that no batch holds."""
 
 CLOCKS = timedelta(minutes=10)
-"""How far the clocks of this machine and of the service may differ."""
+"""How far the clocks of this machine and of the service may differ beyond what the service tells of its own."""
 
 
 class Pace(NamedTuple):
@@ -46,6 +46,8 @@ class Pace(NamedTuple):
     """How often it is asked whether a batch has ended: ever more seldom."""
     doubt_s: float = 5.0
     """How long after a lost answer the service's list is asked, and then between two tries."""
+    looks: int = 4
+    """How many times it is asked, each after twice as long, before a batch counts as never made: a list may be late."""
 
 
 class BatchRequest(NamedTuple):
@@ -237,7 +239,16 @@ class AskerBatches:
         asked. So it is the one with most of ours, and with at least half of them; for one with all others are not
         waited for.
         """
-        await asyncio.sleep(self._pace.doubt_s)
+        wait_s = self._pace.doubt_s
+        for _ in range(self._pace.looks):
+            await asyncio.sleep(wait_s)
+            found = await self._listed(batch)
+            if found is not None:
+                return found
+            wait_s *= 2
+        return None
+
+    async def _listed(self, batch: Batch) -> BatchState | None:
         found, most = None, (len(batch.requests) - 1) // 2
         for state in await self._until_answered(lambda: self._alike(batch)):
             results = await self._fetched(batch, state.batch_id)
@@ -248,7 +259,7 @@ class AskerBatches:
         return found
 
     async def _alike(self, batch: Batch) -> list[BatchState]:
-        since = (datetime.fromisoformat(batch.since) - CLOCKS).isoformat()
+        since = datetime.fromisoformat(batch.since) - CLOCKS
         return [
             state
             async for state in self._service.newest(since)
@@ -267,12 +278,23 @@ class AskerBatches:
     async def _fetched(self, batch: Batch, batch_id: str) -> dict[str, JsonObject]:
         """Return the results of a batch when it has ended."""
         wait_s = self._pace.first_poll_s
-        while not (await self._until_answered(lambda: self._service.state(batch_id))).has_ended:
+        while not (state := await self._until_answered(lambda: self._service.state(batch_id))).has_ended:
             batch.is_seen_unfinished = True
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 1.5, self._pace.longest_poll_s)
         batch.is_seen_unfinished = False
-        return await self._until_answered(lambda: self._service.results(batch_id))
+        return await self._all_results(batch_id, state.requests)
+
+    async def _all_results(self, batch_id: str, requests: int) -> dict[str, JsonObject]:
+        """Return the results of a batch that has ended; what it still lacks when it was read several times is lost."""
+        for attempt in range(MOST_TRIES):
+            results = await self._until_answered(lambda: self._service.results(batch_id))
+            if len(results) >= requests:
+                break
+            if attempt + 1 < MOST_TRIES:
+                self._tell(f"{self._name}: batch {batch_id}: {len(results)} of {requests} results; reading them again")
+                await asyncio.sleep(min(self._pace.first_poll_s * 2**attempt, self._pace.longest_poll_s))
+        return results
 
     async def _until_answered(self, ask: Callable[[], Awaitable[Told]]) -> Told:
         """Ask the service until it answers: reading costs nothing, and a batch takes hours anyway."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -18,6 +20,9 @@ from keval.ids import JsonObject
 from keval.models.messages_api import ModelError, Reply, client_of, error_in_good_order, model_error, reply_of
 from keval.models.prices import BATCH_SHARE
 from keval.models.services import Service
+
+if TYPE_CHECKING:
+    import httpx2
 
 PATH = "/v1/messages/batches"
 
@@ -36,6 +41,9 @@ UNANSWERED = {"expired": "was not processed in time", "canceled": "was canceled"
 
 UNREADABLE: JsonObject = {"type": "unreadable"}
 """What stands for a result that cannot be read."""
+
+SUCCEEDED = "succeeded"
+"""The type of a result with a message in it."""
 
 PAGE = 100
 """Batches that are listed at once."""
@@ -67,14 +75,18 @@ class BatchService:
         """Return how far a batch is. Raises ModelError."""
         return _state(await self._called("get", f"{PATH}/{batch_id}"))
 
-    async def newest(self, since: str) -> AsyncIterator[BatchState]:
-        """Yield the batches that were made from a moment on, the newest first. Raises ModelError."""
+    async def newest(self, since: datetime) -> AsyncIterator[BatchState]:
+        """Yield the batches that were made from a moment on, the newest first. Raises ModelError.
+
+        The moment is one of this machine's clock; the service's may be another.
+        """
         after: dict[str, str] = {}
         while True:
-            found = _parsed(await self._called("get", PATH, params={"limit": PAGE, **after}))
+            answer = await self._answered("get", PATH, params={"limit": PAGE, **after})
+            found, first = _parsed(answer.content), _by_its_clock(since, answer.headers.get("date")).isoformat()
             for described in found.get("data") or []:
                 state = _described(described)
-                if state.created[:SECONDS] < since[:SECONDS]:
+                if state.created[:SECONDS] < first[:SECONDS]:
                     return
                 yield state
             if not found.get("has_more") or not found.get("last_id"):
@@ -82,16 +94,23 @@ class BatchService:
             after = {"after_id": str(found["last_id"])}
 
     async def results(self, batch_id: str) -> dict[str, JsonObject]:
-        """Return the results of a batch that has ended, by custom_id. Raises ModelError where they are cut off."""
+        """Return the results of a batch that has ended, by custom_id. Raises ModelError where they are cut off.
+
+        Of several results of one request it is one that succeeded, if any did.
+        """
         body = await self._called("get", f"{PATH}/{batch_id}/results")
         rows = [_row(line) for line in body.split(b"\n") if line.strip()]
         if rows and rows[-1] is None:
             raise ModelError("the results of the batch are cut off", retryable=True)
-        return {str(row.get("custom_id")): _object(row.get("result")) for row in rows if row is not None}
+        found = [(str(row.get("custom_id")), _object(row.get("result"))) for row in rows if row is not None]
+        return dict(sorted(found, key=lambda each: each[1].get("type") == SUCCEEDED))
 
-    async def _called(
+    async def _called(self, method: str, path: str, body: object = None) -> bytes:
+        return (await self._answered(method, path, body)).content
+
+    async def _answered(
         self, method: str, path: str, body: object = None, params: Mapping[str, object] | None = None
-    ) -> bytes:
+    ) -> httpx2.Response:
         import anthropic
         import httpx2
 
@@ -99,20 +118,18 @@ class BatchService:
         options: Any = {"timeout": TIMEOUT_S, "params": dict(params or {})}
         try:
             if method == "post":
-                answer = await client.post(path, cast_to=httpx2.Response, body=body, options=options)
-            else:
-                answer = await client.get(path, cast_to=httpx2.Response, options=options)
+                return await client.post(path, cast_to=httpx2.Response, body=body, options=options)
+            return await client.get(path, cast_to=httpx2.Response, options=options)
         except anthropic.AnthropicError as error:
             raise model_error(error) from error
         except httpx2.RequestError as error:
             raise ModelError(f"the connection broke: {error}", retryable=True) from error
-        return answer.content
 
 
 def batch_reply(result: Mapping[str, Any]) -> Reply:
     """Return the reply to one request of a batch, at its price. Raises ModelError where there is none."""
     kind = result.get("type")
-    if kind == "succeeded":
+    if kind == SUCCEEDED:
         return reply_of(result.get("message"), BATCH_SHARE)
     if kind == "errored":
         error = error_in_good_order(_object(result.get("error")))
@@ -121,6 +138,15 @@ def batch_reply(result: Mapping[str, Any]) -> Reply:
     told = UNANSWERED.get(str(kind))
     lost = "has a result that cannot be read" if result == UNREADABLE else "has no result"
     raise ModelError(f"the request {told or lost} in its batch", retryable=True, is_free=told is not None)
+
+
+def _by_its_clock(moment: datetime, told: str | None) -> datetime:
+    """Return a moment as the clock of a service has it that has just told its time; as it is if it told none."""
+    try:
+        its_time = parsedate_to_datetime(told or "")
+    except ValueError:
+        return moment
+    return moment + (its_time.replace(tzinfo=its_time.tzinfo or UTC) - datetime.now(UTC))
 
 
 def _state(body: bytes) -> BatchState:

@@ -105,6 +105,14 @@ async def test_an_answer_holds_everything_that_happened(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("said", [text("a", stop_reason="pause_turn"), call("mcp__gone__search", "x")])
+async def test_a_model_that_goes_on_for_ever_without_a_tool_comes_to_an_end(tmp_path: Path, said: Say) -> None:
+    """Each of its turns is paid for, and in a batch no time limit ends it."""
+    with ScriptedApi(lambda _number, _body: said) as api:
+        answer = await AGENT.answer(prompt(tmp_path, api.env))
+    assert (answer.status, answer.num_turns) == ("limit", 20)
+
+
 async def test_each_message_of_a_conversation_is_asked_in_turn(tmp_path: Path) -> None:
     """The model sees all that was said before; the last answer is the answer."""
     with ScriptedApi(text("one"), text("two")) as api:

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from datetime import datetime
+from typing import Any, ClassVar
 
 import pytest
 
@@ -155,6 +156,54 @@ def test_a_batch_is_ours_whatever_its_results_lack() -> None:
         assert line.events[-1]["batch_id"] == "msgbatch_0001"
 
     assert at_mock(test, "batch_500:1")[CREATE] == 1
+
+
+class Late(BatchService):
+    """A service whose list has a batch only when it is asked for the third time."""
+
+    looks: ClassVar[int] = 0
+
+    async def newest(self, since: datetime) -> AsyncIterator[BatchState]:
+        """Yield nothing twice, and then what is there."""
+        Late.looks += 1
+        async for state in super().newest(since):
+            if Late.looks > 2:
+                yield state
+
+
+def test_a_batch_that_the_list_has_late_is_not_made_again() -> None:
+    """It is paid for once: what is not in the list at once may be there in a minute."""
+
+    async def test(mock: Mock) -> None:
+        line = Line(mock, service=Late(MODEL.service, mock.env))
+        await line.ask("a")
+        assert line.events[-1]["batch_id"] == "msgbatch_0001"
+
+    assert at_mock(test, "batch_500:1")[CREATE] == 1
+
+
+class Short(BatchService):
+    """A service that gives all results only when it is asked for the third time; or never, if they are lost."""
+
+    reads: ClassVar[int] = 0
+
+    async def results(self, batch_id: str) -> dict[str, JsonObject]:
+        """Return one result, and later all."""
+        Short.reads += 1
+        found = await super().results(batch_id)
+        return found if Short.reads > 2 else dict([*found.items()][:1])
+
+
+def test_results_that_are_not_all_there_are_read_again() -> None:
+    """What is lacking would be asked, and paid, once more; to read it again costs nothing."""
+
+    async def test(mock: Mock) -> None:
+        line = Line(mock, service=Short(MODEL.service, mock.env))
+        found = await line.ask("a", "b", "c")
+        assert {batch_reply(each or {}).price_share for each in found} == {0.5}
+        assert "judge rubric: batch msgbatch_0001: 1 of 3 results; reading them again" in line.told
+
+    assert at_mock(test)[CREATE] == 1
 
 
 class Busy(BatchService):

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
 
 from keval.ids import JsonObject
-from keval.models.batches import UNREADABLE, BatchService, batch_reply
+from keval.models.batches import UNREADABLE, BatchService, _by_its_clock, batch_reply
 from keval.models.messages_api import ModelError
 from keval.models.services import Service
 
@@ -35,6 +37,25 @@ async def test_a_result_that_cannot_be_read_is_one_of_its_request_only(row: byte
     """Wherever it stands: all other results are there."""
     expected = {"a": {"type": "expired"}, "b": UNREADABLE}
     assert await results(row, GOOD, b"") == await results(GOOD, row) == expected
+
+
+async def test_of_two_results_of_one_request_the_one_that_succeeded_counts() -> None:
+    """Whatever their order: it was paid for."""
+    succeeded = b'{"custom_id": "a", "result": {"type": "succeeded", "message": {}}}'
+    assert await results(GOOD, succeeded) == await results(succeeded, GOOD)
+    assert (await results(GOOD, succeeded))["a"]["type"] == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("told", "minutes"),
+    [("-20", 20), ("+20", -20), (None, 0), ("yesterday", 0)],
+)
+def test_a_moment_is_looked_for_by_the_services_own_clock(told: str | None, minutes: int) -> None:
+    """It may go wrong by more than a batch takes; one that tells no time is taken to have ours."""
+    now = datetime.now(UTC)
+    says = told if told is None or told == "yesterday" else format_datetime(now + timedelta(minutes=int(told)))
+    found = _by_its_clock(now, says)
+    assert abs(found - now - timedelta(minutes=-minutes)) < timedelta(seconds=5)
 
 
 async def test_what_is_no_json_ends_the_results_only_where_they_are_cut_off() -> None:
