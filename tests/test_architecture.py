@@ -26,6 +26,7 @@ LAYERS = (
         "ids",
         "json_text",
         "metric_names",
+        "passing",
         "nearest",
         "printable",
         "questions",

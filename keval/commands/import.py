@@ -60,6 +60,8 @@ def command(
     if output is None:
         check_stdout(inputs, "-o LOG appends to a log")
     events = found.events()  # what is wrong with the file is told before a log is begun
+    if output is None or not output.exists():
+        events.check_baseline(())
     if known is None and events.survey.unused:
         warn(f"not used: {', '.join(events.survey.unused)}; a rule (-c MAPPING or --map) names a field to be imported")
     if output is None:

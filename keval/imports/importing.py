@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -51,12 +51,6 @@ class Survey:
     unused: dict[str, None] = field(default_factory=dict)
     """Fields that nothing was taken from, in the order of the file."""
     problems: RowProblems = field(default_factory=RowProblems)
-
-    def check_baseline(self, named: str | None) -> None:
-        """Record it as a problem if no row is of the condition that the mapping names as the baseline."""
-        if named is not None and named not in self.conditions:
-            there = ", ".join(map(repr, self.conditions))
-            self.problems.add("baseline", f"no row is of the condition {named!r}; there are: {there}")
 
     def ordered_conditions(self, baseline: str) -> list[str]:
         """Return the conditions as the file has them, but the baseline first if it is one of them."""
@@ -126,8 +120,6 @@ class AnswerFile:
                 survey.unused |= dict.fromkeys(row.unused)
                 for problem in row.problems or (*self._clashes(where, row, seen, survey), *events.problems(row)):
                     survey.problems.add(where, problem)
-        if survey.conditions:
-            survey.check_baseline(self.mapping.baseline)
         if survey.problems:
             raise InputError(
                 *survey.problems.told(), f"nothing of {self.path} was imported; correct it, or the mapping"
@@ -186,6 +178,13 @@ class Events:
         response = self._response(row) | time
         yield response
         yield from (each | time for each in self._judgments(row, response))
+
+    def check_baseline(self, known: Iterable[str]) -> None:
+        """Raise InputError if neither the file nor the log has the condition that the mapping names as the baseline."""
+        named, there = self.answers.mapping.baseline, {**self.survey.conditions, **dict.fromkeys(known)}
+        if named is not None and named not in there:
+            told = ", ".join(map(repr, there))
+            raise InputError(f"baseline: no row is of the condition {named!r}, nor of the log; there are: {told}")
 
     def problems(self, row: ImportedRow) -> Iterator[str]:
         """Yield why events of a row can be no lines of a log."""
@@ -304,6 +303,7 @@ def import_answers(
         if log is not None:
             for each in read(log, warn, skip_invalid=skip_invalid):
                 target.take(each.event)
+        events.check_baseline(target.conditions)
 
         async def main(stop: asyncio.Event) -> None:
             nonlocal new

@@ -8,12 +8,17 @@ from types import TracebackType
 from typing import Self
 
 from keval.config.import_mapping import ForeignJudge
-from keval.events import written
+from keval.events import event, written
 from keval.execution.disk_map import DiskMap
 from keval.ids import JsonObject, digest
 from keval.imports.changes import ImportedChanges
 from keval.imports.judges import ImportedJudges
 from keval.imports.rows import NO_SCORE
+
+RETRACTED = "retracted"
+"""What stands for the content of an event that was taken back: it is written once more, and counts again."""
+
+REASON = "the imported file has no score any more"
 
 _Imported = tuple[str | None, frozenset[str]]
 """What an import is of: the name of the evaluation, and the conditions."""
@@ -32,6 +37,8 @@ class ImportTarget:
         self._changes = ImportedChanges(self._open.enter_context(closing(DiskMap())))
         self._judges = ImportedJudges()
         self._newest_runs: dict[_Imported, str] = {}
+        self.conditions: set[str] = set()
+        """Those of earlier imports."""
 
     def __enter__(self) -> Self:
         return self
@@ -42,31 +49,42 @@ class ImportTarget:
     def take(self, line: JsonObject) -> None:
         """Take note of an event of the log."""
         self._contents.set(line["id"], _content(line))
+        if line["type"] == "retraction":
+            self._contents.set(line["target"], RETRACTED)
         self._changes.take(line)
         self._judges.take(line)
         if line["type"] == "run" and line["command"] == "import":
             self._newest_runs[_imported(line)] = line["id"]
+            self.conditions.update(line["conditions"])
 
-    def lacking(self, event: JsonObject, line: bytes) -> list[bytes]:
+    def lacking(self, lacked: JsonObject, line: bytes) -> list[bytes]:
         """Return the lines that are to be written of an event of the file, which comes with its own line."""
-        known = None if self._is_empty else self._contents.get(event["id"])
-        if known is None and _has_no_score(event):
-            return []
-        is_there = known == _content(event) and not self._is_replaced(event)
+        known = None if self._is_empty else self._contents.get(lacked["id"])
+        if _has_no_score(lacked):
+            return self._taken_back(lacked, known)
+        is_there = known == _content(lacked) and not self._is_replaced(lacked)
         self.there_already += is_there
         # In one file a sample has one record: of an empty log none has to be remembered.
-        is_response = event["type"] == "response" and not self._is_empty
-        change = self._changes.change_before(event, is_there=is_there) if is_response else None
+        is_response = lacked["type"] == "response" and not self._is_empty
+        change = self._changes.change_before(lacked, is_there=is_there) if is_response else None
         return ([] if change is None else [written(change)[1]]) + ([] if is_there else [line])
+
+    def _taken_back(self, judgment: JsonObject, known: str | int | None) -> list[bytes]:
+        """Return the line that takes back what a judgment said before the file lost its scores: it is none any more."""
+        if known is None or known == RETRACTED:
+            return []
+        target, own = judgment["id"], judgment["run_id"]
+        taken = event("retraction", digest("retraction", target, own), own, target=target, reason=REASON, author=None)
+        return [written(taken)[1]]
 
     def warnings(self, judges: Sequence[ForeignJudge]) -> Iterator[str]:
         """Yield what is to be said of scores that do not count, or are not compared, once all is written."""
         yield from self._changes.warnings()
         yield from self._judges.warnings_of(judges)
 
-    def _is_replaced(self, event: JsonObject) -> bool:
+    def _is_replaced(self, run: JsonObject) -> bool:
         """Whether a later import took the place of this run: it takes that one's then, and is written once more."""
-        return event["type"] == "run" and bool(self._newest_runs.get(_imported(event)) != event["id"])
+        return run["type"] == "run" and bool(self._newest_runs.get(_imported(run)) != run["id"])
 
 
 def _imported(run: JsonObject) -> _Imported:
@@ -74,7 +92,7 @@ def _imported(run: JsonObject) -> _Imported:
 
 
 def _has_no_score(event_: JsonObject) -> bool:
-    """Whether an event is a judgment that says nothing, but for taking back what an earlier one said."""
+    """Whether an event is a judgment that says nothing."""
     is_judgment = event_["type"] == "judgment"
     return is_judgment and all(given.get("not_applicable") == NO_SCORE for given in event_["scores"].values())
 

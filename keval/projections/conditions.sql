@@ -7,8 +7,8 @@
 -- makes another condition of the same name; the old one stays, but is not the newest.
 -- current: newest, and planned; or newest, when all that answers a current question was asked for.
 -- place: current conditions first, in the order of the newest run's config, then those that no run announced, by
--- name; the first is the baseline unless the config names another. Those of imports come in the order of the imports, after
--- one that is called baseline.
+-- name; the first is the baseline unless the config names another. Those of imports come in the order of their first imports,
+-- after one that is called baseline.
 with announced as (
     select condition, described.condition_id as condition_id, agent.agent_id as agent_id,
         described.tasks as planned,
@@ -43,7 +43,8 @@ condition as (
         arg_max(repetitions, sequence) as repetitions,
         coalesce(arg_max(failures, sequence), 'minimum') as failures,
         coalesce(arg_max(has_clusters, sequence), false) as has_clusters,
-        max(announced_at) * if(arg_max(imported, sequence), -1, 1) as announced_at,
+        max(announced_at) as newest_at,
+        if(arg_max(imported, sequence), -min(announced_at), max(announced_at)) as announced_at,
         coalesce(arg_max(imported, sequence), false) and arg_max(condition, sequence) = 'baseline' as is_baseline,
         arg_max(ordinal, sequence) as ordinal
     from mentioned
@@ -64,7 +65,7 @@ by_plan as (
 by_run as (
     select condition_id, agent_id, planned, repetitions, planned // nullif(repetitions, 0) as samples
     from condition
-    where not exists (from plans) and abs(announced_at) = (select max(rank) from announced)
+    where not exists (from plans) and newest_at = (select max(rank) from announced)
 ),
 known as (
     select

@@ -31,6 +31,17 @@ if TYPE_CHECKING:
 
 EARLIER, NOW = "the earlier log", "this log"
 
+COPIED = (
+    "conditions",
+    "metrics",
+    "sample_means",
+    "newest_samples",
+    "plans",
+    "planned_questions",
+    "condition_means",
+)
+"""The tables of each log that are put side by side as they are."""
+
 
 class Since(NamedTuple):
     """How a condition differs from the one of its name in an earlier log, and what became of the samples of both."""
@@ -51,9 +62,7 @@ def differences_since(
     the later one declares counts. Samples are paired by their id; one that is another question now, or of
     which a judge is given something else, has no partner. The connections have texts.
     """
-    copied = ("conditions", "metrics", "sample_means", "newest_samples", "planned_questions", "condition_means")
-    queries = {name: f"from {name}" for name in copied}
-    queries["plans"] = "select plan_id from plans"
+    queries = {name: f"from {name}" for name in COPIED}
     queries["facts"] = load("reports", "since_questions")
     queries["judgment_facts"] = load("reports", "since_judges")
     told_apart = [

@@ -31,7 +31,8 @@ def files(draw: st.DrawFn) -> tuple[str, list[JsonObject], str]:
 
 def mean(folder: Path, condition: str) -> list[tuple[object, ...]]:
     """Return what the log says of a condition."""
-    query = "select mean, n_samples, planned from condition_scores where current and condition = ?"
+    names = "mean, mean_lower, mean_upper, n_samples, planned, scored, not_measured, not_applicable, not_done"
+    query = f"select {names} from condition_scores where current and condition = ?"  # noqa: S608 - names of columns
     with projections.connect([folder / "log.jsonl"]) as connection:
         return connection.execute(query, [condition]).fetchall()
 

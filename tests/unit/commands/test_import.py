@@ -128,7 +128,46 @@ def test_a_baseline_of_which_there_is_no_row_is_refused(keval: Keval, tmp_path: 
     (tmp_path / "mapping.yaml").write_text("baseline: smal")
     done = keval("import", write(tmp_path, ROWS), "-c", tmp_path / "mapping.yaml", "-o", tmp_path / "run.jsonl")
     assert (done.returncode, (tmp_path / "run.jsonl").exists()) == (3, False)
-    assert "baseline: no row is of the condition 'smal'; there are: 'small', 'large'" in done.stderr
+    assert "baseline: no row is of the condition 'smal', nor of the log; there are: 'small', 'large'" in done.stderr
+
+
+def test_the_baseline_may_be_of_another_file_of_the_log(keval: Keval, tmp_path: Path) -> None:
+    """And a corrected file changes nothing of which condition is the baseline: the first import says it."""
+    judge = "judges: [{name: b, metrics: {ok: {score: {field: ok}, min: 0, max: 1}}}]"
+    (tmp_path / "mapping.yaml").write_text(f"name: both\n{judge}\nbaseline: small")
+    (tmp_path / "plain.yaml").write_text(f"name: both\n{judge}")
+    files = {
+        name: write(tmp_path, [{**row, "ok": 1} for row in ROWS if row["condition"] == name][:2], f"{name}.jsonl")
+        for name in ("small", "large")
+    }
+    for name in ("small", "large"):
+        imported(keval, tmp_path, files[name], "-c", tmp_path / "mapping.yaml")
+    assert asked(keval, tmp_path / "run.jsonl", "SELECT baseline FROM comparisons") == [{"baseline": "small"}]
+    (tmp_path / "run.jsonl").unlink()
+    for name in ("small", "large"):
+        imported(keval, tmp_path, files[name], "-c", tmp_path / "plain.yaml")
+    files["small"].write_text(files["small"].read_text().replace('"ok":1', '"ok":0'))
+    imported(keval, tmp_path, files["small"], "-c", tmp_path / "plain.yaml")
+    assert asked(keval, tmp_path / "run.jsonl", "SELECT baseline, difference FROM comparisons") == [
+        {"baseline": "small", "difference": 1.0}
+    ]
+
+
+def test_what_was_retracted_is_there_again_once_it_is_imported_again(keval: Keval, tmp_path: Path) -> None:
+    """As a retracted answer of an agent is asked for once more: also by another mapping, whose scores are then all."""
+    scores = "judges: [{name: b, metrics: {ok: {score: {field: ok}, min: 0, max: TOP}}}]"
+    path = write(tmp_path, [{**row, "ok": 1} for row in ROWS[:2]])
+    (tmp_path / "wrong.yaml").write_text(f"name: both\n{scores.replace('TOP', '9')}")
+    (tmp_path / "right.yaml").write_text(f"name: both\n{scores.replace('TOP', '1')}")
+    run, *_ = imported(keval, tmp_path, path, "-c", tmp_path / "wrong.yaml")
+    log = tmp_path / "run.jsonl"
+    for mapping in ("right.yaml", "wrong.yaml"):
+        assert keval("retract", log, "--run", run["id"], "--reason", "wrong scale").returncode == 0
+        imported(keval, tmp_path, path, "-c", tmp_path / mapping)
+        query = "SELECT max, mean, not_done, not_measured FROM condition_scores WHERE current"
+        assert asked(keval, log, query) == [
+            {"max": 9.0 if mapping == "wrong.yaml" else 1.0, "mean": 1.0, "not_done": 0, "not_measured": 0}
+        ]
 
 
 def test_fields_that_nothing_takes_are_named(keval: Keval, tmp_path: Path) -> None:
@@ -207,7 +246,7 @@ def test_a_score_that_is_taken_back_counts_no_more(keval: Keval, tmp_path: Path)
         imported(keval, tmp_path, rows, "-c", tmp_path / "mapping.yaml")
         (found,) = asked(keval, log, query)
         numbers.append((found["mean"], found["scored"], found["judged"]))
-    assert numbers == [(0.5, 2, 2), (0.0, 1, 2), (0.0, 1, 2), (0.5, 2, 2), (0.0, 1, 2)]
+    assert numbers == [(0.5, 2, 2), (0.0, 1, 1), (0.0, 1, 1), (0.5, 2, 2), (0.0, 1, 1)]
 
 
 def test_an_imported_log_is_judged_aggregated_and_reported(keval: Keval, tmp_path: Path) -> None:
