@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
@@ -96,11 +97,7 @@ def _verdict(entry: Entry, labeler: str) -> Said | None:
     for key, choice in choices.items():
         tell(f"  [{key}] {choice}: {SAYS[choice]}")
     answer = _asked("verdict", [*choices, SKIP, QUIT])
-    return (
-        None
-        if answer == SKIP
-        else Said(_target(entry), labeler, verdict=choices[answer], note=_note(), draw=entry.draw, passed=entry.passed)
-    )
+    return None if answer == SKIP else replace(_said(entry, labeler), verdict=choices[answer], passed=entry.passed)
 
 
 def _score(entry: Entry, labeler: str) -> Said | None:
@@ -115,8 +112,13 @@ def _score(entry: Entry, labeler: str) -> Said | None:
         except ValueError:
             score = entry.max + 1
         if entry.min <= score <= entry.max:
-            return Said(_target(entry), labeler, score=score, note=_note(), draw=entry.draw)
+            return replace(_said(entry, labeler), score=score)
         tell(f"{answer!r} is no number from {entry.min:g} to {entry.max:g}")
+
+
+def _said(entry: Entry, labeler: str) -> Said:
+    """Return what a person says of an answer, but for the verdict or the score."""
+    return Said(_target(entry), labeler, note=_note(), draw=entry.draw, answer_sha256=entry.answer_sha256)
 
 
 def _asked(what: str, choices: list[str] | None = None) -> str:

@@ -66,6 +66,8 @@ class Said:
     """How the response came to be labelled; None if nobody says."""
     passed: bool | None = None
     """What the judge said of the response; None if the person was not told."""
+    answer_sha256: str | None = None
+    """Of the answer that the person read."""
 
     def for_all(self, judges: Iterable[str]) -> tuple[Said, ...]:
         """Return this, and a score also as said of the metric of the same name and scale of other judges."""
@@ -85,7 +87,7 @@ class Said:
         response_id, judge_id, metric = self.target
         said = {"scores": {metric: self.score}} if self.verdict is None else {"verdict": self.verdict}
         about = {"response_id": response_id, "judge_id": judge_id, "metric": metric}
-        known = {"passed": self.passed, "draw": self.draw}
+        known = {"answer_sha256": self.answer_sha256, "passed": self.passed, "draw": self.draw}
         more = {name: value for name, value in known.items() if value is not None}
         return event("label", self.identity, run_id, **about, labeler=self.labeler, **said, note=self.note, **more)
 
@@ -146,7 +148,7 @@ def check_targets(connection: DuckDBPyConnection, answers: Mapping[str, str]) ->
     other = [each for each in answers if each in there and there[each] != answers[each]]
     if gone or other:
         raise InputError(
-            *(f"the log has no response {each}; the sheet is of another log" for each in gone),
+            *(f"the log has no response {each}: it was retracted, or the sheet is of another log" for each in gone),
             *(f"response {each} was answered again since the sheet was written; make a new one" for each in other),
         )
 

@@ -180,6 +180,7 @@ class _Reading:
             note=section.note,
             draw=drawn if isinstance(drawn, dict) else None,
             passed=passed if isinstance(passed, bool) else None,
+            answer_sha256=str(about["answer_sha256"]),
         )
         self.said += said.for_all(map(str, also) if isinstance(also, list) else ())
         self.answers[response_id] = str(about["answer_sha256"])
@@ -247,6 +248,11 @@ def _section(line: int, lines: Sequence[str], labeler: str | None) -> _Section:
         elif _ODD.match(text):
             problems.append((number, f"{text.strip()!r} cannot be read; write `Score: 4`, or tick a box as in `- [x]`"))
     problems += [(number, "another score is written above; keep one") for number, _ in scores[1:]]
+    problems += [
+        (number, f"{text.strip()!r} stands in the note; move it above `Note:`")
+        for number, text in enumerate(lines[noted + 1 :], start=line + noted + 1)
+        if not ticked and not scores and _is_said(text)
+    ]
     return _Section(
         line,
         None if about is None else _parsed(about),
@@ -256,6 +262,12 @@ def _section(line: int, lines: Sequence[str], labeler: str | None) -> _Section:
         labeler=labeler,
         problems=problems,
     )
+
+
+def _is_said(text: str) -> bool:
+    """Return whether a line is a ticked box, or a score that is filled in."""
+    box, score = _BOX.match(text), _SCORE.match(text)
+    return bool(box and box["mark"].strip()) or bool(score and score[1].strip(" \t*_"))
 
 
 def _number(written: str) -> float | str:

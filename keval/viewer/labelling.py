@@ -57,7 +57,7 @@ class Labelling:
         if not entry.min <= score <= entry.max:
             raise UsageError(f"{score:g} is no number from {entry.min:g} to {entry.max:g}")
         target = (entry.response_id, entry.judge_id, entry.metric)
-        said = Said(target, self.labeler, score=score, note=note, draw=entry.draw)
+        said = Said(target, self.labeler, score=score, note=note, draw=entry.draw, answer_sha256=entry.answer_sha256)
         with self._appending:
             self._file.check()
             announcement = None if self.said else bare_run_event("label", self._run_id)

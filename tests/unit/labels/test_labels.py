@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -7,7 +8,7 @@ import pytest
 
 from keval import projections
 from keval.errors import InputError
-from keval.ids import JsonObject
+from keval.ids import JsonObject, answer_sha256
 from keval.labels.draw import Wanted
 from keval.labels.labels import READ, Known, Said, calibrated, check_targets, known_labels
 from keval.stats.calibration import Calibration
@@ -15,6 +16,7 @@ from tests.builders import JUDGE_ID, judgment_event, response_event, retraction_
 from tests.labelled import judged_log
 
 FAILED, PASSED = response_event("q2"), response_event("q0")
+PASSED_SHA256 = answer_sha256(PASSED["text"])
 
 
 def label(
@@ -185,6 +187,30 @@ def test_a_sheet_of_other_answers_is_refused(tmp_path: Path) -> None:
             check_targets(connection, {"gone": "hash"})
         with pytest.raises(InputError, match="was answered again"):
             check_targets(connection, {PASSED["id"]: "hash"})
+
+
+def test_a_label_is_of_the_answer_that_the_person_read(tmp_path: Path) -> None:
+    """One that came in behind another answer is not said of it; one of an answer that is written anew stays.
+
+    A person's own score stays also where a judge says something else of the answer.
+    """
+    read = Said((PASSED["id"], JUDGE_ID, "completeness"), "ada", "valid_pass", answer_sha256=PASSED_SHA256)
+    score = replace(read, verdict=None, score=4, labeler="bob")
+    unknown = [replace(each, answer_sha256=None, labeler=each.labeler * 2) for each in (read, score)]
+    labels = [each.event("run") for each in (read, score, *unknown)]
+    other, same = PASSED | {"text": "Never."}, PASSED | {"cost_usd": 0.5}
+    judged = judgment_event(PASSED, 3)
+    query = "select labeler from labels where current order by labeler"
+    for name, events, expected in (
+        ("behind", [other, *labels], ["adaada", "bobbob"]),
+        ("before", [*labels, other], []),
+        ("same", [*labels, same], ["ada", "bob"]),
+        ("judged", [*labels, same, judged], ["bob"]),
+    ):
+        (tmp_path / name).mkdir()
+        log = judged_log(tmp_path / name, 2, 2, *events)
+        with projections.connect([log], tools=False, asked=READ) as connection:
+            assert [labeler for (labeler,) in connection.execute(query).fetchall()] == expected, name
 
 
 @pytest.mark.slow

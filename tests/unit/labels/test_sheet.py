@@ -136,6 +136,14 @@ def test_what_cannot_be_meant_is_named_with_its_line(tmp_path: Path, wrong: str,
         sheet.read(written(tmp_path, text), None)
 
 
+@pytest.mark.parametrize("moved", ["- [x] judge_bug", "Score: 4"])
+def test_what_is_ticked_below_the_note_is_not_dropped(tmp_path: Path, moved: str) -> None:
+    """An entry with nothing ticked above would count as not filled in."""
+    text = sheet.markdown([ENTRY], "ada").replace("Note:", f"Note: wrong\n{moved}")
+    with pytest.raises(InputError, match=re.escape(f"{moved!r} stands in the note; move it above `Note:`")):
+        sheet.read(written(tmp_path, text), None)
+
+
 def test_a_note_may_hold_headings(tmp_path: Path) -> None:
     """They end no entry: each entry of a sheet says what it is about."""
     text = ticked(sheet.markdown([ENTRY, ENTRY], "ada"), "judge_bug")
