@@ -79,6 +79,8 @@ class _Differing:
     text: str
     edited: tuple[str, ...] = ()
     """Those that both logs have and that are left out, because they were edited in between."""
+    judges: str = ""
+    """The judges whose scores of them are left out; empty for all."""
 
 
 def compare(  # noqa: PLR0913 - each says of something else what is asked
@@ -230,13 +232,17 @@ def _edited(connection: DuckDBPyConnection, sides: Sequence[Side]) -> Iterator[_
                 "those of another baseline in each, be it that its prompt or its agent was edited; it is left out"
             )
         edited = leave_out_edited_records(connection, one.number, other.number, records)
-        for fields in dict.fromkeys(edited.values()):
-            names = [name for name, its in edited.items() if its == fields]
+        for why in dict.fromkeys(edited.values()):
+            names = [name for name, its in edited.items() if its == why]
+            of = ", ".join(sorted(judges.get(judge_id, judge_id[:8]) for judge_id in why.judges))
+            left_out = f"scores of {of} of them are" if of else "they are"
             yield _Differing(
                 f"{one.label} and {other.label} were judged by other records of {first_of(names, MOST_NAMED)}, which "
-                f"differ in {fields}; they are left out: keval run --no-retry-failed, with the config and agent of "
+                f"differ in {why.fields}; {left_out} left out. Where a judge need not be given {why.fields}, its "
+                "`metadata` can leave it out in both; else keval run --no-retry-failed, with the config and agent of "
                 f"{one.label} as they were and the new dataset, judges its answers anew",
                 tuple(names),
+                of,
             )
 
 
@@ -289,7 +295,9 @@ def _report(
     """Return the report: each log's own numbers of `tables`, and what is concluded from `shared` samples."""
     mock = any(side.report.mock for side in sides)
     small = tuple(across_doubts.small(sides, shared))
-    edited = {name for found in samples for name in found.edited}
+    edited: dict[str, set[str]] = {}
+    for found in samples:
+        edited.setdefault(found.judges, set()).update(found.edited)
     conditions = tuple(
         replace(condition, name=side.named(condition.name)) for side in sides for condition in side.report.conditions
     )
@@ -300,7 +308,7 @@ def _report(
         headlines=headlines(
             shared, is_incomplete=any(found.not_done for found in conditions), how_many=HOW_MANY_IN_ONE_LOG
         ),
-        read_with_care=read_with_care(shared, small, len(edited)),
+        read_with_care=read_with_care(shared, small, {of: len(names) for of, names in edited.items()}),
         header=across_doubts.header(sides),
         conditions=conditions,
         metrics=tuple(_with_differences(tables, shared)),

@@ -7,7 +7,7 @@ of it were, the record itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -31,10 +31,21 @@ def records_of(connection: DuckDBPyConnection, samples: str, names: Sequence[str
     return {row["sample_id"]: orjson.loads(row["sample"]) for row in rows(connection, query)}
 
 
-def leave_out_edited_records(connection: DuckDBPyConnection, one: int, other: int, records: Records) -> dict[str, str]:
+class LeftOut(NamedTuple):
+    """Why scores of a sample are left out."""
+
+    fields: str
+    """Those that differ, for people."""
+    judges: frozenset[str]
+    """The ids of the judges whose scores these are; empty for all judges of both logs."""
+
+
+def leave_out_edited_records(
+    connection: DuckDBPyConnection, one: int, other: int, records: Records
+) -> dict[str, LeftOut]:
     """Leave out of all means, by judge, the samples of which it is given something else in each of two logs.
 
-    Returns these samples, each with the fields that differ, for people.
+    Returns these samples.
     """
     numbers = {"one": str(one), "other": str(other)}
     names = [row["sample_id"] for row in rows(connection, load("reports", "across_records", **numbers))]
@@ -42,14 +53,16 @@ def leave_out_edited_records(connection: DuckDBPyConnection, one: int, other: in
         return {}
     judges = {row["judge_id"]: row["fields"] for row in rows(connection, load("reports", "across_given", **numbers))}
     before, now = records(one, names), records(other, names)
-    left_out: dict[str, str] = {}
+    left_out: dict[str, LeftOut] = {}
     by_judges: dict[frozenset[str], list[str]] = {}
     for name in names:
         edited = set(changed_fields(before[name], now[name])) - APART
         given = {judge: edited if fields is None else edited.intersection(fields) for judge, fields in judges.items()}
         if any(given.values()):
-            left_out[name] = ", ".join(sorted(set().union(*given.values())))
-            by_judges.setdefault(frozenset(judge for judge, fields in given.items() if not fields), []).append(name)
+            unmoved = frozenset(judge for judge, fields in given.items() if not fields)
+            by_judges.setdefault(unmoved, []).append(name)
+            fields = ", ".join(sorted(set().union(*given.values())))
+            left_out[name] = LeftOut(fields, frozenset(given) - unmoved if unmoved else frozenset())
     for unmoved, its in by_judges.items():
         # A metric that is computed from those of judges has no judgments, and so is left out with each of them.
         connection.execute(load("reports", "across_left_out", names=literals(its), judges=literals(unmoved)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from keval.counted import counted
 from keval.reports.conclusions import FEW_CLUSTERS, ConditionScore, MetricTable, ReportWarning, statistic
@@ -19,10 +20,13 @@ CARE = {
 """What makes all conclusions doubtful, by the code of its warning."""
 
 
-def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarning], edited: int = 0) -> str | None:
+def read_with_care(
+    tables: Sequence[MetricTable], warnings: Sequence[ReportWarning], edited: Mapping[str, int] = MappingProxyType({})
+) -> str | None:
     """Return what makes the conclusions doubtful in one line, None for nothing.
 
-    `warnings` are of small numbers; so many samples were `edited` between two logs, and are left out.
+    `warnings` are of small numbers. `edited` says how many samples were edited between two logs and are left out, by
+    the judges whose scores these are; without a name for those of all.
     """
     codes = [found.code for found in warnings if found.code in CARE]
     if "fewest_samples" in codes and "few_samples" in codes:
@@ -32,10 +36,14 @@ def read_with_care(tables: Sequence[MetricTable], warnings: Sequence[ReportWarni
     of_all = {"one_repetition": _unrepeated, "one_judgment": _judged_once}
     parts = [of_all[code](tables) if code in of_all else CARE[code].format(**_fewest_samples(tables)) for code in codes]
     parts += [text for text in (_most_unscored(tables), _unequally_applicable(tables)) if text]
-    if edited:
-        were = "was edited between the logs and is" if edited == 1 else "were edited between the logs and are"
-        parts.append(f"{counted(edited, 'sample')} {were} left out.")
+    parts += [_edited(number, judges) for judges, number in edited.items() if number]
     return f"Read with care: {' '.join(parts)}" if parts else None
+
+
+def _edited(number: int, judges: str) -> str:
+    was, them = ("was", "it") if number == 1 else ("were", "them")
+    left_out = f": scores of {judges} of {them} are" if judges else " and is" if number == 1 else " and are"
+    return f"{counted(number, 'sample')} {was} edited between the logs{left_out} left out."
 
 
 def _has_unreliable_interval(table: MetricTable) -> bool:

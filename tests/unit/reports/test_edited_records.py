@@ -9,12 +9,14 @@ from keval import ids, projections
 from keval.ids import JsonObject
 from keval.projections import rows
 from keval.projections.log_file import as_log_file
-from keval.reports.edited_records import leave_out_edited_records, records_of
+from keval.reports.edited_records import LeftOut, leave_out_edited_records, records_of
 from keval.reports.side_by_side import put_side_by_side
 from tests.builders import JUDGE_ID, judge_entry, judgment_event, response_event, run_event, write_log
 
 BLIND = "f" * 24
 """The id of a judge that is given the question alone."""
+
+ANSWER, TOPIC = (LeftOut(field, frozenset({JUDGE_ID})) for field in ("answer", "topic"))
 
 GOLDEN = ["question", "answer"]
 """What most judges are given."""
@@ -37,14 +39,19 @@ def written(path: Path, edited: Mapping[str, object], given: Sequence[str] | Non
 @pytest.mark.parametrize(
     ("edited", "given", "told", "kept"),
     [
-        ({"answer": "Other."}, GOLDEN, {"q2": "answer"}, {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")}),
-        ({"topic": None}, None, {"q2": "topic"}, {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")}),
+        (
+            {"answer": "Other."},
+            GOLDEN,
+            {"q2": ANSWER},
+            {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")},
+        ),
+        ({"topic": None}, None, {"q2": TOPIC}, {(JUDGE_ID, "q1"), (BLIND, "q1"), (BLIND, "q2")}),
         ({"question": "How?"}, GOLDEN, {}, {(JUDGE_ID, "q1"), (JUDGE_ID, "q2"), (BLIND, "q1"), (BLIND, "q2")}),
         ({"topic": "law"}, GOLDEN, {}, {(JUDGE_ID, "q1"), (JUDGE_ID, "q2"), (BLIND, "q1"), (BLIND, "q2")}),
     ],
 )
 def test_a_sample_is_left_out_for_the_judges_that_are_given_what_was_edited(
-    tmp_path: Path, edited: JsonObject, given: list[str] | None, told: JsonObject, kept: set[tuple[str, str]]
+    tmp_path: Path, edited: JsonObject, given: list[str] | None, told: dict[str, LeftOut], kept: set[tuple[str, str]]
 ) -> None:
     """Which fields these are is told; what nobody is given may be edited."""
     logs = [as_log_file(written(tmp_path / f"{n}.jsonl", fields, given)) for n, fields in enumerate(({}, edited))]

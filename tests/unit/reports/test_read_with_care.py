@@ -85,10 +85,15 @@ def test_it_is_said_that_only_some_judges_judged_once() -> None:
 
 
 def test_edited_samples_are_counted() -> None:
-    """How many are left out of a comparison of logs is said, however sure what is left."""
+    """How many are left out of a comparison of logs is said, and of which judges, if not of all."""
     tables = [table(compared("higher", (0.5, 0.1, 0.9)))]
-    assert read_with_care(tables, [], 1) == "Read with care: 1 sample was edited between the logs and is left out."
-    assert read_with_care(tables, [], 2) == "Read with care: 2 samples were edited between the logs and are left out."
+    for edited, said in (
+        ({"": 1}, "1 sample was edited between the logs and is left out."),
+        ({"": 2}, "2 samples were edited between the logs and are left out."),
+        ({"h": 1}, "1 sample was edited between the logs: scores of h of it are left out."),
+        ({"h": 2, "": 0}, "2 samples were edited between the logs: scores of h of them are left out."),
+    ):
+        assert read_with_care(tables, [], edited) == f"Read with care: {said}"
 
 
 def test_few_clusters_make_intervals_doubtful() -> None:
