@@ -1073,6 +1073,17 @@ def test_an_older_copy_of_a_log_behind_a_newer_one_is_told(tmp_path: Path, newer
     assert "merged_out_of_order" not in codes(built(new, tmp_path))
 
 
+def test_parts_that_begin_with_the_same_runs_are_in_no_wrong_order(tmp_path: Path) -> None:
+    """As shards that go on with a merged log: the runs that each has behind them say what counts."""
+    times = [f"2026-03-01T12:00:0{second}.000Z" for second in range(4)]
+    old = [run_event(["baseline"], samples=1, time=times[0]), response_event("q1", time=times[1])]
+    first, second = (
+        [*old, run_event(["baseline"], samples=1, id=name, run_id=name, time=time)]
+        for name, time in zip(("r2", "r3"), times[2:], strict=True)
+    )
+    assert [in_wrong_order(events, tmp_path) for events in ([*first, *second], [*second, *first])] == [0, 0]
+
+
 def test_a_later_run_without_a_config_makes_no_older_copy(tmp_path: Path) -> None:
     """A judge, or one who labels, plans nothing: a copy of the log before it takes nothing back."""
     old = [run_event(["baseline"], samples=1, time="2026-03-01T12:00:00.000Z"), response_event("q1")]
