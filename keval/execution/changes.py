@@ -10,7 +10,7 @@ from typing import Any
 
 from keval.config.model import Condition
 from keval.counted import counted, first_of
-from keval.execution.config_past import ConfigPast
+from keval.execution.config_past import ConfigPast, ids_before
 from keval.execution.preparation import Prepared
 from keval.ids import JsonObject
 from keval.processes.servers import REVISION
@@ -116,7 +116,7 @@ class _Changes:
         agent, before = self.prepared.config.agent, self.newest["agent"]
         if agent.agent_id != before["agent_id"]:
             parts = _agent_parts(before, self._as_recorded(agent.described()))
-            yield from self._cause(f"agent {agent.name}", parts, self._conditions())
+            yield from self._cause(f"agent {agent.name}", parts, self._known())
 
     def of_servers(self) -> Iterator[_Cause]:
         """Yield what MCP servers are not what they were."""
@@ -147,7 +147,7 @@ class _Changes:
         if edited:
             number = counted(len(edited), "question")
             named = first_of([str(self.prepared.samples[place]["id"]) for place in edited], MOST_NAMED)
-            yield from self._cause(number, [named], self._conditions(), edited_only=True)
+            yield from self._cause(number, [named], self._known(), edited_only=True)
 
     def _cause(
         self, what: str, parts: Sequence[str], conditions: Sequence[Condition], *, edited_only: bool = False
@@ -161,6 +161,11 @@ class _Changes:
         )
         if concerned:
             yield _Cause(f"{what} changed ({', '.join(parts)})", names, concerned)
+
+    def _known(self) -> list[Condition]:
+        """Return the conditions that the newest run had, be it by another name."""
+        conditions = self.prepared.config.conditions
+        return [each for each in conditions if each.name in ids_before(self.newest, conditions)]
 
     def _conditions(self) -> list[Condition]:
         return [each for each in self.prepared.config.conditions if each.name in self.newest["conditions"]]

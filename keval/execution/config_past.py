@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from keval.config.model import Condition
 from keval.execution.preparation import Prepared
 from keval.execution.tasks import NUMBER_IN_SQL
 from keval.failure_kinds import GATES
@@ -140,10 +141,11 @@ class ConfigPast:
         `numbers` those of the tasks.
         """
         config = self.prepared.config
+        known = ids_before(newest, config.conditions)
         before = [
-            f"({place}, {literal(newest['conditions'][condition.name]['condition_id'])})"
+            f"({place}, {literal(known[condition.name])})"
             for place, condition in enumerate(config.conditions)
-            if condition.name in newest["conditions"]
+            if condition.name in known
         ]
         if not before:
             return {}
@@ -158,6 +160,13 @@ class ConfigPast:
             number=NUMBER_IN_SQL,
         )
         return {(place, edited): array("Q", tasks) for place, edited, tasks in self.past.rows(sql)}
+
+
+def ids_before(newest: JsonObject, conditions: Iterable[Condition]) -> dict[str, str]:
+    """Return the ids that conditions had in a run, by their names of now: one that was renamed is what it was."""
+    before = {name: each["condition_id"] for name, each in newest["conditions"].items()}
+    renamed = {each.name: each.condition_id for each in conditions if each.condition_id in before.values()}
+    return {each.name: {**renamed, **before}[each.name] for each in conditions if each.name in {**renamed, **before}}
 
 
 def _ids(conditions: Iterable[JsonObject]) -> str:

@@ -179,6 +179,15 @@ def test_edited_questions_are_told_by_their_samples(folder: Folder) -> None:
     assert told(before, folder.prepared()) == expected
 
 
+def test_an_edited_question_is_asked_again_under_a_renamed_condition_too(folder: Folder) -> None:
+    """It is the same condition, whatever it is called: what will be paid for it is counted."""
+    events = done(folder.prepared())
+    folder.questions[0] = "Another?"
+    folder.config = folder.config.replace("with_docs:", "searching:")
+    expected = "1 question changed (q0): 4 responses of plain, searching will be asked again"
+    assert told(events, folder.prepared()) == expected
+
+
 def test_a_response_that_is_asked_again_for_several_changes_is_counted_once(folder: Folder) -> None:
     """The changes stand beside each other, with one number for all of them."""
     before = done(folder.prepared())
