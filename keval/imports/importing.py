@@ -321,7 +321,7 @@ def import_answers(
             await _all(waiting)
 
         interrupt.run(main, warn)
-        for said in target.warnings(events.answers.mapping.judges):
+        for said in target.warnings(events.answers.mapping.judges, events.survey.conditions):
             warn(said)
     return new, target.there_already
 

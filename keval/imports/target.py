@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from types import TracebackType
 from typing import Self
@@ -77,10 +77,10 @@ class ImportTarget:
         taken = event("retraction", digest("retraction", target, own), own, target=target, reason=REASON, author=None)
         return [written(taken)[1]]
 
-    def warnings(self, judges: Sequence[ForeignJudge]) -> Iterator[str]:
+    def warnings(self, judges: Sequence[ForeignJudge], conditions: Collection[str]) -> Iterator[str]:
         """Yield what is to be said of scores that do not count, or are not compared, once all is written."""
         yield from self._changes.warnings()
-        yield from self._judges.warnings_of(judges)
+        yield from self._judges.warnings_of(judges, conditions)
 
     def _is_replaced(self, run: JsonObject) -> bool:
         """Whether a later import took the place of this run: it takes that one's then, and is written once more."""
