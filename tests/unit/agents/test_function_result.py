@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from keval.agents import AgentError, McpUse, Turn
-from keval.agents._function_result import read_result
+from keval.agents._function_result import LONGEST, read_result
 from keval.usage import Usage
 
 
@@ -47,6 +47,12 @@ def test_a_mapping_tells_more() -> None:
         ({"text": "yes", "tool_calls": []}, False, "has tool_calls, but reports_tool_calls is false"),
         ({"text": "yes", "tool_calls": [{"input": {}}]}, True, "a tool call without a name"),
         ({"text": "yes", "sources": "a"}, False, "returned str as sources"),
+        ("y" * (LONGEST + 1), False, "returned 10,485,761 characters; 10,485,760 are read at most"),
+        (
+            {"text": "yes", "tool_calls": [{"name": "n", "result": "y" * LONGEST}]},
+            True,
+            "returned 10,485,763 characters",
+        ),
         (
             {"text": "yes", "tool_calls": [{"name": "n", "input": "q"}]},
             True,
