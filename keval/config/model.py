@@ -332,6 +332,11 @@ class Config:
         return replace(self, judges=tuple(replace(judge, sampling=sampling) for judge in self.judges))
 
     @property
+    def baseline(self) -> str:
+        """The name of the condition that all others are compared with."""
+        return str(self.as_written.get("baseline", self.conditions[0].name))
+
+    @property
     def scales(self) -> list[tuple[str, str, str, float, float]]:
         """Of each metric the judge's name and id, its own name, and its least and greatest score."""
         found = ((judge.name, judge.judge_id, metric) for judge in self.judges for metric in judge.judge.metrics)

@@ -104,7 +104,7 @@ def _mistakes(rule: Rule, config: Config, known: Mapping[str, Collection[_Scale]
         yield unknown_condition(rule.condition, conditions, known)
     if rule.reference is None:
         return
-    baseline = str(config.as_written.get("baseline", conditions[0]))
+    baseline = config.baseline
     if rule.reference not in {BEFORE, baseline} and (rule.reference != BASELINE or BASELINE in conditions):
         yield not_the_baseline(rule.reference, baseline, conditions)
     elif rule.condition == baseline and rule.reference != BEFORE:

@@ -119,7 +119,7 @@ def _of_pairs(judges: Iterable[JudgeConfig]) -> list[JudgeConfig]:
 def _conditions(config: Config) -> dict[str, str]:
     """Return the ids of a config's conditions by name, the baseline first."""
     ids = {condition.name: condition.condition_id for condition in config.conditions}
-    return baseline_first(ids, config.as_written.get("baseline"))
+    return baseline_first(ids, config.baseline)
 
 
 def _states(tasks: TaskList, there: TaskList) -> bytes:

@@ -27,7 +27,7 @@ def recorded_rule(config: Config, samples: Sequence[JsonObject], until: Until) -
     problems = list(_problems(config))
     if problems:
         raise UsageError(*(f"{config.path}: {problem}" for problem in problems))
-    baseline = config.as_written.get("baseline") or config.conditions[0].name
+    baseline = config.baseline
     conditions = {condition.name: condition.condition_id for condition in config.conditions}
     family = tuple(_family(config, until, baseline))
     if not family:
