@@ -218,7 +218,8 @@ class Listing:
 
 def listing(connection: DuckDBPyConnection, filters: Filters) -> Listing:
     """Return the list that is asked for. Raises UsageError for a condition or a metric that the log does not have."""
-    conditions = [row["condition"] for row in rows(connection, load("viewer", "compared"))]
+    baselines = {row["condition"]: row["baseline"] for row in rows(connection, load("viewer", "compared"))}
+    conditions = [*baselines]
     all_series = tuple(Series(**row) for row in rows(connection, load("viewer", "series")))
     if not conditions:
         raise UsageError("the log has no answers yet")
@@ -228,7 +229,7 @@ def listing(connection: DuckDBPyConnection, filters: Filters) -> Listing:
     return Listing(
         filters,
         condition,
-        None if condition == conditions[0] else conditions[0],
+        None if condition == baselines[condition] else baselines[condition],
         tuple(conditions),
         None if metric is None else all_series[names.index(metric)],
         all_series,

@@ -14,7 +14,7 @@ from keval import projections
 from keval.errors import UsageError
 from keval.viewer import sample_list
 from keval.viewer.sample_list import BEGINNING, SORTS, Filters, first_answers, listing, page_of
-from tests.builders import failure_event, judgment_event, response_event, run_event, write_log
+from tests.builders import failure_event, judgment_event, plan_event, response_event, run_event, write_log
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -163,3 +163,16 @@ def test_a_long_answer_is_cut_on_the_list(tmp_path: Path) -> None:
         page = [{"sample_id": name} for name in ("q1", "q2", "none")]
         assert first_answers(connection, "baseline", page) == {"q1": "x", "q2": "z" * BEGINNING + "…"}
         assert first_answers(connection, "baseline", []) == {}
+
+
+def test_a_condition_stands_beside_the_baseline_of_its_own_config(tmp_path: Path) -> None:
+    """Of two configs that call their first conditions alike only one of these is current: the other config has none."""
+    first = run_event({"baseline": "Old.", "a": "A."}, samples=1, config_name="one", id="r1", run_id="r1")
+    second = run_event({"baseline": "New.", "b": "B."}, samples=1, config_name="two", id="r2", run_id="r2")
+    plan = plan_event([response_event("s0")["question_id"]])
+    events = [each | {"plan_id": plan["plan_id"]} for each in (first, second)]
+    named = (("baseline", "Old."), ("a", "A."), ("baseline", "New."), ("b", "B."))
+    events += [plan, *(response_event("s0", name, prompt=prompt) for name, prompt in named)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as opened:
+        found = {name: listing(opened, Filters.read({"condition": name})).baseline for name in ("baseline", "a", "b")}
+    assert found == {"baseline": None, "a": None, "b": "baseline"}
