@@ -57,11 +57,12 @@ class ConfigPast:
             sample_sha256=("varchar", list(map(sample_sha256, prepared.samples))),
         )
         past.table(
-            "config_conditions",
+            "own_conditions",
             condition_id=("varchar", [condition.condition_id for condition in conditions]),
             retries_gates=("boolean", [condition.gates.retry_gates for condition in conditions]),
         )
         past.name("answered_tasks", found.tasks_of("response", mock=found.mock))
+        past.name("questions_before", load("execution", "questions_before"))
         return found
 
     @property
@@ -112,8 +113,7 @@ class ConfigPast:
         return list(self.past.rows(load("execution", "changed_samples")))
 
     def edited_questions(self) -> list[int]:
-        """Return the places of the samples that were asked before by another question; for `asked_again` too."""
-        self.past.name("questions_before", load("execution", "questions_before"))
+        """Return the places of the samples that were asked before by another question."""
         return [place for (place,) in self.past.rows(load("execution", "edited_questions"))]
 
     def no_longer_planned(self, newest: JsonObject) -> NoLongerPlanned:

@@ -2,7 +2,7 @@
 -- order. It need not be made again if the same answer comes back.
 select j.id
 from ($judgments) as j
-semi join config_conditions using (condition_id)
+semi join own_conditions using (condition_id)
 where j.judge_id in (select judge_id from judging) and j.agent_id = $agent_id and j.same_sample
     and ($fresh or j.answer not in (select position from answered_tasks))
 order by j.id

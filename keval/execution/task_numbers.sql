@@ -5,5 +5,5 @@ select
     e.position, e.response_id, e.kind, c.retries_gates
 from facts as e
 join config_samples as s using (question_id)
-join config_conditions as c using (condition_id)
+join own_conditions as c using (condition_id)
 where e.type = $type and e.agent_id = $agent_id and e.repetition between 1 and $repetitions and ($mock or not e.mock)

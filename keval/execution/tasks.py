@@ -52,7 +52,7 @@ class Cell(NamedTuple):
 
 NUMBER_IN_SQL = (
     "((e.repetition - 1) * (select count(*) from config_samples) + s.place)"
-    " * (select count(*) from config_conditions) + c.place"
+    " * (select count(*) from own_conditions) + c.place"
 )
 """The SQL for `TaskGrid.number`: of an event `e`, of a sample `s` and a condition `c` of the config."""
 
