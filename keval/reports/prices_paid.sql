@@ -1,9 +1,10 @@
--- One row per current condition, agent, stage and judge: how often it was called, and what a call cost in US dollars, its
--- failed attempts included; null where no cost is known.
+-- One row per current condition, agent, stage and judge: how often it was called, and what a call cost in US dollars, with what is
+-- known of its failed attempts; null where no cost is known. A failed attempt of unknown cost, such as one that was refused, is taken
+-- for no other: nobody knows that it was paid.
 select
     condition_id, agent_id, stage, judge_id, max(judge) as judge,
     sum(n)::bigint as calls,
-    fsum(cost_usd) / nullif(sum(n + failed_attempts - unknown), 0) * (sum(n + failed_attempts) / sum(n)) as usd
+    fsum(cost_usd) / nullif(sum(least(n, n + failed_attempts - unknown)), 0) as usd
 from costs
 where current and n > 0
 group by condition_id, agent_id, stage, judge_id

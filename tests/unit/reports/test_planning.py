@@ -167,6 +167,10 @@ def test_a_given_price_takes_the_place_of_what_the_log_paid(tmp_path: Path) -> N
     for number in range(6):
         for condition, score in (("baseline", 1), ("with_docs", 2 + number % 3)):
             answer = response_event(f"q{number}", condition)
+            if number == 3:  # one was refused, which nobody paid for, and one broke off, of which it is known
+                failed: JsonObject = {"kind": "infra_error", "message": "busy", "duration_ms": 1, "usage": None}
+                costs = (None, 0.375 if condition == "baseline" else None)
+                answer |= {"attempts": 3, "failed_attempts": [failed | {"cost_usd": each} for each in costs]}
             events += [answer, judgment_event(answer, score, cost_usd=None)]
     path = write_log(tmp_path / "run.jsonl", events)
 
@@ -175,8 +179,9 @@ def test_a_given_price_takes_the_place_of_what_the_log_paid(tmp_path: Path) -> N
             (found,) = pilots(connection, given)
         return found.prices.response, found.prices.judgment, found.unpriced
 
-    assert priced(UnitCosts(None, None)) == (0.5, None, ("a judgment by rubric",))
-    assert priced(UnitCosts(None, 0)) == (0.5, 0, ())
+    paid = 0.25 + 0.375 / 6 + 0.25
+    assert priced(UnitCosts(None, None)) == (paid, None, ("a judgment by rubric",))
+    assert priced(UnitCosts(None, 0)) == (paid, 0, ())
     assert priced(UnitCosts(0.03, 0.01)) == (0.03, 0.01, ())
 
 
