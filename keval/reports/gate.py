@@ -131,11 +131,19 @@ def _level(rule: Level, now: Facts, before: Facts | None) -> Iterator[_Asked]:
     for table in _tables(rule.text, rule.quantity.name, now.tables):
         metric = now.name(table)
         if not table.min <= rule.limit <= table.max:
-            raise UsageError(f"rule {rule.text!r}: the scale of {metric} is {table.min:g} to {table.max:g}")
+            raise UsageError(
+                f"rule {rule.text!r}: the scale of {metric} is {table.min:g} to {table.max:g}{_meant(now)}"
+            )
         for group, of_group in _groups(rule, table, now):
             for name in conditions:
                 found = unknown(NO_SCORES_HERE) if of_group is None else now.score(of_group, name)
                 yield _Asked(f"{name}, {metric}{group}", found, "score")
+
+
+def _meant(now: Facts) -> str:
+    """Return how a rule names one metric of several, with an example."""
+    first, *others = [table for table in now.tables if table.computed is None] or now.tables
+    return f"; a rule about one metric names it, such as {now.name(first)}" if others else ""
 
 
 def _groups(rule: Rule, table: MetricTable, now: Facts) -> Iterator[tuple[str, MetricTable | None]]:
@@ -207,7 +215,11 @@ def _comparison(rule: Comparison, now: Facts, before: Facts | None) -> Iterator[
     if rule.metric is None and not judged:
         yield _Asked(f"{condition} minus {minus}", unknown("no metric was judged"), "score")
     for table in judged if rule.metric is None else _tables(rule.text, rule.metric, now.tables):
-        about = f"{condition} minus {minus}, {now.name(table)}"
+        metric = now.name(table)
+        if abs(rule.limit) > table.max - table.min:
+            wide = f"the scale of {metric} is {table.min:g} to {table.max:g}, on which nothing differs by {abs(rule.limit):g}"
+            raise UsageError(f"rule {rule.text!r}: {wide}{_meant(now)}")
+        about = f"{condition} minus {minus}, {metric}"
         if earlier is not None:
             yield _Asked(about, now.since(earlier, table, condition), "score")
             continue

@@ -459,6 +459,23 @@ def test_a_difference_is_that_of_the_report(facts: Facts) -> None:
     assert (found[0].value, found[0].of) == (1.8125, "8 samples paired")
 
 
+def test_a_margin_that_no_scale_has_is_refused(facts: Facts, tmp_path: Path) -> None:
+    """Points of one scale are not those of another; where there are several, it is said how to name one metric."""
+    with pytest.raises(UsageError) as error:
+        held(facts, "with_docs not lower than baseline by 4.5")
+    assert str(error.value).endswith("completeness is 1 to 5, on which nothing differs by 4.5")
+    answers = [response_event("q1", name) for name in ("baseline", "with_docs")]
+    judge = judge_entry([{"name": "c", "min": 1, "max": 5}, {"name": "share", "min": 0, "max": 1}])
+    log = [run_event(samples=1, judges=[judge]), *answers]
+    log += [judgment_event(each, {"c": 3, "share": 1}) for each in answers]
+    with projections.connect([write_log(tmp_path / "run.jsonl", log)], texts=False) as connection:
+        for rule, scale in (("with_docs higher than baseline by 2", "0 to 1, on"), ("share > 3", "0 to 1;")):
+            with pytest.raises(UsageError) as error:
+                held(Facts(connection, {}), rule)
+            assert f"the scale of rubric/share is {scale}" in str(error.value)
+            assert "a rule about one metric names it, such as rubric/c" in str(error.value)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("differences", "conclusion", "verdict"),
