@@ -63,7 +63,10 @@ def command(
     if output is None or not output.exists():
         events.check_baseline(())
     if known is None and events.survey.unused:
-        warn(f"not used: {', '.join(events.survey.unused)}; a rule (-c MAPPING or --map) names a field to be imported")
+        unused = ", ".join(each or repr(each) for each in events.survey.unused)
+        warn(f"not used: {unused}; a rule (-c MAPPING or --map) names a field to be imported")
+    if said := events.survey.of_uneven_repetitions():
+        warn(said)
     if output is None:
         with Stdout() as stdout:
             written, there = import_answers(events, stdout, None, warn)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from keval import datasets, ids
 from keval.config.import_mapping import IMPORTED, ImportMapping
+from keval.counted import counted
 from keval.datasets import ROW, ROW_TAKEN, Row
 from keval.documents.foreign_json import unfit
 from keval.documents.row_problems import RowProblems
@@ -48,9 +49,23 @@ class Survey:
     questions: list[str] = field(default_factory=list)
     conditions: dict[str, None] = field(default_factory=dict)
     repetitions: int = 1
+    rows: int = 0
+    taken_for_another: str | None = None
+    """The first row that was taken for another repetition, as an earlier one has its question, in words."""
     unused: dict[str, None] = field(default_factory=dict)
     """Fields that nothing was taken from, in the order of the file."""
     problems: RowProblems = field(default_factory=RowProblems)
+
+    def of_uneven_repetitions(self) -> str | None:
+        """Return what is to be said of answers that nobody misses, as rows alike were taken for repetitions."""
+        lacking = len(self.questions) * len(self.conditions) * self.repetitions - self.rows
+        if self.taken_for_another is None or not lacking:
+            return None
+        return (
+            f"{self.taken_for_another}; as others are there less often, {counted(lacking, 'answer')} of "
+            f"{lacking + self.rows:,} will count as not done: where two rows are two samples give each its `id`, and "
+            "leave out a row that is there twice"
+        )
 
     def ordered_conditions(self, baseline: str) -> list[str]:
         """Return the conditions as the file has them, but the baseline first if it is one of them."""
@@ -109,6 +124,7 @@ class AnswerFile:
             for where, row in self.rows():
                 if row.repetition is None and not row.problems:
                     row.repetition = repetitions.count(digest(row.question_id, row.condition))
+                    row.is_counted = True
                 yield where, row
 
     def survey(self) -> Survey:
@@ -146,6 +162,10 @@ class AnswerFile:
         if earlier is not None:
             yield f"repetition {repetition} of {sample_id!r} under {row.condition!r} stands in row {earlier} already"
         survey.conditions[row.condition] = None
+        survey.rows += 1
+        if row.is_counted and repetition > 1 and survey.taken_for_another is None:
+            said = f"{where}: the same question under {row.condition!r} as in an earlier row"
+            survey.taken_for_another = f"{said}: taken for repetition {repetition} of {sample_id!r}"
         survey.repetitions = max(survey.repetitions, repetition)
 
     def response_id(self, row: ImportedRow) -> str:

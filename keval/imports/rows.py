@@ -54,6 +54,8 @@ class ImportedRow:
     time: str | None = None
     """None: when the file was last changed."""
     text: str = ""
+    is_counted: bool = False
+    """Whether nothing but its place says which repetition it is."""
     failure: JsonObject | None = None
     """Kind and message, where there is no answer; then there are no scores."""
     turns: list[JsonObject] = field(default_factory=list)

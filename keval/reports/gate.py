@@ -217,8 +217,8 @@ def _comparison(rule: Comparison, now: Facts, before: Facts | None) -> Iterator[
     for table in judged if rule.metric is None else _tables(rule.text, rule.metric, now.tables):
         metric = now.name(table)
         if abs(rule.limit) > table.max - table.min:
-            wide = f"the scale of {metric} is {table.min:g} to {table.max:g}, on which nothing differs by {abs(rule.limit):g}"
-            raise UsageError(f"rule {rule.text!r}: {wide}{_meant(now)}")
+            told = f"the scale of {metric} is {table.min:g} to {table.max:g}, on which nothing differs by"
+            raise UsageError(f"rule {rule.text!r}: {told} {abs(rule.limit):g}{_meant(now)}")
         about = f"{condition} minus {minus}, {metric}"
         if earlier is not None:
             yield _Asked(about, now.since(earlier, table, condition), "score")

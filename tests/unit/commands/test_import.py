@@ -170,6 +170,18 @@ def test_what_was_retracted_is_there_again_once_it_is_imported_again(keval: Keva
         ]
 
 
+def test_a_row_that_is_there_twice_is_told(keval: Keval, tmp_path: Path) -> None:
+    """Without ids it is another repetition, which all others lack; rows that are all there as often are repetitions."""
+    done = keval("import", write(tmp_path, ROWS), "-o", tmp_path / "run.jsonl")
+    assert (
+        "answers.jsonl:5: the same question under 'large' as in an earlier row: taken for repetition 2 of"
+        in done.stderr
+    )
+    assert "3 answers of 8 will count as not done" in done.stderr
+    done = keval("import", write(tmp_path, [*ROWS[:2], *ROWS[:2]]), "-o", tmp_path / "even.jsonl")
+    assert "taken for repetition" not in done.stderr
+
+
 def test_fields_that_nothing_takes_are_named(keval: Keval, tmp_path: Path) -> None:
     """A field counts as used by a rule, also one for a part of it, or by its own name; the others are told."""
     (tmp_path / "mapping.yaml").write_text(MAPPING)
