@@ -93,8 +93,12 @@ class KnownBatches:
         What it holds beside them is wanted by nobody, as the judgments of a golden answer that was corrected since;
         should that be taken back, they are collected after all.
         """
-        held = {target for batch in self.open if batch.asker.asker_id in asker_ids for target in batch.unrecorded}
+        held = self.held(asker_ids)
         return len(held.intersection(target_ids)) if held else 0  # to find out what is wanted may take a while
+
+    def held(self, asker_ids: Container[str]) -> set[str]:
+        """Return the judgments or responses of these askers that open batches hold: they are paid for."""
+        return {target for batch in self.open if batch.asker.asker_id in asker_ids for target in batch.unrecorded}
 
 
 NO_BATCHES = KnownBatches([])

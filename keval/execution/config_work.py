@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from keval.config.model import JudgeConfig
@@ -257,7 +258,14 @@ class ConfigWork:
         answerer = config_answerer(self.prepared, self.prepared.mark)
         workers = Workers(judge_caller_of((), {}, {}, config.prices), answerer)
         callers = [agent_caller(config, asked, self.prepared.agent_env)]
+        # To collect what is paid for needs no budget.
+        session.ledger.free.update(self._paid)
         return with_batches(session, workers, callers, self._known_batches, tell=self.generated.say)
+
+    @cached_property
+    def _paid(self) -> set[str]:
+        """The responses that batches of earlier commands hold."""
+        return self._known_batches.held({self.prepared.config.agent.agent_id})
 
     @cached_property
     def _known_batches(self) -> KnownBatches:
@@ -306,8 +314,14 @@ class ConfigWork:
         """Generate until all is done; what is submitted may be left where the user wants to leave."""
         self.generated.remark = lambda: executor.remark
         stage = session.generation(self.prepared.config, self.generated, executor.recorded)
+        # First what is paid for: where the budget is reached nothing is begun any more.
+        in_order = chain(
+            (task for task in tasks if task.response_id in self._paid),
+            (task for task in tasks if task.response_id not in self._paid),
+        )
         left = await executor.work_off(
-            stage.work_off(tasks), lambda: self.request.detach or session.stops.user.is_set()
+            stage.work_off(in_order if self._paid else tasks),
+            lambda: self.request.detach or session.stops.user.is_set(),
         )
         if left:
             self.warn(f"left at the service: {left}; the same command collects the results, within 29 days")

@@ -34,8 +34,8 @@ class Generation(Stage[Task, Answer]):
         return item.condition.name
 
     def account(self, item: Task) -> str:
-        """Return the id of the task's condition."""
-        return item.condition_id
+        """Return the id of the task's condition, or of its response if that is paid for already."""
+        return item.response_id if item.response_id in self.ledger.free else item.condition_id
 
     def perform(self, item: Task) -> Awaitable[Outcome[Answer]]:
         """Let the agent be asked once."""

@@ -103,6 +103,26 @@ def test_what_was_submitted_is_collected_by_the_next_command(begin: Start, tmp_p
     assert called[CREATE] == called[RESULTS] == 2
 
 
+def test_what_is_paid_for_is_collected_whatever_is_left_of_the_budget(begin: Start, tmp_path: Path) -> None:
+    """Another answer is asked for by a larger one only, and the results would be gone after 29 days."""
+    log, config = tmp_path / "log.jsonl", tmp_path / "eval.yaml"
+    single = [
+        question for question in (tmp_path / "questions.jsonl").read_text().splitlines() if "talk" not in question
+    ]
+    (tmp_path / "questions.jsonl").write_text("\n".join(single[:1]))
+    with Mock() as mock:
+        mock.hold_batches()
+        ended(begin(mock, log.name, "--batch", "--detach"))
+        mock.release_batches()
+        (tmp_path / "questions.jsonl").write_text("\n".join(reversed(single)))
+        config.write_text(config.read_text().replace("{repetitions: 2", "{repetitions: 2, budget_usd: 0.000001"))
+        assert "budget_usd 1e-06 is reached" in ended(begin(mock, log.name, "--batch"), 6)
+        called = mock.requests.by_path
+    assert {event["sample"]["id"] for event in responses(log).values()} == {"s0"}
+    assert len(responses(log)) == 4
+    assert called[CREATE] == called[RESULTS] == 1
+
+
 def test_what_failed_before_it_was_in_a_batch_is_not_paid_for_twice(begin: Start, tmp_path: Path) -> None:
     """A failure of an earlier run says nothing of a batch that was made since."""
     log = tmp_path / "log.jsonl"
