@@ -104,7 +104,7 @@ def _of_runs(log: Path, prefixes: Sequence[str], *, skip_invalid: bool) -> _Retr
         told.append(
             f"what was planned stays the newest plan: where another config, or its agent as it was before, shall count "
             f"again, `keval generate CONFIG -o {quote(str(log))}` with these files says so, and asks only for what is "
-            "missing"
+            "missing; for imported answers it is `keval import` of their file"
         )
     if not told:
         told.append(f"of {named} nothing counts that could be retracted; nothing was written")

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from keval.config.model import Config, JudgeConfig
-from keval.failure_kinds import FAILURE_KINDS
+from keval.failure_kinds import AGENT_FAILED
 from keval.ids import JsonObject
 from keval.stats.paired_series import Measured, Series, measured
 from keval.stats.recorded_rule import Member, RecordedRule
 from keval.stats.stopping_rule import Look
-
-AS_MINIMUM = {row.kind for row in FAILURE_KINDS if row.counts_as == "minimum"}
 
 Scores = Mapping[str, float | None] | None
 """What a judgment says of each metric, None where it does not apply; None for a judge that failed."""
@@ -207,14 +205,14 @@ def _measured(cells: list[Cell], member: Member) -> Measured:
         missing += is_missing
         if value is not None:
             values.append(value)
-    failed = sum(cell.failed in AS_MINIMUM for cell in cells)
+    failed = sum(cell.failed in AGENT_FAILED for cell in cells)
     return measured(values, missing, member.min, member.max, failed)
 
 
 def _value(cell: Cell, member: Member) -> tuple[float | None, bool]:
     """Return what a task counts as, and whether it is missing."""
     if cell.failed is not None:
-        return (member.min, False) if cell.failed in AS_MINIMUM else (None, True)
+        return (member.min, False) if cell.failed in AGENT_FAILED else (None, True)
     said = [scores for (judge_id, _), scores in cell.said.items() if judge_id == member.judge_id]
     judged = [scores for scores in said if scores is not None]
     scores = [score for each in judged if (score := each.get(member.metric)) is not None]

@@ -10,14 +10,14 @@ from keval.errors import UsageError, Warn
 from keval.events import event
 from keval.execution.budget import Ledger
 from keval.execution.config_past import ConfigPast
-from keval.execution.finished_samples import AS_MINIMUM, Decided, FinishedSamples, TaskPlace
+from keval.execution.finished_samples import Decided, FinishedSamples, TaskPlace
 from keval.execution.preparation import Prepared
 from keval.execution.recording import EncodedEvent
 from keval.execution.sample_feed import SampleFeed
 from keval.execution.session import OnWritten, Request, Session
 from keval.execution.stopping_family import as_recorded, recorded_rule
 from keval.execution.tasks import TaskList, by_sample, drawn_order, grid_of
-from keval.failure_kinds import GATES
+from keval.failure_kinds import AGENT_FAILED, GATES
 from keval.ids import JsonObject, digest
 from keval.logs.past import Past
 from keval.projections.sql_file import load
@@ -218,7 +218,7 @@ def stopping(prepared: Prepared, past: Past, request: Request, warn: Warn) -> St
     if known is not None:
         _check_same(known, rule.as_json(), prepared.plan_id, past)
     about = ConfigPast.about(past, prepared)
-    final = {*GATES, *AS_MINIMUM}
+    final = {*GATES, *AGENT_FAILED}
     skipped, failed = about.skipped(retry_failed=request.retry_failed, final=final)
     if known is None and "1" in skipped:
         raise UsageError(

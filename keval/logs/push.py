@@ -61,7 +61,7 @@ def push(log: Path, destination: str) -> Pushed:
     with _open(log) as source, locks.closed(source.fileno(), log):
         _check(log)
         digest = _digest(source)
-        checksum = f"{digest}  {place.name}\n".encode()
+        checksum = _checksum_line(digest, place.name)
         beside = place.beside()
         with place.told():
             is_new = not _refuse_other(place, digest, digest)
@@ -111,6 +111,12 @@ def _refuse_other(place: _Place, content: str, log: str) -> bool:
     return found is not None
 
 
+def _checksum_line(digest: str, name: str) -> bytes:
+    """Return the line that `sha256sum -c` reads; it marks a name in which characters are escaped by a backslash."""
+    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n".encode()
+
+
 def _create(place: _Place, log: Path, digest: str) -> None:
     try:
         place.create(log, digest)
@@ -158,6 +164,8 @@ def _place(log: Path, destination: str) -> _Place:
     scheme = addresses.scheme_of(destination)
     if scheme == "s3":
         destination = f"s3://{destination.partition('://')[2]}"  # it may begin with S3://
+        if not destination.removeprefix("s3://").strip("/"):
+            raise UsageError(f"{destination} names no bucket; write s3://BUCKET/KEY")
         is_folder = destination.endswith("/") or "/" not in destination.removeprefix("s3://")
         return _Object(f"{destination.rstrip('/')}/{log.name}" if is_folder else destination)
     if scheme is not None:
@@ -173,9 +181,11 @@ def _place(log: Path, destination: str) -> _Place:
         raise EnvironmentLacksError(f"{path.parent} is not an existing folder; mount it, make it, or name another one")
     if path.exists() and path.samefile(log):
         raise UsageError(f"{path} is the log itself; name another place")
-    if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is no file; name a folder or a file")
-    return _File(path)
+    found = _File(path)
+    for each in (path, found.beside().path):  # to read a pipe would wait for somebody who writes to it
+        if each.exists() and not each.is_file():
+            raise UsageError(f"{each} is no file; name a folder or a file")
+    return found
 
 
 @dataclass(frozen=True)
@@ -191,7 +201,7 @@ class _File(_Place):
     def name(self) -> str:
         return self.path.name
 
-    def beside(self) -> _Place:
+    def beside(self) -> _File:
         return _File(self.path.with_name(f"{self.path.name}{ENDING}"))
 
     def digest(self) -> str | None:

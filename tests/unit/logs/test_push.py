@@ -136,6 +136,23 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
         push(tmp_path / "pipe.jsonl", str(tmp_path / "store"))
 
 
+def test_a_pipe_in_the_place_of_the_checksum_is_not_waited_for(log: Path, tmp_path: Path) -> None:
+    """As one in the place of the log."""
+    os.mkfifo(tmp_path / "store" / "run.jsonl.sha256")
+    with pytest.raises(UsageError, match=r"run\.jsonl\.sha256 is no file"):
+        push(log, str(tmp_path / "store"))
+    assert names(tmp_path / "store") == ["run.jsonl.sha256"]
+
+
+def test_any_name_of_a_log_can_be_checked(log: Path, tmp_path: Path) -> None:
+    """A line end in it is escaped as `sha256sum` does."""
+    odd = log.rename(log.with_name("a\nb\\c.jsonl"))
+    push(odd, str(tmp_path / "store"))
+    store = tmp_path / "store"
+    done = subprocess.run(["sha256sum", "-c", f"{odd.name}.sha256"], cwd=store, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("destination", ["none/", "none/run.jsonl", "run.jsonl/x"])
 def test_a_folder_that_is_not_there_is_not_made(log: Path, monkeypatch: pytest.MonkeyPatch, destination: str) -> None:
     """It may be one that is not mounted now."""
@@ -148,6 +165,8 @@ def test_only_places_that_can_refuse_are_written_to(log: Path) -> None:
     """An address of another kind is refused with what it could be."""
     with pytest.raises(UsageError, match="keval writes to no https://, only to folders and s3://"):
         push(log, "https://ada:secret@host/run.jsonl")
+    with pytest.raises(UsageError, match="s3:// names no bucket; write s3://BUCKET/KEY"):
+        push(log, "s3://")
 
 
 class Store:
