@@ -1,4 +1,4 @@
-"""Reads SQL from files: all of keval's SQL stands in files, where a person can read it and DuckDB can run it."""
+"""Reads SQL from files: all but the shortest queries stand in files, where people can read them and DuckDB run them."""
 
 from __future__ import annotations
 
