@@ -16,7 +16,7 @@ KEYS = ("text", "usage", "cost_usd", "tool_calls", "sources", "models")
 """What a returned mapping may hold; only `text` must be there."""
 
 LONGEST = 10 * 1024 * 1024
-"""Characters that an answer may have with the results of its calls: a log with a few longer ones cannot be reported."""
+"""Characters that an answer may have with its calls and sources: a log with a few longer ones cannot be reported."""
 
 CALL_HEAD = 200
 """Characters that are quoted of a tool call that nobody understands."""
@@ -41,15 +41,16 @@ def read_result(returned: object, servers: Sequence[str], *, tool_calls: bool) -
         known_cost_usd(told.get("cost_usd")),
     )
     calls = tuple(_call(call, servers) for call in _list(told, "tool_calls"))
-    length = len(answer.text) + sum(len(call.result or "") for call in calls)
+    sources, models = (tuple(map(str, _list(told, key))) for key in ("sources", "models"))
+    length = len(answer.text) + sum(len(str(each)) for each in (*calls, *sources, *models))
     if length > LONGEST:
         raise AgentError("agent_error", f"returned {length:,} characters; {LONGEST:,} are read at most")
     return replace(
         answer,
         turns=(*calls, *answer.turns),
         mcp={name: use_of(name, calls) for name in servers} if tool_calls else {},
-        sources=tuple(map(str, _list(told, "sources"))),
-        models=tuple(map(str, _list(told, "models"))),
+        sources=sources,
+        models=models,
     )
 
 

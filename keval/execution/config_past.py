@@ -162,11 +162,12 @@ class ConfigPast:
         return {(place, edited): array("Q", tasks) for place, edited, tasks in self.past.rows(sql)}
 
 
-def ids_before(newest: JsonObject, conditions: Iterable[Condition]) -> dict[str, str]:
+def ids_before(newest: JsonObject, conditions: Sequence[Condition]) -> dict[str, str]:
     """Return the ids that conditions had in a run, by their names of now: one that was renamed is what it was."""
     before = {name: each["condition_id"] for name, each in newest["conditions"].items()}
     renamed = {each.name: each.condition_id for each in conditions if each.condition_id in before.values()}
-    return {each.name: {**renamed, **before}[each.name] for each in conditions if each.name in {**renamed, **before}}
+    known = {**before, **renamed}
+    return {each.name: known[each.name] for each in conditions if each.name in known}
 
 
 def _ids(conditions: Iterable[JsonObject]) -> str:

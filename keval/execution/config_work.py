@@ -35,7 +35,7 @@ from keval.execution.run_events import is_recorded, plan_records, run_event
 from keval.execution.sample_changes import sample_changes, told_of_samples
 from keval.execution.session import Request, Session
 from keval.execution.stopping import Stopping, both, stopping
-from keval.execution.tasks import TaskList
+from keval.execution.tasks import TaskList, turns
 from keval.execution.unjudged import KnownIds, Unjudged
 from keval.execution.work_ahead import NOTHING_TO_GENERATE, judgments_ahead
 from keval.execution.workspaces import Kept
@@ -258,8 +258,10 @@ class ConfigWork:
         answerer = config_answerer(self.prepared, self.prepared.mark)
         workers = Workers(judge_caller_of((), {}, {}, config.prices), answerer)
         callers = [agent_caller(config, asked, self.prepared.agent_env)]
-        # To collect what is paid for needs no budget.
-        session.ledger.free.update(self._paid)
+        # To collect what is paid for needs no budget; the next message of a conversation is paid for anew.
+        if self._paid:
+            paid = (task for task in tasks if task.response_id in self._paid and len(turns(task.sample)) == 1)
+            session.ledger.free.update(task.response_id for task in paid)
         return with_batches(session, workers, callers, self._known_batches, tell=self.generated.say)
 
     @cached_property

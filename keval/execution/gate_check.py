@@ -109,6 +109,19 @@ def _mistakes(rule: Rule, config: Config, known: Mapping[str, Collection[_Scale]
         yield not_the_baseline(rule.reference, baseline, conditions)
     elif rule.condition == baseline and rule.reference != BEFORE:
         yield f"{baseline!r} is the baseline itself"
+    if isinstance(rule, Comparison):
+        yield from _too_wide(rule, config)
+
+
+def _too_wide(rule: Comparison, config: Config) -> Iterator[str]:
+    """Yield the metrics whose scale does not have the margin of a rule."""
+    for judge, judge_id, metric, low, high in config.scales:
+        is_meant = rule.metric is None or rule.metric in names(metric, judge, judge_id)
+        if is_meant and abs(rule.limit) > high - low:
+            yield (
+                f"the scale of {full_name(judge, metric)} is {low:g} to {high:g}, on which nothing differs by "
+                f"{abs(rule.limit):g}; name the metric that is meant, as JUDGE/METRIC of {rule.condition}"
+            )
 
 
 def _of_comparison(rule: Comparison, config: Config, known: Mapping[str, Collection[_Scale]]) -> Iterator[str]:

@@ -38,7 +38,8 @@ class Generation(Stage[Task, Answer]):
         return item.response_id if item.response_id in self.ledger.free else item.condition_id
 
     def perform(self, item: Task) -> Awaitable[Outcome[Answer]]:
-        """Let the agent be asked once."""
+        """Let the agent be asked once. Should that fail, another attempt is one like all others."""
+        self.ledger.free.discard(item.response_id)
         return self.executor.answer(_answer_spec(item))
 
     def examined(self, item: Task, outcome: Outcome[Answer]) -> Outcome[Answer]:

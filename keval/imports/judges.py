@@ -10,7 +10,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from keval.config.import_mapping import IMPORTED, ForeignJudge
+from keval.counted import first_of
 from keval.ids import JsonObject
+
+MOST_NAMED = 3
+"""Conditions that a message names before it only counts the rest."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +50,17 @@ class ImportedJudges:
                 )
 
     def _other_thresholds(self, judge: ForeignJudge, conditions: Collection[str]) -> Iterator[str]:
-        for condition, passing in self._thresholds.get(judge.judge_id, {}).items():
-            for metric in judge.described()["metrics"] if condition not in conditions else ():
-                here, there = metric.get("pass_from"), passing.get(metric["name"])
-                if here != there:
-                    yield (
-                        f"the judge {judge.name} passes {metric['name']} {_from(here)} here, and {_from(there)} under "
-                        f"{condition} in the log: their pass rates are not alike; import one of them with the "
-                        "`pass_from` of the other, or name one by --pass-from"
-                    )
+        others = {name: of for name, of in self._thresholds.get(judge.judge_id, {}).items() if name not in conditions}
+        for metric in judge.described()["metrics"]:
+            here, name = metric.get("pass_from"), metric["name"]
+            differing = [condition for condition, passing in others.items() if passing.get(name) != here]
+            there = " or ".join(dict.fromkeys(_from(others[condition].get(name)) for condition in differing))
+            if differing:
+                yield (
+                    f"the judge {judge.name} passes {name} {_from(here)} here, and {there} under "
+                    f"{first_of(differing, MOST_NAMED)} in the log: their pass rates are not alike; import one of them "
+                    "with the `pass_from` of the other, or name one by --pass-from"
+                )
 
 
 def _from(threshold: float | None) -> str:

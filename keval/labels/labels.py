@@ -136,7 +136,7 @@ def is_random(label: JsonObject) -> bool:
 
 
 def known_labels(connection: DuckDBPyConnection, log: Path) -> Known:
-    """Return the labels that count: not retracted, and given after the answer and the judgment that they are about."""
+    """Return the labels that count: not retracted, and of the answer, or the verdict, that counts."""
     return Known(tuple(event_at(log, row["line_offset"]) for row in rows(connection, load("labels", "labels"))))
 
 

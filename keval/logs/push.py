@@ -114,7 +114,7 @@ def _refuse_other(place: _Place, content: str, log: str) -> bool:
 def _checksum_line(digest: str, name: str) -> bytes:
     """Return the line that `sha256sum -c` reads; it marks a name in which characters are escaped by a backslash."""
     escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n".encode()
+    return os.fsencode(f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n")
 
 
 def _create(place: _Place, log: Path, digest: str) -> None:
@@ -164,7 +164,7 @@ def _place(log: Path, destination: str) -> _Place:
     scheme = addresses.scheme_of(destination)
     if scheme == "s3":
         destination = f"s3://{destination.partition('://')[2]}"  # it may begin with S3://
-        if not destination.removeprefix("s3://").strip("/"):
+        if not destination.removeprefix("s3://").partition("/")[0]:
             raise UsageError(f"{destination} names no bucket; write s3://BUCKET/KEY")
         is_folder = destination.endswith("/") or "/" not in destination.removeprefix("s3://")
         return _Object(f"{destination.rstrip('/')}/{log.name}" if is_folder else destination)

@@ -255,9 +255,9 @@ async def refusal(env: Mapping[str, str], service: Service) -> str | None:
 def at_own_price(reply: Reply, asked: str, own: prices.Prices) -> Reply:
     """Return a reply with what it costs by the config's own price of its model, as it is where the config gives none.
 
-    The price may be that of the name that was asked, or of the one that the reply tells.
+    It is that of the name that was asked, or else of the one that the reply tells.
     """
-    name = next((each for each in (reply.model, asked) if own.is_own(each)), None)
+    name = next((each for each in (asked, reply.model) if own.is_own(each)), None)
     if name is None:
         return reply
     return replace(reply, cost_usd=_share(own.cost_usd(name, reply.usage), reply.price_share))

@@ -4,7 +4,7 @@
 -- differences: how often each difference occurs, without ties and as a share of the largest value, which is enough for tests
 -- that only ask for signs and ranks.
 -- n_clusters, unclustered, se_clustered: as in cluster_errors, of the differences; null if no config names a cluster_key.
--- difference_lower, difference_upper: see pair_bounds; null where nothing is missing.
+-- difference_lower, difference_upper: between what difference lies, whatever is missing would have scored; null where nothing is.
 -- flipped: how often each difference occurs that is flipped as one, a sample's or the sum of a cluster's; failures_flipped the
 -- same of the share of repetitions that the agent failed. These are of all samples that were scored, or failed, under both, also
 -- of those that have no value because the config excludes failures; none where one of these samples has no cluster.

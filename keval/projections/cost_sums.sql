@@ -6,6 +6,7 @@ select
     count(*) filter (not failed) as n,
     fsum(cost_usd) as cost_usd,
     count(*) - count(cost_usd) as unknown,
+    count(*) filter (not failed and cost_usd is null) as unknown_calls,
     count(*) filter (failed) as failed_attempts,
     fsum(cost_usd) filter (failed) as failed_attempts_cost_usd,
     sum(usage.input_tokens)::bigint as input_tokens,

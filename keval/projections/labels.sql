@@ -1,8 +1,8 @@
 -- One row per label, what a person said of a verdict: the last event of its id, unless retracted. judge_id and metric say of
 -- which verdict, null: of all of that response. It has a verdict or scores. passed: whether the judge had passed the
 -- response then, null: nobody says. draw: how the response came to be labelled.
--- current: it was given after that answer and after the judgments of it: what was said of an earlier answer or verdict is
--- not said of this one.
+-- current: it is of the answer that counts, by the text that the person read or, where the label does not say it, by its place
+-- behind the answer; and a verdict was given after the judgments. A person's own score is of the answer, whatever a judge says later.
 select
     position, log, id, time, run_id,
     response_id, sample_id, condition, condition_id, repetition, agent_id, judge_id, line ->> '$.metric' as metric,

@@ -4,7 +4,8 @@
 select
     condition_id, agent_id, stage, judge_id, max(judge) as judge,
     sum(n)::bigint as calls,
-    fsum(cost_usd) / nullif(sum(least(n, n + failed_attempts - unknown)), 0) as usd
-from costs
-where current and n > 0
+    fsum(cost_usd) / nullif(sum(n - unknown_calls), 0) as usd
+from cost_sums
+join (from conditions where current) using (condition_id, agent_id)
+where n > 0
 group by condition_id, agent_id, stage, judge_id

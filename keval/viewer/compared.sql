@@ -1,6 +1,6 @@
 -- One row per current condition, the one that others are compared with first: the baseline of the newest run, or its first
 -- condition. baseline: what the condition is compared with, by the config that it is of; null where that is no more current, as
--- in a log of several configs.
+-- in a log of several configs. Of imports, each of which may bring one condition, all are compared with the first.
 with named as (
     select config ->> '$.baseline' as baseline
     from run_facts
@@ -18,7 +18,8 @@ own as (
     select c.condition_id, arg_max(b.condition_id, c.rank) as baseline_id
     from config_conditions as c
     join config_conditions as b
-        on b.place = 1 and b.imported = c.imported and b.config_name is not distinct from c.config_name
+        on b.place = 1 and not b.imported and b.config_name is not distinct from c.config_name
+    where not c.imported
     group by c.condition_id
 )
 select

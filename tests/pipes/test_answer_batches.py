@@ -123,6 +123,23 @@ def test_what_is_paid_for_is_collected_whatever_is_left_of_the_budget(begin: Sta
     assert called[CREATE] == called[RESULTS] == 1
 
 
+@pytest.mark.parametrize(("errors", "sample"), [("expired:1", "s0"), ("", "talk")])
+def test_what_a_batch_did_not_bring_needs_the_budget(begin: Start, tmp_path: Path, errors: str, sample: str) -> None:
+    """A request that expired is asked anew at the full price, and the next message of a conversation is one more."""
+    log, config = tmp_path / "log.jsonl", tmp_path / "eval.yaml"
+    asked = [line for line in (tmp_path / "questions.jsonl").read_text().splitlines() if f'"{sample}"' in line]
+    (tmp_path / "questions.jsonl").write_text("\n".join(asked))
+    with Mock(errors=errors) as mock:
+        mock.hold_batches()
+        ended(begin(mock, log.name, "--batch", "--detach"))
+        mock.release_batches()
+        config.write_text(config.read_text().replace("{repetitions: 2", "{repetitions: 2, budget_usd: 0.000001"))
+        ended(begin(mock, log.name, "--batch"), 6)
+        called = mock.requests.by_path
+    assert MESSAGES not in called
+    assert called[CREATE] == 1
+
+
 def test_what_failed_before_it_was_in_a_batch_is_not_paid_for_twice(begin: Start, tmp_path: Path) -> None:
     """A failure of an earlier run says nothing of a batch that was made since."""
     log = tmp_path / "log.jsonl"

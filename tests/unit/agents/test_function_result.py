@@ -51,7 +51,13 @@ def test_a_mapping_tells_more() -> None:
         (
             {"text": "yes", "tool_calls": [{"name": "n", "result": "y" * LONGEST}]},
             True,
-            "returned 10,485,763 characters",
+            "returned 10,485,[0-9]* characters",
+        ),
+        ({"text": "yes", "sources": ["y" * LONGEST]}, False, "returned 10,485,763 characters"),
+        (
+            {"text": "yes", "tool_calls": [{"name": "n", "input": {"q": "y" * LONGEST}}]},
+            True,
+            "returned 10,485,[0-9]* characters",
         ),
         (
             {"text": "yes", "tool_calls": [{"name": "n", "input": "q"}]},

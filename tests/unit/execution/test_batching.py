@@ -175,6 +175,7 @@ def test_a_batch_that_the_list_has_late_is_not_made_again() -> None:
     """It is paid for once: what is not in the list at once may be there in a minute."""
 
     async def test(mock: Mock) -> None:
+        Late.looks = 0
         line = Line(mock, service=Late(MODEL.service, mock.env))
         await line.ask("a")
         assert line.events[-1]["batch_id"] == "msgbatch_0001"
@@ -194,16 +195,20 @@ class Short(BatchService):
         return found if Short.reads > 2 else dict([*found.items()][:1])
 
 
-def test_results_that_are_not_all_there_are_read_again() -> None:
-    """What is lacking would be asked, and paid, once more; to read it again costs nothing."""
+@pytest.mark.parametrize("are_there", [True, False])
+def test_results_that_are_not_all_there_are_read_again(*, are_there: bool) -> None:
+    """What is lacking would be asked, and paid, once more; to read it costs nothing. After some tries it is lost."""
 
     async def test(mock: Mock) -> None:
         line = Line(mock, service=Short(MODEL.service, mock.env))
         found = await line.ask("a", "b", "c")
-        assert {batch_reply(each or {}).price_share for each in found} == {0.5}
+        brought = [batch_reply(each).price_share for each in found if each]
+        assert brought == [0.5] * (3 if are_there else 1)
         assert "judge rubric: batch msgbatch_0001: 1 of 3 results; reading them again" in line.told
 
-    assert at_mock(test)[CREATE] == 1
+    Short.reads = 0 if are_there else -100
+    called = at_mock(test)
+    assert (called[CREATE], called[RESULTS]) == (1, 3 if are_there else 5)
 
 
 class Busy(BatchService):

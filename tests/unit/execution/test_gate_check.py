@@ -87,6 +87,7 @@ def test_a_pass_rate_without_anything_that_passes_is_told(judges: str, tmp_path:
         ("number of carefull >= .8", "no condition is called 'carefull'; did you mean 'careful'?"),
         ("careful higher than baselin", "conditions are compared with 'plain', the baseline; there are: plain, before"),
         ("plain higher than plain by 0.1", "'plain' is the baseline itself"),
+        ("careful not lower than plain by 2", "number is 0 to 1, on which nothing differs by 2; name the metric"),
         ("plain higher than careful", "the baseline; `baseline: careful` in the config compares them with 'careful'"),
         (
             "number not lower than before by .05",

@@ -44,3 +44,6 @@ def test_two_thresholds_of_one_judge_are_told() -> None:
     assert "passes match from no score on here" in told
     assert list(known.warnings_of([judge("match", pass_from=0.5)], {"a": None})) == []
     assert list(known.warnings_of([judge("match", pass_from=1)], {"b": None})) == []
+    known.take(run(judge("match", pass_from=0.9).described()) | {"conditions": {"c": {}, "d": {}}})
+    (told,) = known.warnings_of([judge("match", pass_from=0.5)], {"b": None})
+    assert "and from 1 or from 0.9 under a, c, d in the log" in told

@@ -217,10 +217,13 @@ def test_nothing_is_left_open_when_the_loop_ends(mock: Mock) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize(("named", "cost_usd"), [("replied", 1.0), ("asked", 1.0), ("another", 0.5)])
-def test_a_configs_own_price_is_that_of_the_name_that_it_knows(named: str, cost_usd: float) -> None:
+@pytest.mark.parametrize(
+    ("named", "cost_usd"),
+    [({"replied": 2e6}, 1.0), ({"asked": 2e6}, 1.0), ({"another": 2e6}, 0.5), ({"replied": 4e6, "asked": 2e6}, 1.0)],
+)
+def test_a_configs_own_price_is_that_of_the_name_that_it_knows(named: dict[str, float], cost_usd: float) -> None:
     """Be it what a gateway is asked for, or what it says has answered; a batch costs its share of it."""
-    own = prices.load({named: {"input": 2e6, "output": 0}})
+    own = prices.load({name: {"input": price, "output": 0} for name, price in named.items()})
     reply = Reply("", "end_turn", "replied", Usage(1, 2, 0, 0), 0.5, price_share=0.5)
     assert messages_api.at_own_price(reply, "asked", own).cost_usd == cost_usd
 

@@ -1082,6 +1082,9 @@ def test_parts_that_begin_with_the_same_runs_are_in_no_wrong_order(tmp_path: Pat
         for name, time in zip(("r2", "r3"), times[2:], strict=True)
     )
     assert [in_wrong_order(events, tmp_path) for events in ([*first, *second], [*second, *first])] == [0, 0]
+    other = run_event(["baseline"], samples=1, id="r2", run_id="r2", config_name="other", time=times[2])
+    assert in_wrong_order([*old, other, *second], tmp_path) == 0
+    assert in_wrong_order([*first, second[-1], *first], tmp_path) == 2
 
 
 def test_a_later_run_without_a_config_makes_no_older_copy(tmp_path: Path) -> None:

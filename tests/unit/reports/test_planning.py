@@ -186,6 +186,22 @@ def test_a_given_price_takes_the_place_of_what_the_log_paid(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_an_answer_of_unknown_cost_makes_no_other_cheaper(tmp_path: Path) -> None:
+    """Half of the answers cost $0.25 each, after a refusal for nothing; of the others it is not known."""
+    failed: JsonObject = {"kind": "infra_error", "message": "busy", "duration_ms": 1, "usage": None, "cost_usd": 0}
+    events: list[JsonObject] = [run_event(("baseline", "with_docs"), samples=6, repetitions=1)]
+    for number in range(6):
+        for condition in ("baseline", "with_docs"):
+            answer = response_event(f"q{number}", condition, attempts=2, failed_attempts=[failed])
+            answer |= {"cost_usd": None if number % 2 else 0.25}
+            events += [answer, judgment_event(answer, 1 + number % 3)]
+    path = write_log(tmp_path / "run.jsonl", events)
+    with projections.connect([path], texts=False, tools=False) as connection:
+        (found,) = pilots(connection, UnitCosts(None, None))
+    assert found.prices.response == 0.5
+
+
+@pytest.mark.slow
 def test_what_was_not_measured_is_null(tmp_path: Path) -> None:
     """One repetition and one judgment: only samples can be planned; differences that do not vary: nothing can."""
     single: Scores = {

@@ -176,3 +176,14 @@ def test_a_condition_stands_beside_the_baseline_of_its_own_config(tmp_path: Path
     with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as opened:
         found = {name: listing(opened, Filters.read({"condition": name})).baseline for name in ("baseline", "a", "b")}
     assert found == {"baseline": None, "a": None, "b": "baseline"}
+
+
+def test_conditions_of_several_imports_stand_beside_the_first(tmp_path: Path) -> None:
+    """Each file brings one, under a name of its own."""
+    events = []
+    for name in ("small", "large"):
+        run = run_event([name], samples=1, config_name=name, id=name, run_id=name, command="import")
+        events += [run, response_event("s0", name)]
+    with projections.connect([write_log(tmp_path / "run.jsonl", events)]) as opened:
+        found = {name: listing(opened, Filters.read({"condition": name})).baseline for name in ("small", "large")}
+    assert found == {"small": None, "large": "small"}
